@@ -1,0 +1,1 @@
+"""The archive of the ROCm development tree. `rocm-sdk path --root` unpacks it beside this package and tells where."""

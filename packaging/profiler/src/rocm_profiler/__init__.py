@@ -1,0 +1,1 @@
+"""The ROCm profilers. Their files lie in the directory beside this one; `_cli` has the console scripts."""

@@ -1,0 +1,105 @@
+"""Which AMD GPUs this machine has, found without any ROCm installed.
+
+Sources, the first that knows any GPU wins: the kernel driver's topology in sysfs (KFD, `gfx_target_version`), then the
+programs `offload-arch` and `rocm_agent_enumerator` if they are on PATH. `detect_gpus` is what others call.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
+PROGRAMS = ("offload-arch", "rocm_agent_enumerator")
+PROGRAM_TIMEOUT_SECONDS = 20
+
+# Processors that only exist as part of an APU, by LLVM's "User Guide for AMDGPU Backend", table of processors.
+_APU_NUMBERS = ("902", "909", "90c", "1013", "1033", "1035", "1036", "1103", "1150", "1151", "1152", "1153")
+APU_TARGETS = frozenset(f"gfx{number}" for number in _APU_NUMBERS)
+_TARGET_ID = re.compile(r"gfx[0-9a-f]{3,5}(:[a-z]+[+-])*")
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU: its target ID, whether it is part of the processor, and which source told."""
+
+    target: str
+    integrated: bool
+    source: str
+
+    def describe(self) -> str:
+        """Return words for a message: `integrated GPU gfx1103 (found by kfd)`."""
+        return f"{'integrated' if self.integrated else 'discrete'} GPU {self.target} (found by {self.source})"
+
+
+def detect_gpus(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Gpu]:
+    """Return the machine's GPUs, discrete before integrated, else in the source's order; empty if there are none.
+
+    `path` replaces the PATH on which programs are looked up. What a source cannot tell is not an error.
+    """
+    gpus = read_kfd_topology(kfd_nodes)
+    for program in PROGRAMS:
+        if not gpus:
+            gpus = _ask_program(program, path)
+    return sorted(gpus, key=lambda gpu: gpu.integrated)
+
+
+def read_kfd_topology(nodes: Path) -> list[Gpu]:
+    """Return the GPUs among the KFD topology `nodes`, in the order of their numbers; CPU nodes have version 0."""
+    try:
+        numbers = sorted(int(node.name) for node in nodes.iterdir() if node.name.isdigit())
+    except OSError:
+        return []
+    gpus = []
+    for number in numbers:
+        properties = _read_properties(nodes / str(number) / "properties")
+        version = properties.get("gfx_target_version", 0)
+        if version:
+            target = decode_gfx_target_version(version)
+            integrated = properties.get("cpu_cores_count", 0) > 0 or target in APU_TARGETS
+            gpus.append(Gpu(target, integrated, "kfd"))
+    return gpus
+
+
+def decode_gfx_target_version(version: int) -> str:
+    """Return the target ID of KFD's `gfx_target_version`: major * 10000 + minor * 100 + stepping (90010 is gfx90a)."""
+    major, rest = divmod(version, 10000)
+    minor, stepping = divmod(rest, 100)
+    return f"gfx{major}{minor:x}{stepping:x}"
+
+
+def _read_properties(path: Path) -> dict[str, int]:
+    """Return a KFD properties file, lines of `name number`; empty if it cannot be read (another user's device)."""
+    try:
+        words = [line.split() for line in path.read_text("ascii", "replace").splitlines()]
+    except OSError:
+        return {}
+    return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
+
+
+def _ask_program(program: str, path: str | None) -> list[Gpu]:
+    executable = shutil.which(program, path=path)
+    if executable is None:
+        return []
+    try:
+        done = subprocess.run(
+            [executable],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PROGRAM_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if done.returncode != 0:
+        return []
+    targets = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    return [
+        Gpu(target, target.split(":", 1)[0] in APU_TARGETS, program)
+        for target in targets
+        if _TARGET_ID.fullmatch(target) and target != "gfx000"
+    ]

@@ -1,0 +1,36 @@
+"""The development tree: a whole ROCm prefix (`bin`, `include`, `lib`, `lib/cmake`) made inside site-packages.
+
+Wheels cannot hold links and should not hold a file twice, so the devel package ships an archive of the files that only
+it has, with links for the rest. The tree is made from it on first need, and its links follow the packages that come
+and go. `devel_root` is the entry; the modules below it:
+
+- `layout`  where things lie, and the errors when they do not,
+- `state`   what was made, and from which packages: absent until all is done,
+- `expand`  making and changing the tree, under a lock,
+- `archive` unpacks `_devel.tar[.xz]`,
+- `links`   makes the tree's links equal to what the installed packages ask for,
+- `inspect` looks for faults.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .layout import find_layout
+from .state import is_current
+
+__all__ = ["devel_root"]
+
+
+def devel_root(*, verify: bool = False) -> Path:
+    """Return the root of the development tree, made or brought up to date first if need be.
+
+    When nothing has changed since the last call that takes about a millisecond and no lock. With `verify` every file
+    is looked for, and the tree made again if one is missing. Raises DevelError, with the remedy in its text.
+    """
+    layout = find_layout()
+    if verify or not is_current(layout):
+        from .expand import update
+
+        update(layout, verify)
+    return layout.root

@@ -1,0 +1,113 @@
+"""Where the devel package and those it links to are installed, and whether they fit together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..distributions import Distributions, load_distributions
+from ..errors import DevelError, DevelNotInstalledError
+from ..installation import InstalledPackage, find_in_site, find_site, list_dist_infos
+
+ARCHIVE_NAMES = ("_devel.tar", "_devel.tar.xz")
+LOCK_NAME = "_devel.lock"
+STATE_NAME = ".rocm-sdk-state.json"
+CONTENT_NAME = ".rocm-sdk-content.json"
+
+
+@dataclass(frozen=True)
+class DevelLayout:
+    """The devel package, and the packages of the same version beside it that the tree takes links from.
+
+    `core` is None if it is not installed there. `runtime` has the packages that the archive's own links can point to,
+    `targets` those whose every file is linked in (device packages, family libraries), the preferred first.
+    """
+
+    devel: InstalledPackage
+    core: InstalledPackage | None
+    runtime: tuple[InstalledPackage, ...]
+    targets: tuple[InstalledPackage, ...]
+
+    @property
+    def site(self) -> Path:
+        """The site-packages directory of all of them."""
+        return self.devel.site
+
+    @property
+    def root(self) -> Path:
+        """The development tree."""
+        return self.devel.tree
+
+    @property
+    def tree(self) -> str:
+        """The name of the development tree in `site`."""
+        return self.devel.names.tree
+
+    @property
+    def glue(self) -> Path:
+        """The directory of the devel package's Python code, with the archive and the lock."""
+        return self.site / self.devel.names.import_name
+
+    @property
+    def lock_file(self) -> Path:
+        """The file whose lock guards the tree; it ships in the wheel, so that RECORD has it from the start."""
+        return self.glue / LOCK_NAME
+
+    @property
+    def state_file(self) -> Path:
+        """Says that the tree is whole and from what it was made; absent otherwise."""
+        return self.root / STATE_NAME
+
+    @property
+    def content_file(self) -> Path:
+        """Lists what the tree holds."""
+        return self.root / CONTENT_NAME
+
+    def find_archive(self) -> Path | None:
+        """Return the archive; None if there is none, which is fine once the tree is made."""
+        return next((self.glue / name for name in ARCHIVE_NAMES if (self.glue / name).is_file()), None)
+
+    def require_archive(self) -> Path:
+        """Return the archive; raises DevelError if there is none."""
+        archive = self.find_archive()
+        if archive is not None:
+            return archive
+        raise DevelError(
+            f"{self.glue} has neither {' nor '.join(ARCHIVE_NAMES)}, so the development tree cannot be made. Reinstall "
+            f"it: pip install --force-reinstall --no-deps {self.devel.names.distribution}=={self.devel.version}"
+        )
+
+    def check(self) -> None:
+        """Raise DevelError unless core is installed in the same directory, in the same version."""
+        names = load_distributions().packages["core"]
+        wanted = f"{names.distribution}=={self.devel.version}"
+        if self.core is None or not self.core.tree.is_dir():
+            raise DevelError(
+                f"{self.devel.names.distribution} links to files of {names.distribution}, which is not installed in "
+                f"{self.site}. Install both into the same environment: pip install {wanted}"
+            )
+        if self.core.version != self.devel.version:
+            raise DevelError(
+                f"{self.devel.names.distribution} {self.devel.version} needs {wanted}, but {self.core.version} is "
+                f"installed in {self.site}. Install the same version of both: pip install {wanted}"
+            )
+
+
+def find_layout(distributions: Distributions | None = None) -> DevelLayout:
+    """Return where things are now; raises DevelNotInstalledError without the devel package."""
+    known = distributions or load_distributions()
+    names = known.packages["devel"]
+    site = find_site(names.import_name)
+    dist_infos = list_dist_infos(site) if site else {}
+    devel = find_in_site(names, site, dist_infos) if site else None
+    if site is None or devel is None:
+        where = f"{names.distribution} has no metadata in {site}" if site else f"{names.distribution} is not installed"
+        raise DevelNotInstalledError(f'{where}. Install it: pip install "rocm[devel]=={known.version}"')
+    beside = [find_in_site(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
+    targets = [find_in_site(other, site, dist_infos) for other in known.target_packages().values()]
+    return DevelLayout(
+        devel,
+        find_in_site(known.packages["core"], site, dist_infos),
+        tuple(package for package in beside if package and package.version == devel.version),
+        tuple(package for package in targets if package and package.version == devel.version),
+    )

@@ -1,0 +1,97 @@
+"""What the build says about the packages it made: names, version, GPU targets, and the target chosen at install.
+
+The build writes `_distributions.json` into this package, the sdist's build backend adds `_selected.json`. All names of
+distributions, import packages and trees come from there (they may carry a suffix that keeps two versions apart).
+Both the installed runtime and the build backend call `load_distributions`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+DISTRIBUTIONS_FILE = "_distributions.json"
+SELECTED_FILE = "_selected.json"
+
+
+@dataclass(frozen=True)
+class PackageNames:
+    """The names of one package; each may hold `{target}` until `for_target` fills it in.
+
+    `distribution` is the name installers know, `import_name` the glue package with Python code (empty when there is
+    none, as for device packages), `tree` the directory in site-packages that holds the files of the SDK.
+    """
+
+    distribution: str
+    import_name: str
+    tree: str
+
+    @property
+    def is_per_target(self) -> bool:
+        """Whether there is one such distribution for each target."""
+        return "{target}" in self.distribution
+
+    def for_target(self, target: str) -> PackageNames:
+        """Return the names for one target, without its feature suffix (`gfx950:xnack+` lives with `gfx950`)."""
+        base = target.split(":", 1)[0]
+        identifier = re.sub(r"\W", "_", base)
+        return replace(
+            self,
+            distribution=self.distribution.replace("{target}", base),
+            import_name=self.import_name.replace("{target}", identifier),
+            tree=self.tree.replace("{target}", identifier),
+        )
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """The set of packages of one build.
+
+    `layout` is `split` (device code in packages of its own) or `family` (libraries packages with device code inside).
+    `packages` has the keys `core`, `libraries`, `device` (split only), `devel`, and `profiler` if it was built.
+    """
+
+    version: str
+    layout: str
+    targets: tuple[str, ...]
+    default_target: str
+    packages: dict[str, PackageNames]
+
+    def target_packages(self) -> dict[str, PackageNames]:
+        """Return the names of the packages that exist once per target, by target, in the build's order."""
+        templates = [names for names in self.packages.values() if names.is_per_target]
+        return {target: names.for_target(target) for target in self.targets for names in templates}
+
+
+def parse_distributions(text: str) -> Distributions:
+    """Read the contents of `_distributions.json`.
+
+    Raises KeyError for a missing field and ValueError for broken JSON: both are defects of the build, not of a user.
+    """
+    fields: dict[str, Any] = json.loads(text)
+    packages = {
+        role: PackageNames(names["distribution"], names.get("import", ""), names["tree"])
+        for role, names in fields["packages"].items()
+    }
+    return Distributions(
+        fields["version"], fields["layout"], tuple(fields["targets"]), fields["default_target"], packages
+    )
+
+
+@lru_cache(maxsize=None)
+def load_distributions(directory: Path | None = None) -> Distributions:
+    """Return the build's data, from this package or from the `directory` of one that is about to be packed."""
+    return parse_distributions(((directory or Path(__file__).parent) / DISTRIBUTIONS_FILE).read_text("utf-8"))
+
+
+def load_selection() -> dict[str, Any] | None:
+    """Return what the build backend recorded when this installation's target was chosen; None if nothing was."""
+    path = Path(__file__).parent / SELECTED_FILE
+    if not path.is_file():
+        return None
+    selection: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return selection

@@ -1,0 +1,71 @@
+"""Preparing a process for a framework's extension modules: version check and preloading.
+
+A framework ships a generated `_rocm_init.py` whose `initialize()` calls `initialize_process` before it imports any
+extension module.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Sequence
+
+from .distributions import load_distributions
+from .libraries import preload_libraries
+
+PRELOAD_VARIABLE = "ROCM_SDK_PRELOAD_LIBRARIES"
+
+
+def initialize_process(
+    *,
+    preload_shortnames: Sequence[str] | None = None,
+    rtld_global: bool = True,
+    env_override: bool = True,
+    check_version: str | re.Pattern[str] | None = None,
+    fail_on_version_mismatch: bool = False,
+) -> None:
+    """Check that the installed ROCm is the expected one, then load libraries into this process.
+
+    `preload_shortnames` are short names of `rocm_sdk.libraries`, `rtld_global` as in `preload_libraries`. With
+    `env_override` the environment variable ROCM_SDK_PRELOAD_LIBRARIES may list more, split by `,` or `;`.
+    `check_version` is a version in which `*` stands for any characters (`7.10.*`), or a compiled pattern to match from
+    the start; a mismatch is a warning, or RuntimeError with `fail_on_version_mismatch`.
+
+    Raises RuntimeError also when a library of the environment variable cannot be loaded, naming the variable.
+    """
+    if check_version is not None:
+        _check_version(check_version, load_distributions().version, fail_on_version_mismatch)
+    preload_libraries(*(preload_shortnames or ()), rtld_global=rtld_global)
+    extra = os.environ.get(PRELOAD_VARIABLE, "") if env_override else ""
+    try:
+        preload_libraries(*split_list(extra), rtld_global=rtld_global)
+    except (ImportError, OSError) as error:
+        raise RuntimeError(
+            f"{PRELOAD_VARIABLE}={extra!r}: {error}. Correct this environment variable, or unset it."
+        ) from error
+
+
+def version_matches(pattern: str | re.Pattern[str], version: str) -> bool:
+    """Return whether `version` is what `pattern` describes: `*` stands for any characters, all else for itself."""
+    if isinstance(pattern, re.Pattern):
+        return pattern.match(version) is not None
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), version, re.DOTALL) is not None
+
+
+def split_list(text: str) -> list[str]:
+    """Return the names in a list split by `,` or `;`, without blanks."""
+    return [name for name in (part.strip() for part in re.split("[,;]", text)) if name]
+
+
+def _check_version(pattern: str | re.Pattern[str], version: str, fail: bool) -> None:
+    if version_matches(pattern, version):
+        return
+    expected = pattern.pattern if isinstance(pattern, re.Pattern) else pattern
+    message = (
+        f"This program was built for ROCm {expected}, but ROCm {version} is installed in this environment. "
+        "Install the version of the packages named rocm and rocm-sdk-* that it was built for."
+    )
+    if fail:
+        raise RuntimeError(message)
+    warnings.warn(message, RuntimeWarning, stacklevel=3)

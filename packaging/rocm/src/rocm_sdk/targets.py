@@ -1,0 +1,86 @@
+"""Which GPU target is meant: the environment's word, then what the machine has, then the build's default.
+
+A pure function of its arguments, so that the same inputs give the same answer in the sdist's build backend (which
+calls `select_target` at install time) and in the installed runtime (which reports when the answer has changed).
+
+Targets are LLVM AMDGPU target IDs (`gfx942`, `gfx950:xnack+`) or families of them (`gfx94X-dcgpu`, `gfx110X-all`), in
+which `X` stands for one hexadecimal digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .detect import Gpu
+from .errors import TargetError
+
+ENVIRONMENT_VARIABLE = "ROCM_SDK_TARGET_FAMILY"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen target; `source` is `environment`, `detection` or `default`, `reason` says it in a sentence."""
+
+    target: str
+    source: str
+    reason: str
+
+
+def select_target(
+    available: Sequence[str], default: str, environ: Mapping[str, str], gpus: Sequence[Gpu] = ()
+) -> Selection:
+    """Choose among the `available` targets.
+
+    `gpus` are the machine's in order of preference; the first for which there is a package decides. Raises TargetError
+    if the environment variable asks for a target that is not there.
+    """
+    wanted = environ.get(ENVIRONMENT_VARIABLE, "").strip()
+    if wanted:
+        return _from_environment(wanted, available)
+    for gpu in gpus:
+        target = match_target(gpu.target, available)
+        if target is not None:
+            return Selection(target, "detection", f"{gpu.describe()} is served by {target}")
+    if gpus:
+        found = ", ".join(gpu.target for gpu in gpus)
+        return Selection(default, "default", f"no package serves the GPUs of this machine ({found})")
+    return Selection(default, "default", "no AMD GPU was found")
+
+
+def match_target(wanted: str, available: Sequence[str]) -> str | None:
+    """Return the available target that serves the target ID `wanted`, or None.
+
+    In this order: the same name; the same name without feature suffix; the family whose pattern matches, the narrowest
+    first; the family of a whole generation (`gfx9-all`). Ties go to the first in `available`.
+    """
+    base = wanted.split(":", 1)[0]
+    for name in (wanted, base):
+        if name in available:
+            return name
+    ranked = [(rank, index) for index, family in enumerate(available) for rank in _family_rank(base, family)]
+    return available[min(ranked)[1]] if ranked else None
+
+
+def _family_rank(target: str, family: str) -> list[int]:
+    """Return [how loosely `family` covers `target`], lower being closer, or [] if it does not."""
+    stem, dash, _ = family.partition("-")
+    digits = re.sub("X", "[0-9a-f]", re.escape(stem))
+    if (dash or "X" in stem) and re.fullmatch(digits, target):
+        return [stem.count("X")]
+    if dash and re.fullmatch(f"{digits}[0-9a-f]{{2}}", target):  # minor version and stepping are left open
+        return [len(target)]
+    return []
+
+
+def _from_environment(wanted: str, available: Sequence[str]) -> Selection:
+    target = match_target(wanted, available)
+    if target is None:
+        raise TargetError(
+            f"{ENVIRONMENT_VARIABLE}={wanted}: there is no package for this target. "
+            f"Available: {', '.join(available)}. Set {ENVIRONMENT_VARIABLE} to one of these, or unset it to let the "
+            "machine's GPU decide."
+        )
+    served = "" if target == wanted else f", served by {target}"
+    return Selection(target, "environment", f"{ENVIRONMENT_VARIABLE} is {wanted}{served}")

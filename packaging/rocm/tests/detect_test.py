@@ -1,0 +1,70 @@
+"""Detection of GPUs from made-up KFD topologies and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rocm_sdk.detect import Gpu, decode_gfx_target_version, detect_gpus, read_kfd_topology
+
+CPU = {"cpu_cores_count": 16, "simd_count": 0, "gfx_target_version": 0}
+
+
+@pytest.mark.parametrize(
+    ("version", "target"),
+    [(90010, "gfx90a"), (90402, "gfx942"), (90500, "gfx950"), (110003, "gfx1103"), (120001, "gfx1201"), (90012, "gfx90c")],
+)
+def test_decode_gfx_target_version(version: int, target: str) -> None:
+    assert decode_gfx_target_version(version) == target
+
+
+def test_discrete_before_integrated_else_in_order_of_nodes(kfd_nodes: Callable[..., Path], tmp_path: Path) -> None:
+    apu = {"cpu_cores_count": 8, "gfx_target_version": 90000}
+    versions = [110003, 110000, 90402]
+    nodes = kfd_nodes(CPU, apu, *({"cpu_cores_count": 0, "gfx_target_version": version} for version in versions))
+    assert detect_gpus(nodes, str(tmp_path)) == [
+        Gpu("gfx1100", False, "kfd"),
+        Gpu("gfx942", False, "kfd"),
+        Gpu("gfx900", True, "kfd"),
+        Gpu("gfx1103", True, "kfd"),
+    ]
+
+
+def test_nodes_are_ordered_as_numbers(kfd_nodes: Callable[..., Path]) -> None:
+    nodes = kfd_nodes(CPU, CPU, *[{"gfx_target_version": 110000 + number} for number in range(10)])
+    assert [gpu.target for gpu in read_kfd_topology(nodes)] == [f"gfx110{number}" for number in range(10)]
+
+
+def test_no_topology_and_no_program_is_no_gpu(tmp_path: Path) -> None:
+    assert detect_gpus(tmp_path / "nodes", str(tmp_path)) == []
+
+
+def test_unreadable_or_odd_properties_are_passed_over(kfd_nodes: Callable[..., Path]) -> None:
+    nodes = kfd_nodes(CPU, {"gfx_target_version": 90402})
+    (nodes / "2").mkdir()
+    (nodes / "3").mkdir()
+    (nodes / "3" / "properties").write_bytes(b"gfx_target_version x\n\nname\n\xff\xfe 1\n")
+    assert read_kfd_topology(nodes) == [Gpu("gfx942", False, "kfd")]
+
+
+def _program(directory: Path, name: str, text: str) -> None:
+    directory.mkdir(exist_ok=True)
+    (directory / name).write_text(f"#!/bin/sh\n{text}\n")
+    (directory / name).chmod(0o755)
+
+
+def test_programs_are_asked_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "bin"
+    _program(path, "rocm_agent_enumerator", "printf 'gfx000\\ngfx1036\\ngfx90a:sramecc+:xnack-\\n'")
+    expected = [Gpu("gfx90a:sramecc+:xnack-", False, "rocm_agent_enumerator"), Gpu("gfx1036", True, "rocm_agent_enumerator")]
+    assert detect_gpus(tmp_path / "nodes", str(path)) == expected
+    _program(path, "offload-arch", "echo Failed to find a GPU; exit 1")
+    assert detect_gpus(tmp_path / "nodes", str(path)) == expected
+    _program(path, "offload-arch", "echo gfx1100; echo a warning; echo gfx1101")
+    assert [gpu.target for gpu in detect_gpus(tmp_path / "nodes", str(path))] == ["gfx1100", "gfx1101"]
+
+
+def test_the_kernel_is_asked_first(kfd_nodes: Callable[..., Path], tmp_path: Path) -> None:
+    _program(tmp_path / "bin", "offload-arch", "echo gfx1100")
+    assert detect_gpus(kfd_nodes({"gfx_target_version": 90402}), str(tmp_path / "bin")) == [Gpu("gfx942", False, "kfd")]

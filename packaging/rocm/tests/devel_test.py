@@ -1,0 +1,363 @@
+"""The development tree in a directory laid out like site-packages: what is refused, repaired and cleaned up.
+
+Installation and uninstallation with real installers are in `install_test`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fake_sdk import PACKAGES, DevelArchive, FakeSdk, copy_index, distributions, make_sdk, small_devel, write_devel
+from rocm_sdk.devel import archive as archive_module
+from rocm_sdk.devel import devel_root, expand, layout, links
+from rocm_sdk.distributions import parse_distributions
+from rocm_sdk.errors import DevelError, DevelReadOnlyError
+from rocm_sdk.record import read_record
+
+TREE = "_rocm_sdk_devel"
+INSTALLED = ("rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries", "rocm_sdk_device_gfx942")
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Return a function that unpacks wheels of an SDK into a directory on `sys.path`, and returns that."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    known = parse_distributions(json.dumps(distributions("split")))
+    monkeypatch.setattr(layout, "load_distributions", lambda: known)
+
+    def unpack(sdk: FakeSdk, *names: str) -> Path:
+        for name in names or INSTALLED:
+            with zipfile.ZipFile(sdk.index / f"{name}-{sdk.version}-py3-none-any.whl") as wheel:
+                wheel.extractall(site)
+        importlib.invalidate_caches()
+        return site
+
+    yield unpack
+    importlib.invalidate_caches()
+
+
+@pytest.fixture
+def site(install: Callable[..., Path], split_sdk: FakeSdk) -> Path:
+    return install(split_sdk)
+
+
+def tree_of(site: Path) -> dict[str, str]:
+    """Return all of the development tree: what each path is, without the two files about it."""
+    found = {}
+    for directory, subdirectories, files in os.walk(site / TREE):
+        for name in sorted(subdirectories + files):
+            path = Path(directory) / name
+            key = path.relative_to(site).as_posix()
+            if path.is_symlink():
+                found[key] = f"-> {os.readlink(path)}"
+            elif path.is_dir():
+                found[key] = "directory"
+            elif not name.startswith(".rocm-sdk-"):
+                found[key] = f"{path.stat().st_mode & 0o777:o} {path.read_bytes()[:20]!r}"
+    return found
+
+
+def recorded(site: Path) -> set[str]:
+    """Return the paths of the tree that the devel package's RECORD lists."""
+    record = site / "rocm_sdk_devel-7.10.0.dev0.dist-info/RECORD"
+    paths = [row.path for row in read_record(record)]
+    assert len(paths) == len(set(paths))
+    return {path for path in paths if path.startswith(TREE)}
+
+
+def own_files(site: Path) -> set[str]:
+    """Return everything in the tree that RECORD has to list: files, links, and directories with nothing in them."""
+    walk = [(Path(directory), names, files) for directory, names, files in os.walk(site / TREE)]
+    paths = {directory / name for directory, names, files in walk for name in names + files}
+    return {path.relative_to(site).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+
+
+def test_expansion_is_what_the_archive_says(site: Path) -> None:
+    assert devel_root() == site / TREE
+    assert tree_of(site)[f"{TREE}/include/hip.h"] == "444 b'// hip\\n'"
+    assert tree_of(site)[f"{TREE}/llvm"] == "-> lib/llvm"
+    assert tree_of(site)[f"{TREE}/empty"] == "directory"
+    assert (site / TREE / "bin/hipcc").samefile(site / "_rocm_sdk_core/bin/hipcc")
+    assert own_files(site) <= recorded(site)
+    assert all(os.path.lexists(site / path) for path in recorded(site))
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_modes_are_the_archives_less_the_umask(site: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        devel_root()
+    finally:
+        os.umask(before)
+    assert (site / TREE / "bin/tool.sh").stat().st_mode & 0o777 == 0o755 & ~umask
+    assert (site / TREE / "include/hip.h").stat().st_mode & 0o777 == 0o444 & ~umask
+    assert (site / TREE / "empty").stat().st_mode & 0o777 == 0o755 & ~umask | 0o700 & ~umask
+
+
+def test_a_compressed_archive_gives_the_same_tree(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+    site = install(split_sdk)
+    devel_root()
+    plain = tree_of(site)
+    shutil.rmtree(site)
+    site.mkdir()
+    sdk = copy_index(split_sdk, tmp_path / "xz")
+    write_devel(sdk.index, sdk.version, lzma.compress(small_devel("split")), name="_devel.tar.xz")
+    install(sdk)
+    devel_root()
+    assert tree_of(site) == plain
+
+
+def test_the_second_call_changes_nothing(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devel_root()
+    before = {path: path.lstat().st_mtime_ns for path in site.rglob("*")}
+    monkeypatch.setattr(expand, "update", lambda *_: pytest.fail("nothing had changed"))
+    devel_root()
+    assert {path: path.lstat().st_mtime_ns for path in site.rglob("*")} == before
+
+
+BAD_MEMBERS = {
+    "absolute": lambda a: a.file("/etc/x"),
+    "parent": lambda a: a.file(f"{TREE}/../x"),
+    "parent at the end": lambda a: a.directory(f"{TREE}/lib/.."),
+    "other tree": lambda a: a.file("_rocm_sdk_core/lib/x"),
+    "sibling with the same start": lambda a: a.file(f"{TREE}X/x"),
+    "double slash": lambda a: a.file(f"{TREE}//x"),
+    "hard link": lambda a: a.special(f"{TREE}/x", tarfile.LNKTYPE, f"{TREE}/y"),
+    "fifo": lambda a: a.special(f"{TREE}/x", tarfile.FIFOTYPE),
+    "link above site-packages": lambda a: a.link(f"{TREE}/x", "../../x"),
+    "link to site-packages": lambda a: a.link(f"{TREE}/x", ".."),
+    "link to a file of no tree": lambda a: a.link(f"{TREE}/x", "../os.py"),
+    "absolute link": lambda a: a.link(f"{TREE}/x", "/etc/passwd"),
+    "link and file through it": lambda a: a.link(f"{TREE}/d", "/tmp").file(f"{TREE}/d/x"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_MEMBERS)
+def test_members_that_are_not_allowed_leave_nothing(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path, kind: str
+) -> None:
+    sdk = copy_index(split_sdk, tmp_path / "bad")
+    write_devel(sdk.index, sdk.version, BAD_MEMBERS[kind](DevelArchive().file(f"{TREE}/good")).data())
+    site = install(sdk)
+    before = sorted(site.rglob("*"))
+    with pytest.raises(DevelError, match="The package is broken: report this"):
+        devel_root()
+    assert sorted(site.rglob("*")) == before
+    assert recorded(site) == set()
+
+
+def test_a_member_below_a_link_does_not_go_through_it(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+    sdk = copy_index(split_sdk, tmp_path / "bad")
+    archive = DevelArchive().directory(f"{TREE}/real").link(f"{TREE}/d", "real").file(f"{TREE}/d/x")
+    write_devel(sdk.index, sdk.version, archive.data())
+    site = install(sdk)
+    with pytest.raises(DevelError, match="could not be made"):
+        devel_root()
+    assert not (site / TREE).exists()
+
+
+@pytest.mark.parametrize("cut", [700, 1500])
+def test_a_broken_archive_says_what_to_do(site: Path, cut: int) -> None:
+    archive = site / "rocm_sdk_devel/_devel.tar"
+    archive.write_bytes(archive.read_bytes()[:cut])
+    with pytest.raises(DevelError, match=r"is broken .*pip install --force-reinstall --no-deps rocm-sdk-devel==7\.10"):
+        devel_root()
+    assert not (site / TREE).exists()
+
+
+def test_a_missing_archive_matters_only_before_expansion(site: Path) -> None:
+    devel_root()
+    (site / "rocm_sdk_devel/_devel.tar").unlink()
+    devel_root(verify=True)
+    shutil.rmtree(site / TREE)
+    with pytest.raises(DevelError, match=r"has neither _devel\.tar nor _devel\.tar\.xz"):
+        devel_root()
+
+
+def test_a_lost_file_comes_back_with_verify(site: Path) -> None:
+    devel_root()
+    whole = tree_of(site)
+    for lost in ("include/hip.h", "bin/hipcc", "lib/libamdhip64.so", "lib/rocblas/library/Kernels_gfx942.co"):
+        (site / TREE / lost).unlink()
+        devel_root(verify=True)
+        assert tree_of(site) == whole
+
+
+def test_a_copied_environment_gets_its_links_back(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devel_root()
+    shutil.copytree(site, tmp_path / "copy", symlinks=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "copy"))
+    importlib.invalidate_caches()
+    copied = tmp_path / "copy" / TREE / "lib/libamdhip64.so.5"
+    assert not copied.samefile(tmp_path / "copy/_rocm_sdk_core/lib/libamdhip64.so.5")
+    assert devel_root(verify=True) == tmp_path / "copy" / TREE
+    assert copied.samefile(tmp_path / "copy/_rocm_sdk_core/lib/libamdhip64.so.5")
+
+
+def test_without_hard_links_symbolic_ones_are_made(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(links.os, "link", refuse)
+    devel_root()
+    assert os.readlink(site / TREE / "lib/libamdhip64.so.5") == "../../_rocm_sdk_core/lib/libamdhip64.so.5"
+    assert os.readlink(site / TREE / "lib/llvm/bin/amdclang") == "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang"
+    assert (site / TREE / "lib/rocblas/library/Kernels_gfx942.co").read_bytes() == b"gfx942"
+
+
+def test_a_damaged_core_is_named(site: Path) -> None:
+    (site / "_rocm_sdk_core/bin/hipcc").unlink()
+    with pytest.raises(DevelError, match=r"rocm-sdk-core 7\.10\.0\.dev0 lacks _rocm_sdk_core/bin/hipcc.*force-reinstall"):
+        devel_root()
+    assert not (site / TREE).exists()
+
+
+def test_device_package_of_another_version_is_not_linked(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+    other = make_sdk(tmp_path / "other", layout="split", version="7.9")
+    site = install(split_sdk, "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries")
+    install(other, "rocm_sdk_device_gfx942")
+    devel_root()
+    assert not (site / TREE / "lib/rocblas").exists()
+
+
+def refuse_to_write(*_: object) -> None:
+    raise OSError(30, "Read-only file system")
+
+
+def test_read_only_is_an_error_before_and_a_warning_after(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "exclusive_lock", refuse_to_write)
+    with pytest.raises(DevelReadOnlyError, match=r"cannot be written \(.*Read-only.*\)\. Run `rocm-sdk init` once"):
+        devel_root()
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(layout, "load_distributions", lambda: parse_distributions(json.dumps(distributions("split"))))
+    devel_root()
+    monkeypatch.setattr(expand, "exclusive_lock", refuse_to_write)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        devel_root()
+    shutil.rmtree(site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info")
+    with pytest.warns(RuntimeWarning, match="the development tree is not up to date: .* cannot be written"):
+        assert devel_root() == site / TREE
+
+
+@pytest.mark.parametrize("module", [archive_module, links, expand])
+def test_a_full_disk_leaves_nothing(site: Path, monkeypatch: pytest.MonkeyPatch, module: object) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    function = {archive_module: "_write_file", links: "_link", expand: "write_state"}[module]  # type: ignore[index]
+    before = {path: path.stat().st_size for path in site.rglob("*") if path.name != "RECORD"}
+    with monkeypatch.context() as patch:
+        patch.setattr(module, function, full)
+        with pytest.raises(DevelError, match=r"not enough space for the development tree .* Free some and run"):
+            devel_root()
+    assert {path: path.stat().st_size for path in site.rglob("*") if path.name != "RECORD"} == before
+    assert recorded(site) == set()
+    devel_root()
+
+
+def test_too_little_space_is_seen_beforehand(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "unpack", lambda *_: pytest.fail("it should not have been tried"))
+    monkeypatch.setattr(expand.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))  # type: ignore[attr-defined]
+    with pytest.raises(DevelError, match=r"not enough space .* bytes or more are needed, 0 are free"):
+        devel_root()
+
+
+WRITES = frozenset(
+    ("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree")
+)
+
+
+def die_at(step: int, site: Path) -> bool:
+    """Call devel_root in a child that is killed before its `step`-th change below `site`; True if it came to that."""
+    child = os.fork()
+    if child == 0:
+        left = [step]
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            if event in WRITES and str(arguments[0]).startswith(str(site)):
+                left[0] -= 1
+                if left[0] == 0:
+                    os._exit(9)
+
+        sys.addaudithook(hook)
+        try:
+            devel_root()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def prepare_first(site: Path) -> None:
+    """Have no tree, as after installation."""
+    shutil.rmtree(site / TREE, ignore_errors=True)
+
+
+def prepare_relink(site: Path) -> None:
+    """Have a tree without the device package, which then comes."""
+    info = site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info"
+    info.rename(site / "away")
+    devel_root()
+    (site / "away").rename(info)
+
+
+def prepare_unlink(site: Path) -> None:
+    """Have a tree with a package linked in, which then goes."""
+    info = site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info"
+    if not info.exists():
+        (site / "away").rename(info)
+    devel_root()
+    info.rename(site / "away")
+
+
+@pytest.mark.parametrize("prepare", [prepare_first, prepare_relink, prepare_unlink])
+def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Callable[[Path], None]) -> None:
+    prepare(site)
+    devel_root()
+    whole, rows = tree_of(site), recorded(site)
+    for step in range(1, 1000):
+        prepare(site)
+        if not die_at(step, site):
+            assert step > 10
+            break
+        covered = recorded(site)
+        assert TREE in covered or own_files(site) - covered <= {f"{TREE}/.rocm-sdk-{x}.json.new" for x in ("state", "content")}
+        devel_root()
+        assert tree_of(site) == whole, step
+        assert recorded(site) == rows, step
+        assert not list(site.rglob("*.new")), step
+
+
+def test_sixteen_processes_at_once_make_one_tree(site: Path) -> None:
+    code = (
+        "import sys, json; from rocm_sdk.devel import devel_root, expand, layout\n"
+        "from rocm_sdk.distributions import parse_distributions\n"
+        "known = parse_distributions(sys.argv[1]); layout.load_distributions = lambda: known\n"
+        "unpack = expand.unpack\n"
+        "expand.unpack = lambda *a: (sys.stderr.write('unpacked\\n'), unpack(*a))[1]\n"
+        "print(devel_root())\n"
+    )
+    source = PACKAGES / "rocm/src"
+    environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{site}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", code, json.dumps(distributions("split"))]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, env=environment, **pipes) for _ in range(16)]  # type: ignore[call-overload]
+    results = [process.communicate() for process in processes]
+    assert {output for output, _ in results} == {f"{site / TREE}\n"}
+    assert [errors for _, errors in results if errors] == ["unpacked\n"]
+    assert own_files(site) <= recorded(site)

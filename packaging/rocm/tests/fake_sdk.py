@@ -1,0 +1,256 @@
+"""A tiny set of ROCm packages, made as the project's build makes real ones: wheels, devel archive and `rocm` sdist.
+
+The library is a copy of one that the test's interpreter has loaded, so that it is real and needs no compiler.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PACKAGES = Path(__file__).parent.parent.parent
+VERSION = "7.10.0.dev0"
+TARGETS = ("gfx1100", "gfx942")
+FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
+SCRIPT = b"#!/bin/sh\necho \"$0\" \"$@\"\n"
+
+
+@dataclass(frozen=True)
+class FakeSdk:
+    """A directory of distributions that serves as an index, and what is in it."""
+
+    index: Path
+    layout: str
+    version: str = VERSION
+
+    @property
+    def rocm(self) -> str:
+        """The requirement for the selector."""
+        return f"rocm=={self.version}"
+
+
+@dataclass
+class DevelArchive:
+    """Collects members of a devel archive; names are relative to site-packages."""
+
+    stream: io.BytesIO = field(default_factory=io.BytesIO)
+
+    def __post_init__(self) -> None:
+        self.tar = tarfile.open(fileobj=self.stream, mode="w", format=tarfile.PAX_FORMAT)
+
+    def file(self, name: str, data: bytes = b"data\n", mode: int = 0o644) -> DevelArchive:
+        member = tarfile.TarInfo(name)
+        member.size, member.mode = len(data), mode
+        self.tar.addfile(member, io.BytesIO(data))
+        return self
+
+    def link(self, name: str, text: str) -> DevelArchive:
+        return self.special(name, tarfile.SYMTYPE, text)
+
+    def directory(self, name: str, mode: int = 0o755) -> DevelArchive:
+        return self.special(name, tarfile.DIRTYPE, "", mode)
+
+    def special(self, name: str, kind: bytes, text: str = "", mode: int = 0o777) -> DevelArchive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname, member.mode = kind, text, mode
+        self.tar.addfile(member)
+        return self
+
+    def data(self) -> bytes:
+        self.tar.close()
+        return self.stream.getvalue()
+
+
+def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | None = None) -> FakeSdk:
+    """Write all distributions of one version into `root`/index."""
+    index = root / "index"
+    index.mkdir(parents=True)
+    write_core(index, version)
+    write_profiler(index, version)
+    library = shared_library()
+    if layout == "split":
+        tree = "_rocm_sdk_libraries"
+        files = {f"{tree}/lib/libhipblas.so.2": library, f"{tree}/lib/libMIOpen.so.1": library}
+        write_wheel(index, "rocm-sdk-libraries", version, {**glue("libraries", "rocm_sdk_libraries"), **files})
+        for target in TARGETS:
+            data = {f"{tree}/lib/rocblas/library/Kernels_{target}.co": target.encode()}
+            requires = (f"rocm-sdk-libraries=={version}",)
+            write_wheel(index, f"rocm-sdk-device-{target}", version, data, requires=requires)
+    else:
+        for family in FAMILIES:
+            name = "rocm_sdk_libraries_" + family.replace("-", "_")
+            files = {f"_{name}/lib/libhipblas.so.2": library, f"_{name}/lib/{family}.co": family.encode()}
+            write_wheel(index, f"rocm-sdk-libraries-{family}", version, {**glue("libraries", name), **files})
+    write_devel(index, version, devel if devel is not None else small_devel(layout))
+    write_sdist(index, layout, version)
+    return FakeSdk(index, layout, version)
+
+
+def small_devel(layout: str) -> bytes:
+    """Return a devel archive with every kind of member."""
+    tree = "_rocm_sdk_devel"
+    archive = DevelArchive().directory(tree).directory(f"{tree}/include").directory(f"{tree}/empty", 0o555)
+    archive.file(f"{tree}/include/hip.h", b"// hip\n", 0o444).file(f"{tree}/include/a, \"b\".h").file(f"{tree}/lib/ï.h")
+    archive.file(f"{tree}/lib/cmake/hip/hip-config.cmake").file(f"{tree}/bin/tool.sh", SCRIPT, 0o755)
+    archive.link(f"{tree}/lib/libamdhip64.so.5", "../../_rocm_sdk_core/lib/libamdhip64.so.5")
+    archive.link(f"{tree}/lib/libamdhip64.so", "libamdhip64.so.5").link(f"{tree}/llvm", "lib/llvm")
+    archive.link(f"{tree}/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc")
+    archive.link(f"{tree}/lib/llvm/bin/amdclang", "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang")
+    if layout == "split":
+        archive.link(f"{tree}/lib/libhipblas.so.2", "../../_rocm_sdk_libraries/lib/libhipblas.so.2")
+    archive.link(f"{tree}/lib/libhipblas.so", "libhipblas.so.2")  # dangles until the libraries are installed
+    return archive.data()
+
+
+def write_core(index: Path, version: str) -> None:
+    tree = "_rocm_sdk_core"
+    library, scripts = shared_library(), ("amdclang", "hipcc", "rocminfo")
+    files = {
+        **glue("core", "rocm_sdk_core"),
+        f"{tree}/lib/libamdhip64.so.5": library,
+        f"{tree}/lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5": library,
+        f"{tree}/lib/llvm/bin/amdclang": SCRIPT,
+        f"{tree}/bin/hipcc": SCRIPT,
+        f"{tree}/bin/rocminfo": SCRIPT,
+    }
+    write_wheel(index, "rocm-sdk-core", version, files, scripts={name: f"rocm_sdk_core._cli:{name}" for name in scripts})
+
+
+def write_profiler(index: Path, version: str) -> None:
+    script = b'#!/bin/sh\necho "$LD_LIBRARY_PATH|$PYTHONPATH|$*"\n'
+    files = {
+        **glue("profiler", "rocm_profiler"),
+        "_rocm_profiler/bin/rocprof-sys-run": script,
+        "_rocm_profiler/lib/libx.so": b"",
+        "_rocm_profiler/libexec/rocprofiler-compute/x.py": b"",
+    }
+    scripts = {"rocprof-sys-run": "rocm_profiler._cli:rocprof_sys_run"}
+    write_wheel(index, "rocm-profiler", version, files, scripts=scripts)
+
+
+def write_devel(index: Path, version: str, archive: bytes, *, name: str = "_devel.tar") -> None:
+    files = {**glue("devel", "rocm_sdk_devel"), f"rocm_sdk_devel/{name}": archive}
+    write_wheel(index, "rocm-sdk-devel", version, files)
+
+
+def write_sdist(index: Path, layout: str, version: str) -> Path:
+    """Write the `rocm` sdist from the sources in this project, as the build does, and return its path."""
+    stem = f"rocm-{version}"
+    with tarfile.open(index / f"{stem}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in sdist_files(layout, version).items():
+            member = tarfile.TarInfo(f"{stem}/{name}")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return index / f"{stem}.tar.gz"
+
+
+def sdist_files(layout: str, version: str = VERSION) -> dict[str, bytes]:
+    """Return the files of the `rocm` sdist by their path in it."""
+    rocm = PACKAGES / "rocm"
+    sources = sorted(path for part in ("src", "backend") for path in (rocm / part).rglob("*") if path.is_file())
+    files = {path.relative_to(rocm).as_posix(): path.read_bytes() for path in sources if "__pycache__" not in path.parts}
+    files["pyproject.toml"] = (rocm / "pyproject.toml").read_bytes()
+    files["LICENSE"] = b"A licence\n"
+    files["PKG-INFO"] = (
+        f"Metadata-Version: 2.4\nName: rocm\nVersion: {version}\nSummary: ROCm\nLicense-Expression: Apache-2.0\n"
+        "License-File: LICENSE\nRequires-Python: >=3.9\nDynamic: Requires-Dist\nDynamic: Provides-Extra\n\n# ROCm\n"
+    ).encode()
+    files["src/rocm_sdk/_distributions.json"] = json.dumps(distributions(layout, version)).encode()
+    return files
+
+
+def distributions(layout: str, version: str = VERSION) -> dict[str, object]:
+    """Return the contents of `_distributions.json`."""
+    families = layout == "family"
+    suffix = ("-{target}", "_{target}") if families else ("", "")
+    packages = {
+        "core": _names("rocm-sdk-core", "rocm_sdk_core"),
+        "libraries": _names(f"rocm-sdk-libraries{suffix[0]}", f"rocm_sdk_libraries{suffix[1]}"),
+        "device": {"distribution": "rocm-sdk-device-{target}", "tree": "_rocm_sdk_libraries"},
+        "devel": _names("rocm-sdk-devel", "rocm_sdk_devel"),
+        "profiler": _names("rocm-profiler", "rocm_profiler"),
+    }
+    if families:
+        del packages["device"]
+    targets = FAMILIES if families else TARGETS
+    return {
+        "version": version,
+        "layout": layout,
+        "targets": list(targets),
+        "default_target": targets[0],
+        "packages": packages,
+    }
+
+
+def _names(distribution: str, import_name: str) -> dict[str, str]:
+    return {"distribution": distribution, "import": import_name, "tree": f"_{import_name}"}
+
+
+def glue(package: str, name: str) -> dict[str, bytes]:
+    """Return the Python code of a package, as wheel members below the import package `name`."""
+    source = next((PACKAGES / package / "src").iterdir())
+    paths = sorted(path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {f"{name}/{path.relative_to(source).as_posix()}": path.read_bytes() for path in paths}
+
+
+def write_wheel(
+    index: Path,
+    distribution: str,
+    version: str,
+    files: dict[str, bytes],
+    *,
+    requires: tuple[str, ...] = (),
+    scripts: dict[str, str] | None = None,
+) -> Path:
+    """Write a wheel; members below `bin/` of a tree are executable.
+
+    Each tree gets a file of the package's own at its top: pip removes a directory whole if RECORD lists a file
+    directly in it, else it leaves empty directories above those that it empties.
+    """
+    stem = f"{distribution.replace('-', '_')}-{version}"
+    info = f"{stem}.dist-info"
+    needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
+    points = "".join(f"{name} = {function}\n" for name, function in (scripts or {}).items())
+    trees = sorted({name.partition("/")[0] for name in files if name.startswith("_")})
+    members = {
+        **files,
+        **{f"{tree}/.{distribution}": b"" for tree in trees},
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{needs}".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": f"[console_scripts]\n{points}".encode(),
+    }
+    record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in members.items())
+    members[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    path = index / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, data in members.items():
+            member = zipfile.ZipInfo(name)
+            member.external_attr = (0o100755 if "/bin/" in name else 0o100644) << 16
+            wheel.writestr(member, data)
+    return path
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def shared_library() -> bytes:
+    """Return the bytes of a shared library that loads anywhere: the C library's mathematics."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = Path(line.split(maxsplit=5)[-1])
+        if path.name.startswith(("libm.so", "libm-")):
+            return path.read_bytes()
+    raise RuntimeError("the interpreter has no libm.so loaded, which the tests copy as a library of the SDK")
+
+
+def copy_index(sdk: FakeSdk, destination: Path) -> FakeSdk:
+    """Return an SDK whose index can be changed."""
+    shutil.copytree(sdk.index, destination)
+    return FakeSdk(destination, sdk.layout, sdk.version)

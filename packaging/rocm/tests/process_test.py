@@ -1,0 +1,67 @@
+"""`initialize_process`: version patterns and lists in environment variables."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+from fake_sdk import distributions
+from rocm_sdk import process
+from rocm_sdk.distributions import parse_distributions
+from rocm_sdk.process import initialize_process, split_list, version_matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "version", "expected"),
+    [
+        ("7.10.0", "7.10.0", True),
+        ("7.10.0", "7.10.0.dev0", False),
+        ("7.10.0", "7x10.0", False),
+        ("7.10.*", "7.10.0rc1", True),
+        ("7.10.*", "7.1.0", False),
+        ("*", "", True),
+        ("7.*.1+*", "7.10.1+local", True),
+        ("7.*.1+*", "7.10.1", False),
+        ("", "7.10", False),
+        (re.compile(r"7\.10"), "7.10.0", True),
+        (re.compile(r"7\.10$"), "7.10.0", False),
+        (re.compile("10"), "7.10", False),
+    ],
+)
+def test_version_matches(pattern: str | re.Pattern[str], version: str, expected: bool) -> None:
+    assert version_matches(pattern, version) is expected
+
+
+def test_stars_stand_for_whatever_was_cut_out() -> None:
+    generator = random.Random(4)
+    for _ in range(500):
+        version = "".join(generator.choices("0123456789.+abrc-[(\\^$", k=generator.randrange(1, 20)))
+        start, end = sorted(generator.choices(range(len(version) + 1), k=2))
+        assert version_matches(version, version)
+        assert version_matches(f"{version[:start]}*{version[end:]}", version)
+        assert not version_matches(f"{version[:start]}*{version[end:]}x", version)
+        assert not version_matches(version, version + "0")
+
+
+def test_split_list() -> None:
+    assert split_list(" a, b;c ;,; d\n") == ["a", "b", "c", "d"]
+    assert split_list("") == []
+
+
+def test_a_version_mismatch_warns_or_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = parse_distributions(json.dumps(distributions("split")))
+    monkeypatch.setattr(process, "load_distributions", lambda: known)
+    initialize_process(check_version="7.10.*", fail_on_version_mismatch=True, env_override=False)
+    with pytest.warns(RuntimeWarning, match=r"built for ROCm 7\.11, but ROCm 7\.10\.0\.dev0 is installed"):
+        initialize_process(check_version="7.11", env_override=False)
+    with pytest.raises(RuntimeError, match=r"built for ROCm 7\\\.9, but"):
+        initialize_process(check_version=re.compile(r"7\.9"), fail_on_version_mismatch=True, env_override=False)
+
+
+def test_the_environment_is_not_read_without_override(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_SDK_PRELOAD_LIBRARIES", "nosuch")
+    initialize_process(env_override=False)
+    with pytest.raises(RuntimeError, match="ROCM_SDK_PRELOAD_LIBRARIES='nosuch'.*unset it"):
+        initialize_process()

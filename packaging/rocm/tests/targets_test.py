@@ -1,0 +1,102 @@
+"""Target selection: the mapping of target IDs onto packages, and the order of the three sources."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from rocm_sdk.detect import Gpu
+from rocm_sdk.errors import TargetError
+from rocm_sdk.targets import ENVIRONMENT_VARIABLE, match_target, select_target
+
+FAMILIES = ("gfx9-all", "gfx94X-dcgpu", "gfx103X-all", "gfx110X-all", "gfx950-dcgpu", "gfx1151")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("gfx9-all", "gfx9-all"),
+        ("gfx9", None),
+        ("gfx9500", None),
+        ("gfx1151", "gfx1151"),
+        ("gfx110X-all", "gfx110X-all"),
+        ("gfx1100", "gfx110X-all"),
+        ("gfx1103", "gfx110X-all"),
+        ("gfx110f", "gfx110X-all"),
+        ("gfx942", "gfx94X-dcgpu"),
+        ("gfx942:sramecc+:xnack-", "gfx94X-dcgpu"),
+        ("gfx950:xnack+", "gfx950-dcgpu"),
+        ("gfx90a", "gfx9-all"),
+        ("gfx1150", None),
+        ("gfx1200", None),
+        ("gfx110", None),
+        ("gfx11000", None),
+        ("gfx110X", None),
+        ("nonsense", None),
+        ("", None),
+    ],
+)
+def test_match_target(wanted: str, expected: str | None) -> None:
+    assert match_target(wanted, FAMILIES) == expected
+
+
+def test_the_family_of_a_generation_is_the_last_resort_wherever_it_stands() -> None:
+    for available in (("gfx9-all", "gfx94X-dcgpu", "gfx942"), ("gfx942", "gfx94X-dcgpu", "gfx9-all")):
+        assert match_target("gfx942", available) == "gfx942"
+        assert match_target("gfx941", available) == "gfx94X-dcgpu"
+        assert match_target("gfx908", available) == "gfx9-all"
+
+
+def test_the_narrower_family_wins_and_ties_go_to_the_first() -> None:
+    assert match_target("gfx1101", ("gfx11XX-all", "gfx110X-dgpu", "gfx110X-all")) == "gfx110X-dgpu"
+    assert match_target("gfx1150", ("gfx11XX-all", "gfx110X-dgpu")) == "gfx11XX-all"
+
+
+def test_a_feature_suffix_prefers_the_very_target() -> None:
+    assert match_target("gfx950:xnack+", ("gfx950", "gfx950:xnack+")) == "gfx950:xnack+"
+    assert match_target("gfx950:xnack-", ("gfx950", "gfx950:xnack+")) == "gfx950"
+
+
+def test_each_target_is_served_by_itself_and_by_its_own_family() -> None:
+    generator = random.Random(2)
+    for _ in range(500):
+        target = f"gfx{generator.randrange(9, 13)}{generator.choice('0123456789abcdef')}{generator.choice('0123456789abcdef')}"
+        others = [f"gfx{generator.randrange(1000, 2000)}" for _ in range(5)]
+        available = [*others, target, f"{target[:-1]}X-all"]
+        generator.shuffle(available)
+        assert match_target(target, available) == target
+        available.remove(target)
+        assert match_target(target, [name for name in available if name != target]) == f"{target[:-1]}X-all"
+
+
+GPUS = [Gpu("gfx906", False, "kfd"), Gpu("gfx1101", False, "kfd"), Gpu("gfx1151", True, "kfd")]
+
+
+def test_the_environment_comes_first() -> None:
+    selection = select_target(FAMILIES, "gfx1151", {ENVIRONMENT_VARIABLE: " gfx942 "}, GPUS)
+    assert (selection.target, selection.source) == ("gfx94X-dcgpu", "environment")
+    assert selection.reason == "ROCM_SDK_TARGET_FAMILY is gfx942, served by gfx94X-dcgpu"
+
+
+def test_the_first_gpu_with_a_package_decides() -> None:
+    selection = select_target(FAMILIES[1:], "gfx1151", {}, GPUS)
+    assert (selection.target, selection.source) == ("gfx110X-all", "detection")
+    assert selection.reason == "discrete GPU gfx1101 (found by kfd) is served by gfx110X-all"
+
+
+def test_the_default_says_why() -> None:
+    nothing = select_target(FAMILIES, "gfx1151", {ENVIRONMENT_VARIABLE: ""}, [])
+    assert (nothing.target, nothing.source, nothing.reason) == ("gfx1151", "default", "no AMD GPU was found")
+    unserved = select_target(["gfx942"], "gfx942", {}, GPUS)
+    assert unserved.source == "default"
+    assert unserved.reason == "no package serves the GPUs of this machine (gfx906, gfx1101, gfx1151)"
+
+
+@pytest.mark.parametrize("wanted", ["gfx1200", "gfx110x-all", "all", "gfx110X-dgpu"])
+def test_an_unknown_wish_is_an_error_that_lists_what_there_is(wanted: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        select_target(["gfx942", "gfx110X-all"], "gfx942", {ENVIRONMENT_VARIABLE: wanted}, GPUS)
+    assert str(caught.value) == (
+        f"ROCM_SDK_TARGET_FAMILY={wanted}: there is no package for this target. Available: gfx942, gfx110X-all. "
+        "Set ROCM_SDK_TARGET_FAMILY to one of these, or unset it to let the machine's GPU decide."
+    )

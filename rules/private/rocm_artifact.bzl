@@ -1,0 +1,74 @@
+"""rocm_artifact: an artifact made of targets that are built in the workspace."""
+
+load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers")
+load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
+
+visibility(["//rules"])
+
+_COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
+
+def _check_path(ctx, path, what):
+    if path.startswith("/") or ".." in path.split("/") or not path:
+        fail("{}: {} {}: expected a relative path without '..', as below the install prefix".format(ctx.label, what, repr(path)))
+
+def _check_link(ctx, path, target):
+    parts = path.split("/")[:-1]
+    for part in target.split("/"):
+        if part == ".." and not parts or target.startswith("/"):
+            fail("{}: the link {} -> {} leads outside the artifact tree; expected a relative link that stays inside".format(ctx.label, path, target))
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+
+def _file_entries(ctx):
+    entries = []
+    for target, paths in ctx.attr.srcs.items():
+        files = target[DefaultInfo].files.to_list()
+        if len(files) != 1 or files[0].is_directory:
+            fail("{}: {} gives {}; expected one regular file, to be placed at {}".format(ctx.label, target.label, files, paths))
+        for path in paths.split(" "):
+            _check_path(ctx, path, "path")
+            mode = ctx.attr.modes.get(path, "0644")
+            entries.append({"base": ctx.attr.base_directory, "file": files[0].short_path, "kind": "file", "mode": mode, "path": path})
+    return entries
+
+def _rocm_artifact_impl(ctx):
+    artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
+    entries = _file_entries(ctx)
+    paths = {entry["path"]: True for entry in entries}
+    for path in ctx.attr.modes:
+        if path not in paths:
+            fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+    for path, target in ctx.attr.links.items():
+        _check_path(ctx, path, "link")
+        _check_link(ctx, path, target)
+        entries.append({"base": ctx.attr.base_directory, "kind": "link", "path": path, "target": target})
+    for path in ctx.attr.directories:
+        _check_path(ctx, path, "directory")
+        entries.append({"base": ctx.attr.base_directory, "kind": "directory", "mode": "0755", "path": path})
+    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
+    document = {"artifact": artifact, "entries": sorted(entries, key = lambda entry: entry["path"])}
+    ctx.actions.write(manifest, json.encode_indent(document, indent = " ") + "\n")
+    return artifact_providers(ctx, artifact, manifest, ctx.files.srcs, [])
+
+rocm_artifact = rule(
+    doc = """An artifact made of targets that are built in the workspace.
+
+Links, modes and empty directories are declared, because Bazel's inputs lose them.""",
+    implementation = _rocm_artifact_impl,
+    attrs = {
+        "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of, e.g. `core-hip`: packages select artifacts by it."),
+        "base_directory": attr.string(default = "stage", doc = "Where the artifact's files would lie in an artifact folder; shown in plans."),
+        "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "The part of the build: libraries, programs, what developers need, …"),
+        "directories": attr.string_list(doc = "Empty directories."),
+        "links": attr.string_dict(doc = "Path of each link -> its text. A link may dangle; it may not lead out of the prefix."),
+        "modes": attr.string_dict(doc = "Path -> octal permission bits of files that are not `0644`."),
+        "srcs": attr.label_keyed_string_dict(
+            allow_files = True,
+            doc = "File -> its path below the install prefix (several, split by spaces, place it several times).",
+        ),
+        "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target or a family of them."),
+    } | INSPECT_ATTRS,
+    provides = [ArtifactInfo],
+)

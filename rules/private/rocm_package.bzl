@@ -1,0 +1,128 @@
+"""rocm_package: plans one Python distribution and packs its entries."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:units.bzl", "artifact_id", "located_file")
+load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
+load("//rules/private/providers:package_info.bzl", "PackageInfo")
+
+visibility(["//rules"])
+
+# Threads that deflate one big file. A constant: the action's key must not depend on the machine.
+_BIG_FILE_THREADS = 2
+
+def _definition(ctx):
+    definition = ctx.actions.declare_file(ctx.label.name + ".definition.json")
+    ctx.actions.write(definition, json.encode({
+        "exclude": ctx.attr.exclude,
+        "include": ctx.attr.include,
+        "kind": ctx.attr.kind,
+        "package": ctx.attr.package,
+        "per_target": ctx.attr.per_target,
+        "rpath": ctx.attr.rpath,
+        "tree": ctx.attr.tree,
+    }))
+    return definition
+
+def _plan(ctx, artifacts, edits):
+    """Declares the plan action; `edits` maps each unit to the edit file that pack reads."""
+    plan = ctx.actions.declare_file(ctx.label.name + ".plan.json")
+    definition = _definition(ctx)
+    manifests = [artifact.manifest for artifact in artifacts]
+    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
+    builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on]
+    args = tool_args(ctx)
+    args.add(str(ctx.label), format = "--label=%s")
+    args.add(definition, format = "--definition=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(facts, format_each = "--facts=%s")
+    args.add_all(builds_on, format_each = "--builds-on=%s")
+    args.add(plan, format = "--output=%s")
+    for unit, edit in edits.items():
+        args.add("--edit={}={}".format(unit, edit.path))
+    args.add_all(["--launchers={}={}".format(artifact_id(artifact), artifact.units[0].id) for artifact in artifacts])
+    run_tool(
+        ctx,
+        tool = ctx.attr._plan,
+        args = args,
+        inputs = [definition] + manifests + facts + builds_on,
+        outputs = [plan] + edits.values(),
+        mnemonic = "RocmPlan",
+        progress_message = "Planning package %{label}",
+    )
+    return plan
+
+def _pack(ctx, artifact, unit, edit, big):
+    """Declares the pack action of one unit and returns its (segment, index)."""
+    segment = ctx.actions.declare_file("{}.segments/{}.seg".format(ctx.label.name, unit.id))
+    index = ctx.actions.declare_file("{}.segments/{}.json".format(ctx.label.name, unit.id))
+    launcher = ctx.executable._launcher
+    threads = _BIG_FILE_THREADS if big else 1
+    args = tool_args(ctx)
+    args.add(str(ctx.label), format = "--label=%s")
+    args.add(edit, format = "--edits=%s")
+    args.add(artifact_id(artifact), format = "--artifact=%s")
+    args.add(artifact.manifest, format = "--manifest=%s")
+    args.add(launcher, format = "--launcher=%s")
+    args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
+    args.add(threads, format = "--threads=%s")
+    args.add(segment, format = "--segment=%s")
+    args.add(index, format = "--index=%s")
+    args.add_all(unit.files, map_each = located_file)
+    run_tool(
+        ctx,
+        tool = ctx.attr._pack,
+        args = args,
+        inputs = depset([edit, artifact.manifest, launcher], transitive = [unit.files]),
+        outputs = [segment, index],
+        mnemonic = "RocmPack",
+        progress_message = "Packing {}: {}".format(ctx.attr.package, unit.id.rpartition("/")[2] if big else unit.id),
+        threads = threads,
+    )
+    return segment, index
+
+def _rocm_package_impl(ctx):
+    artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
+    edits = {
+        unit.id: ctx.actions.declare_file("{}.edits/{}.json".format(ctx.label.name, unit.id))
+        for artifact in artifacts
+        for unit in artifact.units
+    }
+    plan = _plan(ctx, artifacts, edits)
+    packed = [
+        _pack(ctx, artifact, unit, edits[unit.id], big = number > 0)
+        for artifact in artifacts
+        for number, unit in enumerate(artifact.units)
+    ]
+    return [
+        DefaultInfo(files = depset([plan])),
+        PackageInfo(
+            definition = struct(package = ctx.attr.package, kind = ctx.attr.kind, tree = ctx.attr.tree),
+            indexes = depset([index for _, index in packed]),
+            plan = plan,
+            segments = depset([segment for segment, _ in packed]),
+        ),
+    ]
+
+rocm_package = rule(
+    doc = """Plans one Python distribution and packs its entries; `rocm_wheel` makes a wheel of it.
+
+The default output is the plan: JSON that says of every entry where it comes from, what becomes of it, and why.""",
+    implementation = _rocm_package_impl,
+    attrs = {
+        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What the package is made from."),
+        "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one: links may lead into them."),
+        "exclude": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths that the package does not hold."),
+        "include": attr.string_list(doc = "Glob patterns: if given, the package holds only these paths."),
+        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, as a wheel holds it. `devel`: the tree as it is, with links to what runtime packages have."),
+        "package": attr.string(mandatory = True, doc = "Name of the package, in plans, errors and progress."),
+        "per_target": attr.bool(doc = "Whether users have one of several such packages, by GPU target."),
+        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`."),
+        "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix."),
+        "_compression": attr.label(default = "//rules/settings:compression"),
+        "_launcher": attr.label(default = "//tools/launcher", executable = True, cfg = "target"),
+        "_pack": tool_attr("//tools/pack:pack_tool"),
+        "_plan": tool_attr("//tools/plan:plan_tool"),
+    },
+    provides = [PackageInfo],
+)

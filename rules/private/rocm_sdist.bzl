@@ -1,0 +1,43 @@
+"""rocm_sdist: a source distribution of small files."""
+
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
+
+visibility(["//rules"])
+
+def _rocm_sdist_impl(ctx):
+    name = "{}-{}.tar.gz".format(escaped(ctx.attr.distribution), version_of(ctx))
+    sdist = ctx.actions.declare_file(name)
+    metadata = ctx.actions.declare_file(name + ".metadata")
+    digest = ctx.actions.declare_file(name + ".digest.json")
+    project = project_file(ctx)
+    files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
+    files |= {file.basename: file for file in ctx.files.licenses}
+    args = tool_args(ctx)
+    project_args(args, ctx, project, metadata, digest)
+    args.add(sdist, format = "--sdist=%s")
+    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
+    run_tool(
+        ctx,
+        tool = ctx.attr._sdist,
+        args = args,
+        inputs = [project, ctx.file.description] + files.values(),
+        outputs = [sdist, metadata, digest],
+        mnemonic = "RocmSdist",
+        progress_message = "Writing sdist " + name,
+    )
+    return [
+        DefaultInfo(files = depset([sdist])),
+        DistributionInfo(file = sdist, metadata = metadata, digest = digest),
+    ]
+
+rocm_sdist = rule(
+    doc = "A source distribution, the same bytes each time.",
+    implementation = _rocm_sdist_impl,
+    attrs = PROJECT_ATTRS | {
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the sdist."),
+        "_sdist": tool_attr("//tools/sdist:sdist_tool"),
+    },
+    provides = [DistributionInfo],
+)

@@ -1,0 +1,9 @@
+"""The providers through which the rules speak to each other, for those who write rules of their own."""
+
+load("//rules/private/providers:artifact_info.bzl", _ArtifactInfo = "ArtifactInfo")
+load("//rules/private/providers:distribution_info.bzl", _DistributionInfo = "DistributionInfo")
+load("//rules/private/providers:package_info.bzl", _PackageInfo = "PackageInfo")
+
+ArtifactInfo = _ArtifactInfo
+DistributionInfo = _DistributionInfo
+PackageInfo = _PackageInfo

@@ -1,0 +1,5 @@
+"""Public face of `rocm_wheel`."""
+
+load("//rules/private:rocm_wheel.bzl", _rocm_wheel = "rocm_wheel")
+
+rocm_wheel = _rocm_wheel

@@ -1,0 +1,36 @@
+"""How every tool begins and ends: arguments from a params file, errors as one message."""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from tools.common.errors import ToolError
+
+
+def argument_parser(description: str | None) -> argparse.ArgumentParser:
+    """Returns a parser that also takes `@FILE`, a params file with one argument a line."""
+    return argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        fromfile_prefix_chars="@",
+        allow_abbrev=False,
+    )
+
+
+def report_errors(label: str, work: Callable[[], None]) -> int:
+    """Runs the work of a tool and returns its exit code.
+
+    A ToolError becomes one message on standard error that begins with the label of the
+    Bazel target; anything else is a defect of ours and keeps its traceback.
+    """
+    try:
+        work()
+    except ToolError as error:
+        print(f"ERROR: {label}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def file_arguments(pairs: list[str]) -> dict[str, str]:
+    """Splits arguments `KEY=PATH` of an action's inputs; neither part holds `=` before the first."""
+    return dict((key, path) for key, _, path in (pair.partition("=") for pair in pairs))

@@ -1,0 +1,128 @@
+"""Plans the edit of one ELF file: from its facts and the wishes to a patch.
+
+    with open(path, "rb") as file:
+        elf = read_elf(file, path)
+        patch = plan_patch(elf, file, edit)
+        for chunk in patch.chunks(file): ...
+
+The gentlest strategy that serves is taken: overwrite in place what is proven to be used by nothing else; move the
+string table into the padding of a segment; grow the last segment; append one. Only headers and tables are read, at any
+file size. A patch is checked before it is handed out: the new file is read through it, and must say what was wished.
+"""
+
+from struct import Struct
+from typing import BinaryIO, Final
+
+from tools.elf import constants as c
+from tools.elf.edit import ElfEdit, Slot, unchanged
+from tools.elf.errors import ElfError
+from tools.elf.layout import Room, append_segment, find_slack, grow_last_segment
+from tools.elf.model import ElfFile
+from tools.elf.moves import Mover, write_dynamic
+from tools.elf.patch import Patch, PatchBuilder, Strategy
+from tools.elf.patched import open_patched
+from tools.elf.reader import read_elf, string_table, verneed_entries
+from tools.elf.source import Source
+from tools.elf.strings import Placement, StringTable
+
+_U32: Final = Struct("<I")
+
+
+def refusal(elf: ElfFile) -> str | None:
+    """Why a file is of a kind that is not edited; None for one that is."""
+    if elf.elf_class != 64 or not elf.little_endian:
+        order = "little" if elf.little_endian else "big"
+        return f"only 64-bit little-endian files are edited; this one is {elf.elf_class}-bit {order}-endian"
+    if elf.type not in (c.ET_EXEC, c.ET_DYN):
+        return f"only programs and shared libraries are edited; e_type is {elf.type} (1: relocatable, 4: core dump)"
+    if elf.machine not in (c.EM_X86_64, c.EM_AARCH64):
+        return f"only x86_64 (62) and aarch64 (183) files are edited; e_machine is {elf.machine} (224: AMD GPU code)"
+    if elf.debug_only:
+        return "a separate file of debug information is not edited"
+    if not elf.has_dynamic:
+        return "there is no dynamic section: a static program has no search path, SONAME or needed libraries"
+    return None
+
+
+def plan_patch(elf: ElfFile, file: BinaryIO, edit: ElfEdit) -> Patch:
+    """Plan the patch that brings `edit` into the file that `elf` was read from, open in `file`.
+
+    Wishes that already hold give the identity patch. Raises ElfError for a file that is not edited (see `refusal`), one
+    whose tables are damaged, and one that no strategy serves.
+    """
+    reason = refusal(elf)
+    if reason is not None:
+        raise ElfError(elf.path, 0, reason)
+    slots = edit.slots(elf)
+    if unchanged(slots, elf.dynamic):
+        return PatchBuilder(elf.path, elf.size).build(Strategy.IDENTITY)
+    patch = _Planner(elf, Source(file, elf.path), slots, edit.renamed_libraries()).plan()
+    _verify(elf, read_elf(open_patched(patch, file), elf.path), slots, edit)
+    return patch
+
+
+def _verify(old: ElfFile, new: ElfFile, slots: list[Slot], edit: ElfEdit) -> None:
+    """Compare the new file with what was wished: that must hold, and nothing else have changed."""
+    names = dict(zip((entry.value for entry in old.dynamic if entry.tag == c.DT_NEEDED), old.needed, strict=True))
+    needed = tuple(slot.text or names[slot.value] for slot in slots if slot.tag == c.DT_NEEDED)
+    same = ["interpreter", "build_id", "type", "entry"]
+    same += [] if edit.renamed_libraries() else ["versions_needed"]
+    lost = [name for name in same if getattr(new, name) != getattr(old, name)]
+    if lost or new.needed != needed or not unchanged(edit.slots(new), new.dynamic):
+        reason = f"contradictory file: after the edit its dynamic section or {lost or 'strings'} would not be as wished"
+        raise ElfError(old.path, old.dynamic[0].position, reason)
+
+
+class _Planner:
+    """One edit in the making: chooses the strategy and writes down the changes."""
+
+    def __init__(self, elf: ElfFile, source: Source, slots: list[Slot], renamed: dict[str, str]) -> None:
+        self.elf = elf
+        self.source = source
+        self.slots = slots
+        self.renamed = renamed
+        self.builder = PatchBuilder(elf.path, elf.size)
+
+    def plan(self) -> Patch:
+        texts = [slot.text for slot in self.slots if slot.text is not None] + list(self.renamed.values())
+        dynamic_moves = len(self.slots) > len(self.elf.dynamic) + self.elf.dynamic_spare
+        table = StringTable(self.source, self.elf) if texts else None
+        placement = table.place_in_place(texts, self.slots) if table else Placement({})
+        grown = table if placement is None else None
+        if table and placement is None:
+            placement = table.place_at_end(texts)
+        assert placement is not None
+        entries = [(slot.tag, slot.value if slot.text is None else placement.offsets[slot.text]) for slot in self.slots]
+        strategy = Strategy.IN_PLACE
+        notes: list[str] = []
+        if grown or dynamic_moves:
+            room = self._find_room(len(grown.data) + len(placement.appended) if grown else 0, dynamic_moves)
+            mover = Mover(self.elf, self.source, self.builder, room)
+            mover.move(entries, grown, placement.appended, dynamic_moves=dynamic_moves)
+            strategy, notes = room.strategy, mover.notes
+        else:
+            write_dynamic(self.builder, self.source, self.elf, entries)
+        if table:
+            for at, data in placement.overwrites:
+                self.builder.overwrite(table.offset + at, data)
+        self._rename_versions(placement)
+        return self.builder.build(strategy, tuple(notes))
+
+    def _find_room(self, size: int, dynamic_moves: bool) -> Room:
+        """Find the gentlest place for a string table of `size` bytes (0: it stays) and a dynamic section that moves."""
+        slack = None if dynamic_moves else find_slack(self.source, self.elf, size)
+        room = slack or grow_last_segment(self.elf, writable=dynamic_moves) or append_segment(self.elf)
+        if isinstance(room, str):
+            reason = f"no place for a larger string table or dynamic section: {room}"
+            raise ElfError(self.elf.path, self.elf.phoff, reason)
+        return room
+
+    def _rename_versions(self, placement: Placement) -> None:
+        """Version requirements name the library that they are for (vn_file): it must be one that is loaded."""
+        if not self.renamed:
+            return
+        table, size = string_table(self.elf)
+        for at, file, _ in verneed_entries(self.source, self.elf):
+            library = self.source.read_string(table + file, table + size, "the name in a version requirement")
+            if library in self.renamed:
+                self.builder.overwrite(at + 4, _U32.pack(placement.offsets[self.renamed[library]]))

@@ -1,0 +1,90 @@
+"""Finds out what the files of one unit are: reads headers, not files.
+
+    inspect --label TARGET --artifact NAME --unit ID --manifest FILE --output FACTS FILE=PATH…
+
+The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
+libraries and symbol versions it needs and where it looks for them.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from tools.common.documents import read_document, write_document
+from tools.common.errors import ToolError
+from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.elf import constants as c
+from tools.elf.editor import refusal
+from tools.elf.errors import ElfError
+from tools.elf.model import ElfFile
+from tools.elf.reader import is_elf, read_elf
+
+ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
+
+
+def elf_type(elf: ElfFile) -> str:
+    """One word for what an ELF file is to a package."""
+    if elf.machine == c.EM_AMDGPU:
+        return "gpu-code-object"
+    if elf.type in ELF_TYPES:
+        return ELF_TYPES[elf.type]
+    return "elf-program" if elf.is_program else "elf-library"
+
+
+def _entries(search_path: str | None) -> list[str]:
+    return search_path.split(":") if search_path else []
+
+
+def elf_facts(elf: ElfFile) -> dict[str, Any]:
+    """The facts about one ELF file; fields that say nothing are left out."""
+    facts = {
+        "type": elf_type(elf),
+        "machine": elf.machine,
+        "soname": elf.soname,
+        "needed": list(elf.needed),
+        "rpath": _entries(elf.rpath),
+        "runpath": _entries(elf.runpath),
+        "interpreter": elf.interpreter,
+        "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
+        "dynamic": elf.has_dynamic and refusal(elf) is None,
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def file_facts(path: str, source: str) -> dict[str, Any]:
+    """The facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
+    size = os.stat(path).st_size
+    with open(path, "rb") as file:
+        head = file.read(4)
+        if is_elf(head):
+            try:
+                return {"size": size} | elf_facts(read_elf(file, source))
+            except ElfError as error:
+                raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
+    return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
+
+
+def sources_of(manifest: str, artifact: str) -> dict[str, str]:
+    """Maps the build's name of each file of an artifact to its source."""
+    entries = read_document(manifest)["entries"]
+    return {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries if entry["kind"] == "file"}
+
+
+def main(argv: list[str]) -> int:
+    """Inspects every file given and writes the facts, sorted by source."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--artifact", required=True, help="name of the artifact")
+    parser.add_argument("--unit", required=True, help="name of the unit")
+    parser.add_argument("--manifest", required=True, help="the artifact's manifest")
+    parser.add_argument("--output", required=True, help="facts to write")
+    parser.add_argument("files", nargs="*", metavar="FILE=PATH", help="the build's name of a file, and where it is")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        sources = sources_of(args.manifest, args.artifact)
+        located = {sources[key]: path for key, path in file_arguments(args.files).items() if Path(path).is_file()}
+        facts = {source: file_facts(path, source) for source, path in sorted(located.items())}
+        write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
+
+    return report_errors(args.label, work)

@@ -1,0 +1,82 @@
+"""The texts of a distribution: METADATA or PKG-INFO, WHEEL, entry_points.txt.
+
+Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA
+specification has them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from tools.common.errors import ToolError
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a BUILD file says about a distribution."""
+
+    distribution: str
+    version: str
+    summary: str
+    requires_python: str
+    license_expression: str
+    license_files: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    classifiers: tuple[str, ...] = ()
+    urls: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Project":
+        """Reads the JSON that the rule wrote; raises ToolError for a version that is not in the normal form of PEP 440."""
+        lists = ("license_files", "requires", "classifiers")
+        values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
+        values |= {key: tuple(document.get(key, ())) for key in lists}
+        values["urls"] = tuple(sorted(document.get("urls", {}).items()))
+        project = cls(**values)
+        check_version(project.version, project.distribution)
+        return project
+
+
+def check_version(text: str, distribution: str) -> None:
+    """Raises ToolError unless the version is one of PEP 440 in its normal form: file names are made of it."""
+    try:
+        normal = str(Version(text))
+    except InvalidVersion:
+        raise ToolError(
+            f"{distribution}: {text!r} is not a version that PEP 440 knows; expected the like of 7.10.0, 7.10.0rc2 or "
+            "7.10.0.dev0. Set --//packaging:version"
+        ) from None
+    if normal != text:
+        raise ToolError(f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set --//packaging:version={normal}")
+
+
+def core_metadata(project: Project, description: str) -> str:
+    """The text of METADATA, or of an sdist's PKG-INFO."""
+    fields = [
+        ("Metadata-Version", "2.4"),
+        ("Name", project.distribution),
+        ("Version", project.version),
+        ("Summary", project.summary),
+        ("License-Expression", project.license_expression),
+        *(("License-File", name) for name in project.license_files),
+        *(("Classifier", classifier) for classifier in project.classifiers),
+        *(("Project-URL", f"{name}, {url}") for name, url in project.urls),
+        ("Requires-Python", project.requires_python),
+        *(("Requires-Dist", requirement) for requirement in project.requires),
+        ("Description-Content-Type", "text/markdown"),
+    ]
+    return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + description
+
+
+def wheel_text(tag: str) -> str:
+    """The text of WHEEL for one tag, `python-abi-platform`; a compressed set is expanded to a line each."""
+    python, abi, platform = tag.split("-")
+    tags = [f"{p}-{a}-{f}" for p in python.split(".") for a in abi.split(".") for f in platform.split(".")]
+    lines = ["Wheel-Version: 1.0", "Generator: rules_rocm_python", "Root-Is-Purelib: false", *(f"Tag: {tag}" for tag in tags)]
+    return "\n".join(lines) + "\n"
+
+
+def entry_points_text(scripts: list[tuple[str, str]]) -> str:
+    """The text of entry_points.txt for console scripts: (name, object reference)."""
+    return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))

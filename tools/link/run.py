@@ -1,0 +1,89 @@
+"""Runs: deflated bytes that are ready to be laid into an archive, wherever they come from.
+
+A run knows the size and CRC-32 of what it inflates to, so several can be joined to one
+member without a look at the bytes.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tools.link.crc32 import combine
+from tools.pack.deflate import BLOCK_BYTES, FINAL_BLOCK, LEVELS, blocks, deflate_block
+from tools.pack.segment import Packed
+
+
+@dataclass(frozen=True)
+class Run:
+    """Joined deflate blocks without a final one."""
+
+    #: Length of the deflated bytes; size and CRC-32 of the inflated ones.
+    length: int
+    size: int
+    crc32: int
+    #: The deflated bytes themselves, or the segment file and the offset at which they lie.
+    data: bytes = b""
+    segment: str = ""
+    offset: int = 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yields the deflated bytes."""
+        if not self.segment:
+            yield self.data
+            return
+        left = self.length
+        with open(self.segment, "rb") as file:
+            file.seek(self.offset)
+            while left:
+                chunk = file.read(min(left, BLOCK_BYTES))
+                if not chunk:
+                    raise EOFError(f"{self.segment}: ends {left} bytes before the run at {self.offset} does")
+                left -= len(chunk)
+                yield chunk
+
+
+def packed_run(packed: Packed, segment: str) -> Run:
+    """The run of an entry that `pack` left in a segment."""
+    return Run(packed.length, packed.size, packed.crc32, segment=segment, offset=packed.offset)
+
+
+def small_run(data: bytes) -> Run:
+    """Deflates a few bytes that only `link` knows: metadata, archive headers."""
+    deflated = b"".join(deflate_block(block, LEVELS["small"]) for block in blocks([data]))
+    return Run(len(deflated), len(data), zlib.crc32(data), data=deflated)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Runs that follow each other, closed by a final block: one zip member's data."""
+
+    runs: tuple[Run, ...]
+    length: int
+    size: int
+    crc32: int
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yields the deflated bytes, with the final block."""
+        for run in self.runs:
+            yield from run.chunks()
+        yield FINAL_BLOCK
+
+    def inflated(self) -> Iterator[bytes]:
+        """Yields the bytes that the member inflates to, in bounded pieces."""
+        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        for chunk in self.chunks():
+            data = chunk
+            while data:
+                yield inflater.decompress(data, BLOCK_BYTES)
+                data = inflater.unconsumed_tail
+        yield inflater.flush()
+
+
+def join(runs: Iterable[Run]) -> Joined:
+    """Joins runs; sizes add up and CRCs combine."""
+    ordered = tuple(runs)
+    crc = 0
+    for run in ordered:
+        crc = combine(crc, run.crc32, run.size)
+    length = sum(run.length for run in ordered) + len(FINAL_BLOCK)
+    return Joined(ordered, length, sum(run.size for run in ordered), crc)

@@ -1,0 +1,91 @@
+"""Links a wheel out of a plan, the segments of its units, and small files.
+
+    link --label TARGET --project JSON --plan PLAN --index FILE… --segment FILE…
+         --description README --tag TAG [--devel tar|tar.xz] [--console-scripts JSON --module NAME]
+         --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+
+Bulk bytes are copied from the segments as they are; nothing is deflated again.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.common.documents import read_document, write_document
+from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.link.inputs import PackedTree, read_tree
+from tools.link.metadata import Project, core_metadata, entry_points_text, wheel_text
+from tools.link.run import join
+from tools.link.tar_stream import compressed, tar_runs
+from tools.link.wheel import Member, joined_member, text_member, write_wheel
+from tools.plan.model import Plan
+
+
+def tree_members(plan: Plan, tree: PackedTree) -> Iterator[Member]:
+    """The files of a runtime package's tree."""
+    for path, packed in tree.packed.items():
+        yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
+
+
+def archive_member(plan: Plan, tree: PackedTree, name: str) -> Member:
+    """The archive that a devel package unpacks on first use."""
+    data = join(tar_runs(plan.tree, plan.entries, tree.runs))
+    return text_member(name, compressed(data.inflated())) if name.endswith(".xz") else joined_member(name, data)
+
+
+def console_scripts(path: str, module: str, plan: Plan) -> list[tuple[str, str]]:
+    """The console scripts whose tools the package ships: (name, object reference)."""
+    shipped = {entry.path for entry in plan.entries if entry.is_packed_file}
+    scripts = [row for row in read_document(path) if row["path"] in shipped]
+    return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
+
+
+def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_info: str) -> Iterator[Member]:
+    """The files of the dist-info directory, RECORD apart."""
+    metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
+    Path(args.metadata).write_text(metadata, encoding="utf-8")
+    yield text_member(f"{dist_info}/METADATA", metadata.encode())
+    yield text_member(f"{dist_info}/WHEEL", wheel_text(args.tag).encode())
+    if args.console_scripts and (scripts := console_scripts(args.console_scripts, args.module, plan)):
+        yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
+
+
+def link(args: argparse.Namespace) -> None:
+    """Writes the wheel, its metadata and its digest."""
+    project = Project.from_document(read_document(args.project))
+    plan = Plan.from_document(read_document(args.plan))
+    tree = read_tree(plan, args.index, args.segment)
+    wheel = Path(args.wheel)
+    dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
+    members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
+    if args.devel:
+        members.append(archive_member(plan, tree, f"{args.devel_directory}/_devel.{args.devel}"))
+    else:
+        members.extend(tree_members(plan, tree))
+    members.extend(info_members(project, args, plan, dist_info))
+    with wheel.open("wb") as file:
+        archive = write_wheel(file, members, dist_info)
+    write_document(args.digest, {"filename": wheel.name, "size": archive.size, "sha256": archive.sha256})
+
+
+def main(argv: list[str]) -> int:
+    """Parses the arguments and links."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--plan", required=True, help="the package's plan")
+    parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
+    parser.add_argument("--segment", action="append", default=[], help="segment of a unit, in the order of the indexes")
+    parser.add_argument("--description", required=True, help="Markdown file: the long description")
+    parser.add_argument("--tag", required=True, help="tag of the wheel, python-abi-platform")
+    parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
+    parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
+    parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
+    parser.add_argument("--module", help="dotted name of the module with the scripts' functions")
+    parser.add_argument("--wheel", required=True, help="wheel to write")
+    parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
+    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: link(args))

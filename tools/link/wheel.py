@@ -1,0 +1,67 @@
+"""Links a wheel (PEP 427): the tree of a package, its glue, and its metadata.
+
+Members are sorted; the dist-info directory comes last and RECORD at its very end, so
+that an installer that reads on finds the metadata together. Names and digests of the
+tree come from the plan and the segments' indexes: bulk data is copied, never inflated,
+but for a devel package's archive, whose one SHA-256 can only be taken of the whole.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from tools.link.run import Joined, join, small_run
+from tools.link.zip_archive import ZipArchive
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file of a wheel."""
+
+    name: str
+    #: Permission bits.
+    mode: int
+    data: Joined
+    #: SHA-256 of the file, in hex.
+    sha256: str
+
+
+def text_member(name: str, content: bytes, mode: int = 0o644) -> Member:
+    """A member made of a few bytes."""
+    return Member(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
+
+
+def joined_member(name: str, data: Joined) -> Member:
+    """A member made of runs whose digest nobody took yet."""
+    sha256 = hashlib.sha256()
+    for chunk in data.inflated():
+        sha256.update(chunk)
+    return Member(name, 0o644, data, sha256.hexdigest())
+
+
+def record_text(members: Iterable[Member], record_name: str) -> str:
+    """The text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    for member in members:
+        digest = base64.urlsafe_b64encode(bytes.fromhex(member.sha256)).rstrip(b"=").decode()
+        rows.writerow((member.name, f"sha256={digest}", member.data.size))
+    rows.writerow((record_name, "", ""))
+    return table.getvalue()
+
+
+def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> ZipArchive:
+    """Writes the archive with its RECORD; returns it closed, for its size and digest."""
+    ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
+    record_name = f"{dist_info}/RECORD"
+    record = text_member(record_name, record_text(ordered, record_name).encode())
+    archive = ZipArchive(file)
+    for member in [*ordered, record]:
+        data = member.data
+        archive.add(member.name, member.mode, data.size, data.crc32, data.length, data.chunks())
+    archive.close()
+    return archive

@@ -1,0 +1,31 @@
+"""Finishes a launcher: writes the target into the section that the compiled program reserves for it."""
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from tools.common.errors import ToolError
+
+#: The section of tools/launcher/launcher.c, zero-filled, that holds the NUL-terminated target.
+SECTION = ".launcher.target"
+
+
+def finished_launcher(template: str, path: str, target: str) -> bytes:
+    """Returns the bytes of the launcher that executes `target`, a path relative to its own directory.
+
+    Raises ToolError when the target does not fit the reserved section.
+    """
+    with open(template, "rb") as file:
+        try:
+            section = ELFFile(file).get_section_by_name(SECTION)
+        except ELFError as error:
+            raise ToolError(f"{template}: expected the compiled launcher, an ELF program: {error}") from None
+        if section is None:
+            raise ToolError(f"{template}: no section {SECTION}; expected the program of //tools/launcher")
+        offset, room = section["sh_offset"], section["sh_size"]
+        file.seek(0)
+        program = bytearray(file.read())
+    text = target.encode() + b"\0"
+    if len(text) > room:
+        raise ToolError(f"{path}: the launcher's target {target!r} takes {len(text)} bytes; at most {room} fit. Shorten the path")
+    program[offset : offset + len(text)] = text
+    return bytes(program)

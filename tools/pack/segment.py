@@ -1,0 +1,44 @@
+"""Segments: the interface between pack and link.
+
+A segment file holds, one after the other, the deflated bytes of a unit's entries, each
+a run of joined blocks without a final one. Its index says of each entry where its run
+lies, how large it is inflated, and its CRC-32 and SHA-256: all that a zip or tar
+directory and a RECORD ask for. So `link` never looks into the bytes.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One entry in a segment."""
+
+    path: str
+    #: Permission bits, octal.
+    mode: str
+    #: Byte offset of the run in the segment, and its length in bytes.
+    offset: int
+    length: int
+    #: Of the inflated bytes: their number, their CRC-32 (as zip has it) and their SHA-256 in hex.
+    size: int
+    crc32: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Index:
+    """What a segment holds, and the digests of sources that must be compared."""
+
+    entries: tuple[Packed, ...]
+    #: source -> SHA-256 in hex of the unpatched file.
+    source_sha256: dict[str, str]
+
+    def to_document(self) -> dict[str, Any]:
+        """Returns the index as JSON data."""
+        return {"entries": [asdict(entry) for entry in self.entries], "source_sha256": self.source_sha256}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Index":
+        """Reads what `to_document` wrote."""
+        return cls(tuple(Packed(**entry) for entry in document["entries"]), document["source_sha256"])

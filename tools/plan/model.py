@@ -1,0 +1,166 @@
+"""The words of a plan: entries, treatments, and the documents that hold them.
+
+Paths are relative: an entry's `path` to the package's tree (and so to the install
+prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{path}`).
+"""
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Kind(enum.StrEnum):
+    """What an artifact has at a path."""
+
+    FILE = "file"
+    LINK = "link"
+    DIRECTORY = "directory"
+
+
+class Treatment(enum.StrEnum):
+    """What becomes of an entry."""
+
+    KEEP = "keep"
+    PATCH = "patch"
+    COPY_OF_LINK = "copy of link"
+    LAUNCHER = "launcher"
+    ALIAS_OF = "alias of"
+    LINK_TO = "link to"
+    DROP = "drop"
+
+
+#: Treatments whose result is in the package as bytes.
+PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One path of a package: what the artifact has there, what becomes of it, and why."""
+
+    path: str
+    kind: Kind
+    treatment: Treatment
+    reason: str
+    #: Where the bytes come from; for a launcher or a dropped entry, where the entry itself does.
+    source: str
+    #: Permission bits, octal.
+    mode: str = "0644"
+    #: Text of the link that the artifact has here.
+    link: str | None = None
+    #: What ALIAS_OF, LINK_TO and LAUNCHER point to, relative to the entry's directory.
+    target: str | None = None
+    #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
+    rpath: tuple[str, ...] | None = None
+    #: What the bytes are, as `tools.inspect` says.
+    type: str | None = None
+    #: DT_SONAME of the bytes.
+    soname: str | None = None
+
+    @property
+    def is_packed_file(self) -> bool:
+        """Whether the package holds bytes at this path."""
+        return self.treatment in PACKED and self.kind is not Kind.DIRECTORY
+
+    def to_document(self) -> dict[str, Any]:
+        """Returns the entry as JSON data, without the fields that say nothing."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: list(value) if name == "rpath" else value for name, value in fields.items() if value is not None}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Entry":
+        """Reads what `to_document` wrote."""
+        values = dict(document)
+        values["kind"] = Kind(values["kind"])
+        values["treatment"] = Treatment(values["treatment"])
+        if "rpath" in values:
+            values["rpath"] = tuple(values["rpath"])
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What becomes of every entry of a package."""
+
+    package: str
+    #: Directory in site-packages that stands for the install prefix.
+    tree: str
+    #: Whether the package is one of several that users choose from by GPU target.
+    per_target: bool
+    entries: tuple[Entry, ...] = ()
+    #: Pairs of sources that must be equal, because one stands for the other: (kept, left out).
+    equal_sources: tuple[tuple[str, str], ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Returns the plan as JSON data."""
+        return {
+            "package": self.package,
+            "tree": self.tree,
+            "per_target": self.per_target,
+            "entries": [entry.to_document() for entry in self.entries],
+            "equal_sources": [list(pair) for pair in self.equal_sources],
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Plan":
+        """Reads what `to_document` wrote."""
+        return cls(
+            package=document["package"],
+            tree=document["tree"],
+            per_target=document["per_target"],
+            entries=tuple(Entry.from_document(entry) for entry in document["entries"]),
+            equal_sources=tuple((kept, dropped) for kept, dropped in document["equal_sources"]),
+        )
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a BUILD file says about a package."""
+
+    package: str
+    #: `runtime` (a tree that pip installs) or `devel` (a tree that unpacks itself).
+    kind: str
+    tree: str
+    per_target: bool = False
+    #: Glob patterns of paths: only these are taken (all if empty), and these are dropped.
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    #: Directories that the loader searches: `tree/path`.
+    rpath: tuple[str, ...] = ()
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Definition":
+        """Reads the JSON that the rule wrote."""
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in document.items()})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `tools.inspect` found out about one file."""
+
+    unit: str
+    size: int
+    type: str
+    soname: str | None = None
+    rpath: tuple[str, ...] = ()
+    runpath: tuple[str, ...] = ()
+    dynamic: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """One entry of one artifact."""
+
+    path: str
+    kind: Kind
+    source: str
+    mode: str = "0644"
+    link: str | None = None
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact's entries, in the order of its manifest."""
+
+    name: str
+    found: tuple[Found, ...] = field(default=())

@@ -1,0 +1,120 @@
+"""The merged install prefix: all artifacts of a package laid over each other, and its links resolved."""
+
+import posixpath
+from dataclasses import dataclass
+
+from tools.common.errors import ToolError
+from tools.plan.model import Artifact, Entry, Facts, Found, Kind, Plan
+
+#: As many links as the kernel follows before it says ELOOP.
+MAX_LINKS = 40
+
+
+@dataclass(frozen=True)
+class Node:
+    """What the merged prefix has at a path: of this package (`found`) or of one it builds on (`entry`)."""
+
+    kind: Kind
+    link: str | None
+    found: Found | None = None
+    entry: Entry | None = None
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Where a path leads once all links are followed."""
+
+    path: str
+    node: Node
+
+    @property
+    def facts(self) -> Facts | None:
+        """The facts of the file, if it is one of this package."""
+        return self.node.found.facts if self.node.found else None
+
+
+def _same(first: Found, other: Found) -> bool:
+    """Whether two artifacts agree about a path, as far as it shows without reading contents."""
+    if first.kind is not other.kind:
+        return False
+    if first.kind is Kind.LINK:
+        return first.link == other.link
+    if first.facts and other.facts:
+        return first.facts.size == other.facts.size
+    return True
+
+
+def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, str]]]:
+    """Lays artifacts over each other; the first in sorted order wins where they agree.
+
+    Returns the entries by path, and the pairs of sources whose contents must be proven
+    equal (that is `link`'s part: only pack reads contents). Raises ToolError where two
+    artifacts plainly differ.
+    """
+    merged: dict[str, Found] = {}
+    equal: list[tuple[str, str]] = []
+    for artifact in sorted(artifacts, key=lambda artifact: artifact.name):
+        for found in sorted(artifact.found, key=lambda found: (found.path, found.source)):
+            first = merged.setdefault(found.path, found)
+            if first is found:
+                continue
+            if not _same(first, found):
+                raise ToolError(
+                    f"{found.path}: {first.source} ({describe(first)}) and {found.source} ({describe(found)}) differ, but "
+                    "go to one package; expected equal content. Remove one of them, or give it another name"
+                )
+            if found.kind is Kind.FILE:
+                equal.append((first.source, found.source))
+    return merged, equal
+
+
+def describe(found: Found) -> str:
+    """A few words on what an entry is, for errors."""
+    if found.kind is Kind.LINK:
+        return f"link to {found.link}"
+    return f"file of {found.facts.size} bytes" if found.facts else str(found.kind)
+
+
+class Prefix:
+    """The merged prefix of a package and of those it builds on, in which links are resolved."""
+
+    def __init__(self, merged: dict[str, Found], builds_on: list[Plan]) -> None:
+        """Lays the package's own entries over those of the plans; its own win."""
+        self._nodes: dict[str, Node] = {}
+        for plan in builds_on:
+            for entry in plan.entries:
+                self._nodes.setdefault(entry.path, Node(entry.kind, entry.link, entry=entry, plan=plan))
+        for path, found in merged.items():
+            self._nodes[path] = Node(found.kind, found.link, found=found)
+        self._directories = {""}
+        for path in self._nodes:
+            while path := posixpath.dirname(path):
+                self._directories.add(path)
+
+    def resolve(self, path: str) -> Resolved | None:
+        """Follows every link in a path; None when it dangles, leads out or goes in circles."""
+        todo, done, links = path.split("/"), "", 0
+        while todo:
+            part = todo.pop(0)
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not done:
+                    return None
+                done = posixpath.dirname(done)
+                continue
+            here = posixpath.join(done, part)
+            node = self._nodes.get(here)
+            if node and node.kind is Kind.LINK:
+                links += 1
+                if links > MAX_LINKS or node.link is None or node.link.startswith("/"):
+                    return None
+                todo = node.link.split("/") + todo
+                continue
+            if todo and here not in self._directories:
+                return None
+            done = here
+        if done in self._nodes:
+            return Resolved(done, self._nodes[done])
+        return Resolved(done, Node(Kind.DIRECTORY, None)) if done in self._directories else None

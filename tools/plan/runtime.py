@@ -1,0 +1,151 @@
+"""The plan of a runtime package: a tree that a wheel can hold, so one without links.
+
+A pure function of the merged prefix and the facts: each entry gets a treatment and the
+reason for it. REFERENCE for the rules: docs/packages.md, "What happens to a file".
+"""
+
+import posixpath
+from dataclasses import replace
+
+from tools.common.errors import ToolError
+from tools.plan.model import Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.patterns import matches
+from tools.plan.prefix import Prefix, Resolved
+from tools.plan.rpath import extended, is_relocatable, origin_relative
+
+LIBRARY = "elf-library"
+PROGRAM = "elf-program"
+SCRIPT = "script"
+
+
+def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
+    return Entry(found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link)
+
+
+def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
+    """Adds the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
+    entry = replace(entry, type=facts.type, soname=facts.soname)
+    if not facts.dynamic or facts.type not in (LIBRARY, PROGRAM):
+        return entry
+    wanted = [origin_relative(definition.tree, entry.path, searched) for searched in definition.rpath]
+    existing = facts.runpath or facts.rpath  # The loader ignores DT_RPATH where there is DT_RUNPATH.
+    rpath = extended(existing, wanted)
+    if rpath == facts.rpath and not facts.runpath:
+        return entry
+    dropped = [item for item in existing if not is_relocatable(item)]
+    reason = f"{entry.reason}; RPATH extended" + (f", without {':'.join(dropped)} of the build machine" if dropped else "")
+    treatment = Treatment.PATCH if entry.treatment is Treatment.KEEP else entry.treatment
+    return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
+
+
+def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
+    name = posixpath.basename(found.path)
+    if facts.type == LIBRARY and facts.soname and facts.soname != name:
+        soname_path = posixpath.join(posixpath.dirname(found.path), facts.soname)
+        if prefix.resolve(soname_path):
+            reason = f"library whose name is not its SONAME, {facts.soname}"
+            return replace(_entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname)
+        reason = f"library that nothing provides under its SONAME, {facts.soname}"
+        return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
+    reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
+    return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
+
+
+def _is_executable(resolved: Resolved, facts: Facts) -> bool:
+    mode = resolved.node.found.mode if resolved.node.found else resolved.node.entry.mode if resolved.node.entry else "0"
+    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(mode, 8) & 0o111))
+
+
+def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Definition) -> Entry:
+    tree = resolved.node.plan.tree if resolved.node.plan else definition.tree
+    here = posixpath.join(definition.tree, posixpath.dirname(found.path))
+    target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
+    entry = _entry(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
+    return replace(entry, mode="0755", target=target)
+
+
+def _facts(resolved: Resolved) -> Facts:
+    """The facts of the file that a link leads to, in this package or one it builds on."""
+    if resolved.facts:
+        return resolved.facts
+    entry = resolved.node.entry
+    return Facts(unit="", size=0, type=(entry.type if entry else None) or "data", soname=entry.soname if entry else None)
+
+
+def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
+    resolved = prefix.resolve(found.path)
+    if resolved is None:
+        return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
+    if resolved.node.kind is Kind.DIRECTORY:
+        return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
+    facts = _facts(resolved)
+    name = posixpath.basename(found.path)
+    if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
+        reason = f"link to a library under another name than its SONAME, {facts.soname}"
+        return replace(_entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname)
+    if _is_executable(resolved, facts):
+        return _launcher(found, resolved, facts, definition)
+    if not resolved.node.found:
+        owner = resolved.node.plan.package if resolved.node.plan else "another package"
+        raise ToolError(
+            f"{found.source}: the link leads to {resolved.path}, which package {owner} holds; expected a target whose "
+            f"content can be copied. Exclude {found.path} from the package, or add the artifact of its target"
+        )
+    reason = "link whose name is the library's SONAME" if facts.type == LIBRARY else f"link to a file ({facts.type})"
+    copy = _entry(found, Treatment.COPY_OF_LINK, reason)
+    copy = replace(copy, source=resolved.node.found.source, mode=resolved.node.found.mode)
+    return with_rpath(copy, facts, definition)
+
+
+def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry | None:
+    if definition.include and not matches(found.path, definition.include):
+        return _entry(found, Treatment.DROP, "not among the paths of this package")
+    if pattern := matches(found.path, definition.exclude):
+        return _entry(found, Treatment.DROP, f"excluded by {pattern}")
+    if found.kind is Kind.LINK:
+        return _link(found, definition, prefix)
+    if found.kind is Kind.DIRECTORY:
+        return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
+    if found.facts is None:
+        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    return _file(found, found.facts, definition, prefix)
+
+
+def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
+    """Drops launchers whose target no package ships: it may be excluded."""
+    shipped = {posixpath.join(definition.tree, entry.path) for entry in entries if entry.is_packed_file}
+    shipped |= {posixpath.join(plan.tree, entry.path) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    result = []
+    for entry in entries:
+        if entry.treatment is Treatment.LAUNCHER and entry.target:
+            here = posixpath.join(definition.tree, posixpath.dirname(entry.path))
+            if posixpath.normpath(posixpath.join(here, entry.target)) not in shipped:
+                entry = replace(entry, treatment=Treatment.DROP, reason=f"link to {entry.target}, which no package ships", target=None)
+        result.append(entry)
+    return result
+
+
+def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
+    """Raises ToolError when a package that this one builds on ships the same path."""
+    owners = {entry.path: plan for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    for entry in entries:
+        if entry.is_packed_file and entry.path in owners:
+            raise ToolError(
+                f"{entry.path}: from {entry.source}, but package {owners[entry.path].package} has this path already; "
+                f"expected one owner. Exclude it from {definition.package}, or remove it from one of the artifacts"
+            )
+
+
+def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
+    """Returns the entries of a runtime package, sorted by path."""
+    prefix = Prefix(merged, builds_on)
+    parents = {posixpath.dirname(path) for path in merged}
+    entries = [
+        entry
+        for path, found in sorted(merged.items())
+        if not (found.kind is Kind.DIRECTORY and path in parents)
+        if (entry := _treat(found, definition, prefix))
+    ]
+    entries = _launchers_that_reach(entries, definition, builds_on)
+    check_owners(entries, definition, builds_on)
+    return entries

@@ -1,0 +1,123 @@
+"""Decides what becomes of every entry of a package.
+
+    plan --label TARGET --definition JSON --manifest FILE… --facts FILE… --builds-on PLAN…
+         --output PLAN --edit UNIT=FILE…
+
+The plan is small and readable; it holds no bulk data. Beside it one edit file per pack
+unit is written, with only what that unit's pack action needs to know: so a new header or
+a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
+"""
+
+from typing import Any
+
+from tools.common.documents import read_document, write_document
+from tools.common.errors import ToolError
+from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.plan.devel import plan_devel
+from tools.plan.model import Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.prefix import merge
+from tools.plan.runtime import plan_runtime
+
+PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
+
+
+def read_facts(paths: list[str]) -> dict[str, Facts]:
+    """Reads the facts of all units, by source."""
+    facts = {}
+    for path in paths:
+        document = read_document(path)
+        for source, values in document["files"].items():
+            known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+            facts[source] = Facts(unit=document["unit"], **{n: v for n, v in known.items() if n in Facts.__dataclass_fields__})
+    return facts
+
+
+def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
+    """Reads an artifact's manifest and joins the facts to its entries."""
+    document = read_document(path)
+    name = document["artifact"]
+    found = []
+    for entry in document["entries"]:
+        source = f"{name}/{entry['base']}/{entry['path']}"
+        found.append(
+            Found(
+                path=entry["path"],
+                kind=Kind(entry["kind"]),
+                source=source,
+                mode=entry.get("mode", "0777"),
+                link=entry.get("target"),
+                facts=facts.get(source),
+            )
+        )
+    return Artifact(name, tuple(found))
+
+
+def _edit(entry: Entry) -> dict[str, Any]:
+    edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
+    if entry.treatment is Treatment.LAUNCHER:
+        return edit | {"launcher_target": entry.target}
+    edit["source"] = entry.source
+    return edit | ({"rpath": list(entry.rpath)} if entry.rpath is not None else {})
+
+
+def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Returns what each pack unit has to do: entries to pack, and sources to digest for comparison.
+
+    A launcher has no bulk source; the unit of the small files of the artifact that had
+    the link makes it.
+    """
+    edits: dict[str, dict[str, Any]] = {}
+
+    def of(unit: str) -> dict[str, Any]:
+        return edits.setdefault(unit, {"entries": [], "digest": []})
+
+    for entry in plan.entries:
+        if entry.is_packed_file:
+            launcher = entry.treatment is Treatment.LAUNCHER
+            unit = unit_of_artifact[entry.source.split("/")[0]] if launcher else facts[entry.source].unit
+            of(unit)["entries"].append(_edit(entry))
+    for source in sorted({source for pair in plan.equal_sources for source in pair}):
+        of(facts[source].unit)["digest"].append(source)
+    return edits
+
+
+def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
+    """Plans a package: the pure function behind the tool."""
+    merged, equal = merge(artifacts)
+    if definition.kind not in PLANNERS:
+        raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
+    entries = PLANNERS[definition.kind](definition, merged, builds_on)
+    used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
+    return Plan(
+        package=definition.package,
+        tree=definition.tree,
+        per_target=definition.per_target,
+        entries=tuple(entries),
+        equal_sources=tuple(pair for pair in equal if pair[0] in used),
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Reads the inputs, plans, and writes the plan and the edit files."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the package")
+    parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
+    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
+    parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
+    parser.add_argument("--output", required=True, help="the plan to write")
+    parser.add_argument("--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit")
+    parser.add_argument("--launchers", action="append", default=[], metavar="ARTIFACT=UNIT", help="unit that makes the launchers")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        facts = read_facts(args.facts)
+        artifacts = [read_artifact(path, facts) for path in args.manifest]
+        builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
+        plan = make_plan(Definition.from_document(read_document(args.definition)), artifacts, builds_on)
+        edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
+        write_document(args.output, plan.to_document())
+        for unit, path in file_arguments(args.edit).items():
+            write_document(path, edits.get(unit, {"entries": [], "digest": []}))
+
+    return report_errors(args.label, work)

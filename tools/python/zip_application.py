@@ -1,0 +1,62 @@
+"""Writes one zip application (PEP 441) out of the sources of a build action's tool.
+
+    zip_application.py @PARAMS      with the lines of PARAMS being
+    --output=FILE  --main=MODULE  --import-root=RUNFILES_PATH…  RUNFILES_PATH=FILE…
+
+Members are stored, sorted and dated 1980, and each module comes compiled as well
+(PEP 552, unchecked hash): a build starts such a tool hundreds of times. The program
+stands alone, because it is what assembles every other tool.
+"""
+
+import argparse
+import importlib._bootstrap_external as bootstrap
+import sys
+import zipfile
+from importlib.util import source_hash
+
+MAIN = "import sys\nfrom {module} import main\nraise SystemExit(main(sys.argv[1:]))\n"
+DOS_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def archive_name(runfiles_path: str, import_roots: list[str]) -> str:
+    """Returns the name below the import root that holds it, else below its repository."""
+    for root in sorted(import_roots, key=len, reverse=True):
+        if runfiles_path.startswith(root + "/"):
+            return runfiles_path[len(root) + 1 :]
+    return runfiles_path.partition("/")[2]
+
+
+def compiled(source: bytes, name: str) -> bytes:
+    """Compiles a module to the bytes of a `.pyc` that is valid whatever the file's date."""
+    code = compile(source, name, "exec", dont_inherit=True, optimize=0)
+    return bytes(bootstrap._code_to_hash_pyc(code, source_hash(source), False))
+
+
+def write_archive(output: str, members: dict[str, bytes]) -> None:
+    """Writes the members, each with its compiled form beside it."""
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
+        for name, source in sorted(members.items()):
+            archive.writestr(zipfile.ZipInfo(name, DOS_EPOCH), source)
+            if name != "__main__.py":
+                archive.writestr(zipfile.ZipInfo(name + "c", DOS_EPOCH), compiled(source, name))
+
+
+def main(argv: list[str]) -> int:
+    """Parses the params file and writes the archive."""
+    parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--main", required=True)
+    parser.add_argument("--import-root", action="append", default=[])
+    parser.add_argument("sources", nargs="*")
+    args = parser.parse_args(argv)
+    members = {"__main__.py": MAIN.format(module=args.main).encode()}
+    for line in args.sources:
+        runfiles_path, _, path = line.partition("=")
+        with open(path, "rb") as file:
+            members[archive_name(runfiles_path, args.import_root)] = file.read()
+    write_archive(args.output, members)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""Writes a source distribution (PEP 517, PEP 643) of small files, the same bytes each time.
+
+    sdist --label TARGET --project JSON --description README --sdist OUT --metadata OUT
+          --digest OUT ARCHIVE_PATH=FILE…
+"""
+
+import argparse
+import hashlib
+import io
+import struct
+import tarfile
+import zlib
+from pathlib import Path
+
+from tools.common.documents import read_document, write_document
+from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.link.metadata import Project, core_metadata
+from tools.link.run import join, small_run
+from tools.link.tar_stream import MTIME
+
+#: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
+GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+
+
+def archive(root: str, files: dict[str, bytes]) -> bytes:
+    """Returns an uncompressed tar archive (pax) of files below one directory, sorted."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in sorted(files.items()):
+            member = tarfile.TarInfo(f"{root}/{name}")
+            member.size, member.mtime, member.mode = len(content), MTIME, 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def gzipped(content: bytes) -> bytes:
+    """Compresses to gzip with an empty header."""
+    return GZIP_HEADER + b"".join(join([small_run(content)]).chunks()) + struct.pack("<2L", zlib.crc32(content), len(content))
+
+
+def write(args: argparse.Namespace) -> None:
+    """Writes the sdist, its metadata and its digest."""
+    project = Project.from_document(read_document(args.project))
+    metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
+    files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
+    output = Path(args.sdist)
+    content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {"PKG-INFO": metadata.encode()}))
+    output.write_bytes(content)
+    Path(args.metadata).write_text(metadata, encoding="utf-8")
+    digest = {"filename": output.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    write_document(args.digest, digest)
+
+
+def main(argv: list[str]) -> int:
+    """Parses the arguments and writes."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--description", required=True, help="Markdown file: the long description")
+    parser.add_argument("--sdist", required=True, help="source distribution to write")
+    parser.add_argument("--metadata", required=True, help="core metadata to write")
+    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("files", nargs="*", metavar="ARCHIVE_PATH=FILE", help="files of the sdist")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))
