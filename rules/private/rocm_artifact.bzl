@@ -23,14 +23,13 @@ def _check_link(ctx, path, target):
 
 def _file_entries(ctx):
     entries = []
-    for target, paths in ctx.attr.srcs.items():
+    for target, path in ctx.attr.srcs.items():
         files = target[DefaultInfo].files.to_list()
         if len(files) != 1 or files[0].is_directory:
-            fail("{}: {} gives {}; expected one regular file, to be placed at {}".format(ctx.label, target.label, files, paths))
-        for path in paths.split(" "):
-            _check_path(ctx, path, "path")
-            mode = ctx.attr.modes.get(path, "0644")
-            entries.append({"base": ctx.attr.base_directory, "file": files[0].short_path, "kind": "file", "mode": mode, "path": path})
+            fail("{}: {} gives {}; expected one regular file, to be placed at {}".format(ctx.label, target.label, files, path))
+        _check_path(ctx, path, "path")
+        mode = ctx.attr.modes.get(path, "0644")
+        entries.append({"base": ctx.attr.base_directory, "file": files[0].short_path, "kind": "file", "mode": mode, "path": path})
     return entries
 
 def _rocm_artifact_impl(ctx):
@@ -66,7 +65,7 @@ Links, modes and empty directories are declared, because Bazel's inputs lose the
         "modes": attr.string_dict(doc = "Path -> octal permission bits of files that are not `0644`."),
         "srcs": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "File -> its path below the install prefix (several, split by spaces, place it several times).",
+            doc = "File -> its path below the install prefix.",
         ),
         "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target or a family of them."),
     } | INSPECT_ATTRS,

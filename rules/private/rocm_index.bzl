@@ -26,7 +26,6 @@ def _rocm_index_impl(ctx):
     }
     digests = [distribution.digest for distribution in distributions]
     args = tool_args(ctx)
-    args.add(str(ctx.label), format = "--label=%s")
     args.add_all(digests, format_each = "--digest=%s")
     args.add(ctx.attr.requires_python, format = "--requires-python=%s")
     args.add(links, format = "--links=%s")

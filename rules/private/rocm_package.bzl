@@ -32,7 +32,6 @@ def _plan(ctx, artifacts, edits):
     facts = [unit.facts for artifact in artifacts for unit in artifact.units]
     builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on]
     args = tool_args(ctx)
-    args.add(str(ctx.label), format = "--label=%s")
     args.add(definition, format = "--definition=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(facts, format_each = "--facts=%s")
@@ -59,7 +58,6 @@ def _pack(ctx, artifact, unit, edit, big):
     launcher = ctx.executable._launcher
     threads = _BIG_FILE_THREADS if big else 1
     args = tool_args(ctx)
-    args.add(str(ctx.label), format = "--label=%s")
     args.add(edit, format = "--edits=%s")
     args.add(artifact_id(artifact), format = "--artifact=%s")
     args.add(artifact.manifest, format = "--manifest=%s")

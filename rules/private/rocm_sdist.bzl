@@ -14,6 +14,9 @@ def _rocm_sdist_impl(ctx):
     project = project_file(ctx)
     files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
     files |= {file.basename: file for file in ctx.files.licenses}
+    if ctx.attr.sources:
+        prefix = ctx.attr.sources.label.package + "/"
+        files |= {file.short_path.removeprefix("../").partition(prefix)[2]: file for file in ctx.files.sources}
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
     args.add(sdist, format = "--sdist=%s")
@@ -37,6 +40,7 @@ rocm_sdist = rule(
     implementation = _rocm_sdist_impl,
     attrs = PROJECT_ATTRS | {
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the sdist."),
+        "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the sdist as they do below its package."),
         "_sdist": tool_attr("//tools/sdist:sdist_tool"),
     },
     provides = [DistributionInfo],

@@ -3,7 +3,7 @@
 #   make_root.sh ROOT
 # ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie beside
 # it: ROOT.partial, debs/ (downloads: after an interruption they need not be fetched again), apt.conf, lock, make_root.log.
-# Any change of this file makes another root.
+# Any change of this file or of common.sh makes another root.
 set -euo pipefail
 
 suite=forky
@@ -37,7 +37,8 @@ install_tools() {
   [ ${#missing[@]} -gt 0 ] || return 0
   say "installing with apt-get: ${missing[*]}"
   apt-get -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
-  DEBIAN_FRONTEND=noninteractive logged apt-get -qy --no-install-recommends install "${missing[@]}"
+  DEBIAN_FRONTEND=noninteractive logged apt-get -qy --no-install-recommends -o DPkg::Lock::Timeout=300 install \
+    "${missing[@]}"
 }
 
 # The machine's own mirror of Debian, as apt understands its sources; nothing on Ubuntu or if apt has read none yet.
@@ -63,7 +64,7 @@ bootstrap() {
     uri=$(mirror)
   fi
   mkdir -p "$cache/debs"
-  apt_settings >"$cache/apt.conf"
+  (umask 077 && apt_settings >"$cache/apt.conf")
   # shellcheck disable=SC2016 # the hook's shell expands them
   options=(
     --mode=root --variant=minbase --include="$packages" --keyring="$keyring" --aptopt="$cache/apt.conf"
@@ -75,16 +76,19 @@ bootstrap() {
     tee -a "$log" | sed -un -E 's/^I: (downloading|extracting|installing)/bazelw:   \1/p' >&2
 }
 
-# What running in the root needs and its packages do not hold.
+# What running Bazel in the root needs and its packages do not hold.
 finish() {
+  local place bundle=/etc/ssl/certs/ca-certificates.crt files=$partial/usr/share/bazel/rules_rocm_python
   # Places to mount the machine's own files and folders on.
-  local place
   for place in /*; do [ ! -d "$place" ] || mkdir -p "$partial$place"; done
   touch "$partial/etc/pip.conf" "$partial/etc/resolv.conf" "$partial/etc/hosts"
-  mkdir -p "$partial/etc/bazel"
-  # Debian's Bazel looks for its version in a file of this name, and has none.
-  mkdir "$partial/usr/share/bazel/label"
-  echo "build.label=$(cat "$partial/usr/share/bazel/build-label.txt")" >"$partial/usr/share/bazel/label/build-data.properties"
+  mkdir -p "$partial/etc/bazel" "$files"
+  # Bazel looks for its version in a file of this name, which Debian's lacks.
+  echo "build.label=$(cat "$partial/usr/share/bazel/build-label.txt")" >"$files/build-data.properties"
+  # Bazel, being Java, cannot read the certificates that the machine trusts in their usual form.
+  [ -e "$bundle" ] || bundle=$partial$bundle
+  chroot "$partial" openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -certpbe NONE -nomac -passout pass: \
+    <"$bundle" >"$files/cacerts.p12" 2>>"$log"
   # No addresses, no credentials: nothing is installed from inside.
   rm -f "$partial/etc/apt/sources.list" "$partial/etc/apt/apt.conf.d/99mmdebstrap"
   echo "$(count_files "$partial") $(date +%s)" >"$partial/$stamp"
@@ -98,7 +102,7 @@ main() {
 
   # Under the lock every such folder is a dead attempt's.
   rm -rf --one-file-system "$cache"/*.partial
-  trap 'rm -rf --one-file-system "$partial"' EXIT
+  trap 'rm -rf --one-file-system "$partial" "$cache/apt.conf"' EXIT
   if [ -e "$root" ]; then
     say "$root is damaged: making it again"
     mv "$root" "$root.damaged.partial"
@@ -112,8 +116,8 @@ main() {
   bootstrap || failed mmdebstrap
   finish
   mv "$partial" "$root"
-  rm -rf "$cache/debs" "$cache/apt.conf"
-  say "made"
+  rm -rf "$cache/debs"
+  say "the Debian root is made"
   local other
   for other in "$cache"/debian-*; do
     [ "$other" = "$root" ] || say "made for another version of this project, and yours to remove: $other"

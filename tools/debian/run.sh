@@ -28,38 +28,38 @@ make_root() {
 }
 
 # The arguments of bwrap that mount things.
-mounts=()
-mount() { # mount --bind|--ro-bind PATH...: in the same places
+mounts=(--bind "$root" / --dev-bind /dev /dev --dev-bind /proc /proc --ro-bind /sys /sys --ro-bind "$here" /etc/bazel)
+
+# add --bind|--ro-bind PATH...: those PATHs that are there, in the same places.
+add() {
   local how=$1 path
   shift
   for path in "$@"; do [ ! -e "$path" ] || mounts+=("$how" "$path" "$path"); done
 }
 
-collect_mounts() {
+add_mounts() {
   local path
-  mounts=(--bind "$root" / --dev-bind /dev /dev --dev-bind /proc /proc --ro-bind /sys /sys --ro-bind "$here" /etc/bazel)
   # All folders, now: the Bazel server keeps for its life the mounts that it is started with.
   for path in /*; do
     case $path in
-      /usr | /bin | /sbin | /lib | /lib32 | /lib64 | /libx32 | /libo32 | /etc | /var | /proc | /dev | /sys) ;;
-      *) [ ! -d "$path" ] || mount --bind "$path" ;;
+      /usr | /bin | /sbin | /lib | /lib32 | /lib64 | /libx32 | /libo32 | /etc | /proc | /dev | /sys) ;;
+      *) [ ! -d "$path" ] || add --bind "$path" ;;
     esac
   done
-  mount --bind /var/tmp
-  for path in "$HOME" "$cache" "$workspace" "$folder"; do
+  for path in "$HOME" "$xdg_cache" "$workspace" "$folder"; do
     case $path in
       "$workspace"/* | "$HOME"/*) ;; # is there already, and must not look like a change
-      /var/?* | /usr/local/?* | /usr/src/?*) mount --bind "$path" ;;
+      /usr/local/?* | /usr/src/?*) add --bind "$path" ;;
     esac
   done
   # How the machine reaches the network, and who is who on it.
-  mount --ro-bind /etc/resolv.conf /etc/hosts /etc/passwd /etc/group /etc/pip.conf
+  add --ro-bind /etc/resolv.conf /etc/hosts /etc/passwd /etc/group /etc/pip.conf
   [ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
-    mount --ro-bind /etc/ssl /usr/share/ca-certificates /usr/local/share/ca-certificates
+    add --ro-bind /etc/ssl /usr/share/ca-certificates /usr/local/share/ca-certificates
 }
 
 root_is_whole "$root" || make_root
-collect_mounts
+add_mounts
 id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.

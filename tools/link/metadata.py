@@ -23,13 +23,15 @@ class Project:
     license_expression: str
     license_files: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    #: Fields that an sdist leaves to its build backend (PEP 643).
+    dynamic: tuple[str, ...] = ()
     classifiers: tuple[str, ...] = ()
     urls: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
         """Reads the JSON that the rule wrote; raises ToolError for a version that is not in the normal form of PEP 440."""
-        lists = ("license_files", "requires", "classifiers")
+        lists = ("license_files", "requires", "dynamic", "classifiers")
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
         values["urls"] = tuple(sorted(document.get("urls", {}).items()))
@@ -55,6 +57,7 @@ def core_metadata(project: Project, description: str) -> str:
     """The text of METADATA, or of an sdist's PKG-INFO."""
     fields = [
         ("Metadata-Version", "2.4"),
+        *(("Dynamic", name) for name in project.dynamic),
         ("Name", project.distribution),
         ("Version", project.version),
         ("Summary", project.summary),

@@ -21,8 +21,13 @@ from tools.link.wheel import Member, joined_member, text_member, write_wheel
 from tools.plan.model import Plan
 
 
-def tree_members(plan: Plan, tree: PackedTree) -> Iterator[Member]:
-    """The files of a runtime package's tree."""
+def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
+    """The files of a runtime package's tree, and one of the distribution's own at its top.
+
+    pip removes a directory with all that is empty in it only if RECORD names a file
+    directly in it; several distributions may share a tree.
+    """
+    yield text_member(f"{plan.tree}/.{distribution}", b"")
     for path, packed in tree.packed.items():
         yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
 
@@ -62,7 +67,7 @@ def link(args: argparse.Namespace) -> None:
     if args.devel:
         members.append(archive_member(plan, tree, f"{args.devel_directory}/_devel.{args.devel}"))
     else:
-        members.extend(tree_members(plan, tree))
+        members.extend(tree_members(plan, tree, project.distribution))
     members.extend(info_members(project, args, plan, dist_info))
     with wheel.open("wb") as file:
         archive = write_wheel(file, members, dist_info)

@@ -105,9 +105,7 @@ def requirements(known: Distributions, selection: Selection) -> dict[str, list[s
         for role, names in known.packages.items()
     }
     extras = {role: [pin] for role, pin in pins.items() if role not in ("core", "device")}
-    per_target = {
-        target: f"{names.distribution}=={known.version}" for target, names in known.target_packages().items()
-    }
+    per_target = {target: f"{names.distribution}=={known.version}" for target, names in known.target_packages().items()}
     if "device" in pins:
         extras["device"] = [pins["libraries"], pins["device"]]
         extras.update({f"device-{target}": [pins["libraries"], pin] for target, pin in per_target.items()})

@@ -35,7 +35,7 @@ def unpack(directory: Path, layout: str) -> Path:
 def call(sdist: Path, hook: str, output: Path, **variables: str) -> str:
     """Call a PEP 517 hook as a frontend does: in a process of its own, in the source directory."""
     output.mkdir(exist_ok=True)
-    code = "import sys; sys.path[:0] = ['backend']; import rocm_build; print(getattr(rocm_build, sys.argv[1])(sys.argv[2]))"
+    code = "import sys; sys.path[:0] = ['backend']; import rocm_build as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
     command = [sys.executable, "-B", "-I", "-c", code, hook, str(output)]
     done = subprocess.run(command, cwd=sdist, env={"PATH": "/nowhere", **variables}, capture_output=True, check=False)
     if done.returncode:
@@ -95,7 +95,8 @@ def test_the_rest_of_the_metadata_is_that_of_the_sdist(sdist: Path, tmp_path: Pa
     wheel = build(sdist, tmp_path / "out")
     metadata = read_metadata(wheel)
     assert metadata.get_payload() == "# ROCm\n"
-    assert (metadata["Name"], metadata["Version"], metadata["License-Expression"]) == ("rocm", "7.10.0.dev0", "Apache-2.0")
+    assert (metadata["Name"], metadata["Version"]) == ("rocm", "7.10.0.dev0")
+    assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Dynamic"] is None
     assert wheel.read(f"{STEM}.dist-info/licenses/LICENSE") == b"A licence\n"
 
@@ -104,7 +105,7 @@ def test_record_lists_every_file_with_its_size(sdist: Path, tmp_path: Path) -> N
     wheel = build(sdist, tmp_path / "out")
     rows = list(csv.reader(io.StringIO(wheel.read(f"{STEM}.dist-info/RECORD").decode())))
     assert [row[0] for row in rows] == wheel.namelist()
-    assert {row[0]: int(row[2]) for row in rows[:-1]} == {info.filename: info.file_size for info in wheel.infolist()[:-1]}
+    assert [int(row[2]) for row in rows[:-1]] == [info.file_size for info in wheel.infolist()[:-1]]
     assert "rocm_sdk/py.typed" in wheel.namelist()
     assert not [name for name in wheel.namelist() if "pycache" in name or "test" in name]
 
@@ -112,9 +113,11 @@ def test_record_lists_every_file_with_its_size(sdist: Path, tmp_path: Path) -> N
 def test_prepared_metadata_is_that_of_the_wheel(sdist: Path, tmp_path: Path) -> None:
     name = call(sdist, "prepare_metadata_for_build_wheel", tmp_path / "meta")
     wheel = build(sdist, tmp_path / "out")
-    files = {path.relative_to(tmp_path / "meta").as_posix(): path.read_bytes() for path in (tmp_path / "meta").rglob("*") if path.is_file()}
+    paths = [path for path in (tmp_path / "meta").rglob("*") if path.is_file()]
+    files = {path.relative_to(tmp_path / "meta").as_posix(): path.read_bytes() for path in paths}
+    names = [name for name in wheel.namelist() if "dist-info/" in name and not name.endswith("RECORD")]
     assert name == f"{STEM}.dist-info"
-    assert files == {name: wheel.read(name) for name in wheel.namelist() if "dist-info/" in name and not name.endswith("RECORD")}
+    assert files == {name: wheel.read(name) for name in names}
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_sdist"])
@@ -140,7 +143,7 @@ def test_an_unknown_target_stops_the_installation(any_environment: Environment, 
     assert not (any_environment.site / "rocm_sdk").exists()
 
 
-def test_the_choice_is_recorded_and_a_cached_choice_is_noticed(any_environment: Environment, split_sdk: FakeSdk) -> None:
+def test_a_choice_that_is_no_longer_right_is_noticed(any_environment: Environment, split_sdk: FakeSdk) -> None:
     any_environment.install(split_sdk.index, "rocm[device]", ROCM_SDK_TARGET_FAMILY="gfx942")
     assert (any_environment.site / "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co").exists()
     lines = any_environment.rocm_sdk("targets").splitlines()

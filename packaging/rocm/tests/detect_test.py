@@ -13,7 +13,14 @@ CPU = {"cpu_cores_count": 16, "simd_count": 0, "gfx_target_version": 0}
 
 @pytest.mark.parametrize(
     ("version", "target"),
-    [(90010, "gfx90a"), (90402, "gfx942"), (90500, "gfx950"), (110003, "gfx1103"), (120001, "gfx1201"), (90012, "gfx90c")],
+    [
+        (90010, "gfx90a"),
+        (90402, "gfx942"),
+        (90500, "gfx950"),
+        (110003, "gfx1103"),
+        (120001, "gfx1201"),
+        (90012, "gfx90c"),
+    ],
 )
 def test_decode_gfx_target_version(version: int, target: str) -> None:
     assert decode_gfx_target_version(version) == target
@@ -57,7 +64,8 @@ def _program(directory: Path, name: str, text: str) -> None:
 def test_programs_are_asked_in_turn(tmp_path: Path) -> None:
     path = tmp_path / "bin"
     _program(path, "rocm_agent_enumerator", "printf 'gfx000\\ngfx1036\\ngfx90a:sramecc+:xnack-\\n'")
-    expected = [Gpu("gfx90a:sramecc+:xnack-", False, "rocm_agent_enumerator"), Gpu("gfx1036", True, "rocm_agent_enumerator")]
+    program = "rocm_agent_enumerator"
+    expected = [Gpu("gfx90a:sramecc+:xnack-", False, program), Gpu("gfx1036", True, program)]
     assert detect_gpus(tmp_path / "nodes", str(path)) == expected
     _program(path, "offload-arch", "echo Failed to find a GPU; exit 1")
     assert detect_gpus(tmp_path / "nodes", str(path)) == expected

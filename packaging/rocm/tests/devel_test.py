@@ -63,7 +63,7 @@ def tree_of(site: Path) -> dict[str, str]:
             path = Path(directory) / name
             key = path.relative_to(site).as_posix()
             if path.is_symlink():
-                found[key] = f"-> {os.readlink(path)}"
+                found[key] = f"-> {path.readlink()}"
             elif path.is_dir():
                 found[key] = "directory"
             elif not name.startswith(".rocm-sdk-"):
@@ -108,7 +108,9 @@ def test_modes_are_the_archives_less_the_umask(site: Path, umask: int) -> None:
     assert (site / TREE / "empty").stat().st_mode & 0o777 == 0o755 & ~umask | 0o700 & ~umask
 
 
-def test_a_compressed_archive_gives_the_same_tree(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+def test_a_compressed_archive_gives_the_same_tree(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path
+) -> None:
     site = install(split_sdk)
     devel_root()
     plain = tree_of(site)
@@ -160,7 +162,9 @@ def test_members_that_are_not_allowed_leave_nothing(
     assert recorded(site) == set()
 
 
-def test_a_member_below_a_link_does_not_go_through_it(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+def test_a_member_below_a_link_does_not_go_through_it(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path
+) -> None:
     sdk = copy_index(split_sdk, tmp_path / "bad")
     archive = DevelArchive().directory(f"{TREE}/real").link(f"{TREE}/d", "real").file(f"{TREE}/d/x")
     write_devel(sdk.index, sdk.version, archive.data())
@@ -170,10 +174,29 @@ def test_a_member_below_a_link_does_not_go_through_it(install: Callable[..., Pat
     assert not (site / TREE).exists()
 
 
-@pytest.mark.parametrize("cut", [700, 1500])
-def test_a_broken_archive_says_what_to_do(site: Path, cut: int) -> None:
+def break_header(data: bytes) -> bytes:
+    return data.replace(f"{TREE}/bin/tool.sh".encode(), f"{TREE}/bin/t00l.sh".encode(), 1)
+
+
+BREAKS: dict[str, Callable[[bytes], bytes]] = {
+    "in a header": lambda data: data[:700],
+    "in a file": lambda data: data[: data.index(b"// hip") + 3],
+    "between members": lambda data: data[: data.index(b"// hip") // 512 * 512],
+    "before the second block of the end": lambda data: data.rstrip(b"\0") + bytes(-len(data.rstrip(b"\0")) % 512 + 512),
+    "header sum": break_header,
+    "compressed": lambda data: lzma.compress(data)[:-50],
+    "compressed and damaged": lambda data: lzma.compress(data)[:200] + bytes(50) + lzma.compress(data)[250:],
+    "no tar": lambda _: b"no tar at all",
+    "empty": lambda _: b"",
+}
+
+
+@pytest.mark.parametrize("kind", BREAKS)
+def test_a_broken_archive_says_what_to_do(site: Path, kind: str) -> None:
     archive = site / "rocm_sdk_devel/_devel.tar"
-    archive.write_bytes(archive.read_bytes()[:cut])
+    broken = BREAKS[kind](archive.read_bytes())
+    archive.unlink()
+    (archive if "compressed" not in kind else archive.with_suffix(".tar.xz")).write_bytes(broken)
     with pytest.raises(DevelError, match=r"is broken .*pip install --force-reinstall --no-deps rocm-sdk-devel==7\.10"):
         devel_root()
     assert not (site / TREE).exists()
@@ -212,21 +235,25 @@ def test_without_hard_links_symbolic_ones_are_made(site: Path, monkeypatch: pyte
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(links.os, "link", refuse)
-    devel_root()
-    assert os.readlink(site / TREE / "lib/libamdhip64.so.5") == "../../_rocm_sdk_core/lib/libamdhip64.so.5"
-    assert os.readlink(site / TREE / "lib/llvm/bin/amdclang") == "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang"
+    monkeypatch.setattr(os, "link", refuse)
+    lib = devel_root() / "lib"
+    assert str((lib / "libamdhip64.so.5").readlink()) == "../../_rocm_sdk_core/lib/libamdhip64.so.5"
+    assert str((lib / "llvm/bin/amdclang").readlink()) == "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang"
     assert (site / TREE / "lib/rocblas/library/Kernels_gfx942.co").read_bytes() == b"gfx942"
 
 
 def test_a_damaged_core_is_named(site: Path) -> None:
     (site / "_rocm_sdk_core/bin/hipcc").unlink()
-    with pytest.raises(DevelError, match=r"rocm-sdk-core 7\.10\.0\.dev0 lacks _rocm_sdk_core/bin/hipcc.*force-reinstall"):
+    with pytest.raises(
+        DevelError, match=r"rocm-sdk-core 7\.10\.0\.dev0 lacks _rocm_sdk_core/bin/hipcc.*force-reinstall"
+    ):
         devel_root()
     assert not (site / TREE).exists()
 
 
-def test_device_package_of_another_version_is_not_linked(install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> None:
+def test_device_package_of_another_version_is_not_linked(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path
+) -> None:
     other = make_sdk(tmp_path / "other", layout="split", version="7.9")
     site = install(split_sdk, "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries")
     install(other, "rocm_sdk_device_gfx942")
@@ -278,9 +305,10 @@ def test_too_little_space_is_seen_beforehand(site: Path, monkeypatch: pytest.Mon
         devel_root()
 
 
-WRITES = frozenset(
-    ("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree")
-)
+WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
+
+
+TEMPORARY = {f"{TREE}/.rocm-sdk-{name}.json.new" for name in ("state", "content")}
 
 
 def die_at(step: int, site: Path) -> bool:
@@ -336,7 +364,7 @@ def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Cal
             assert step > 10
             break
         covered = recorded(site)
-        assert TREE in covered or own_files(site) - covered <= {f"{TREE}/.rocm-sdk-{x}.json.new" for x in ("state", "content")}
+        assert TREE in covered or own_files(site) - covered <= TEMPORARY
         devel_root()
         assert tree_of(site) == whole, step
         assert recorded(site) == rows, step

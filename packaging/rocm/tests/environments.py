@@ -45,12 +45,12 @@ class Environment:
         """Install from a directory of distributions and return what was printed; RuntimeError if that fails."""
         options = ["--no-index", "--find-links", str(index)]
         command = [*self._installer("install"), *options, *requirements]
-        return self.run(*command, check=check, **self._variables(), **variables)
+        return self.run(*command, check=check, **{**self._variables(), **variables})
 
     def uninstall(self, *names: str) -> None:
         """Remove distributions."""
         yes = ["-y"] if self.installer == "pip" else []
-        self.run(*self._installer("uninstall"), *yes, *names, **self._variables())
+        self.run(*self._installer("uninstall"), *yes, *names, check=True, **self._variables())
 
     def rocm_sdk(self, *arguments: str, check: bool = True, **variables: str) -> str:
         """Run `rocm-sdk` and return what it printed, on either stream."""

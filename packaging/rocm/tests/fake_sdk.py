@@ -19,7 +19,7 @@ PACKAGES = Path(__file__).parent.parent.parent
 VERSION = "7.10.0.dev0"
 TARGETS = ("gfx1100", "gfx942")
 FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
-SCRIPT = b"#!/bin/sh\necho \"$0\" \"$@\"\n"
+SCRIPT = b'#!/bin/sh\necho "$0" "$@"\n'
 
 
 @dataclass(frozen=True)
@@ -43,27 +43,32 @@ class DevelArchive:
     stream: io.BytesIO = field(default_factory=io.BytesIO)
 
     def __post_init__(self) -> None:
-        self.tar = tarfile.open(fileobj=self.stream, mode="w", format=tarfile.PAX_FORMAT)
+        self.tar = tarfile.TarFile(fileobj=self.stream, mode="w", format=tarfile.PAX_FORMAT)
 
     def file(self, name: str, data: bytes = b"data\n", mode: int = 0o644) -> DevelArchive:
+        """Add a regular file."""
         member = tarfile.TarInfo(name)
         member.size, member.mode = len(data), mode
         self.tar.addfile(member, io.BytesIO(data))
         return self
 
     def link(self, name: str, text: str) -> DevelArchive:
+        """Add a symbolic link."""
         return self.special(name, tarfile.SYMTYPE, text)
 
     def directory(self, name: str, mode: int = 0o755) -> DevelArchive:
+        """Add a directory."""
         return self.special(name, tarfile.DIRTYPE, "", mode)
 
     def special(self, name: str, kind: bytes, text: str = "", mode: int = 0o777) -> DevelArchive:
+        """Add a member of any type without contents."""
         member = tarfile.TarInfo(name)
         member.type, member.linkname, member.mode = kind, text, mode
         self.tar.addfile(member)
         return self
 
     def data(self) -> bytes:
+        """Finish the archive and return its bytes."""
         self.tar.close()
         return self.stream.getvalue()
 
@@ -97,7 +102,7 @@ def small_devel(layout: str) -> bytes:
     """Return a devel archive with every kind of member."""
     tree = "_rocm_sdk_devel"
     archive = DevelArchive().directory(tree).directory(f"{tree}/include").directory(f"{tree}/empty", 0o555)
-    archive.file(f"{tree}/include/hip.h", b"// hip\n", 0o444).file(f"{tree}/include/a, \"b\".h").file(f"{tree}/lib/ï.h")
+    archive.file(f"{tree}/include/hip.h", b"// hip\n", 0o444).file(f'{tree}/include/a, "b".h').file(f"{tree}/lib/ï.h")
     archive.file(f"{tree}/lib/cmake/hip/hip-config.cmake").file(f"{tree}/bin/tool.sh", SCRIPT, 0o755)
     archive.link(f"{tree}/lib/libamdhip64.so.5", "../../_rocm_sdk_core/lib/libamdhip64.so.5")
     archive.link(f"{tree}/lib/libamdhip64.so", "libamdhip64.so.5").link(f"{tree}/llvm", "lib/llvm")
@@ -110,6 +115,7 @@ def small_devel(layout: str) -> bytes:
 
 
 def write_core(index: Path, version: str) -> None:
+    """Write the core wheel, with three tools that print how they were called."""
     tree = "_rocm_sdk_core"
     library, scripts = shared_library(), ("amdclang", "hipcc", "rocminfo")
     files = {
@@ -120,10 +126,12 @@ def write_core(index: Path, version: str) -> None:
         f"{tree}/bin/hipcc": SCRIPT,
         f"{tree}/bin/rocminfo": SCRIPT,
     }
-    write_wheel(index, "rocm-sdk-core", version, files, scripts={name: f"rocm_sdk_core._cli:{name}" for name in scripts})
+    functions = {name: f"rocm_sdk_core._cli:{name}" for name in scripts}
+    write_wheel(index, "rocm-sdk-core", version, files, scripts=functions)
 
 
 def write_profiler(index: Path, version: str) -> None:
+    """Write the profiler wheel, with a tool that prints its search paths."""
     script = b'#!/bin/sh\necho "$LD_LIBRARY_PATH|$PYTHONPATH|$*"\n'
     files = {
         **glue("profiler", "rocm_profiler"),
@@ -136,6 +144,7 @@ def write_profiler(index: Path, version: str) -> None:
 
 
 def write_devel(index: Path, version: str, archive: bytes, *, name: str = "_devel.tar") -> None:
+    """Write the devel wheel around an archive."""
     files = {**glue("devel", "rocm_sdk_devel"), f"rocm_sdk_devel/{name}": archive}
     write_wheel(index, "rocm-sdk-devel", version, files)
 
@@ -155,7 +164,8 @@ def sdist_files(layout: str, version: str = VERSION) -> dict[str, bytes]:
     """Return the files of the `rocm` sdist by their path in it."""
     rocm = PACKAGES / "rocm"
     sources = sorted(path for part in ("src", "backend") for path in (rocm / part).rglob("*") if path.is_file())
-    files = {path.relative_to(rocm).as_posix(): path.read_bytes() for path in sources if "__pycache__" not in path.parts}
+    kept = [path for path in sources if "__pycache__" not in path.parts]
+    files = {path.relative_to(rocm).as_posix(): path.read_bytes() for path in kept}
     files["pyproject.toml"] = (rocm / "pyproject.toml").read_bytes()
     files["LICENSE"] = b"A licence\n"
     files["PKG-INFO"] = (

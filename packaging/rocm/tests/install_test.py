@@ -26,8 +26,8 @@ def test_install_use_uninstall_leaves_nothing(any_environment: Environment, spli
     assert os.access(root / "bin/tool.sh", os.X_OK)
     assert (root / "lib/libamdhip64.so.5").samefile(any_environment.site / "_rocm_sdk_core/lib/libamdhip64.so.5")
     assert not (root / "lib/libamdhip64.so.5").is_symlink()
-    assert os.readlink(root / "llvm") == "lib/llvm"
-    assert os.readlink(root / "lib/libhipblas.so") == "libhipblas.so.2"
+    assert str((root / "llvm").readlink()) == "lib/llvm"
+    assert str((root / "lib/libhipblas.so").readlink()) == "libhipblas.so.2"
     assert (root / "lib/rocblas/library/Kernels_gfx942.co").read_bytes() == b"gfx942"
     assert "0 failed" in any_environment.rocm_sdk("test")
 
@@ -86,9 +86,10 @@ def test_family_libraries_are_linked_into_the_tree(any_environment: Environment,
     lib = any_environment.site / TREE / "lib"
     any_environment.rocm_sdk("init")
     assert (lib / "libhipblas.so").exists()
-    assert (lib / "gfx94X-dcgpu.co").samefile(any_environment.site / "_rocm_sdk_libraries_gfx94X_dcgpu/lib/gfx94X-dcgpu.co")
+    libraries = any_environment.site / "_rocm_sdk_libraries_gfx94X_dcgpu/lib"
+    assert (lib / "gfx94X-dcgpu.co").samefile(libraries / "gfx94X-dcgpu.co")
     found = any_environment.run_code("import rocm_sdk; print(*rocm_sdk.find_libraries('hipblas'))")
-    assert found.strip() == str(any_environment.site / "_rocm_sdk_libraries_gfx94X_dcgpu/lib/libhipblas.so.2")
+    assert found.strip() == str(libraries / "libhipblas.so.2")
     assert "0 failed" in any_environment.rocm_sdk("test")
     any_environment.uninstall("rocm", "rocm-sdk-core", "rocm-sdk-libraries-gfx94X-dcgpu", "rocm-sdk-devel")
     assert any_environment.files() == before
@@ -118,8 +119,7 @@ def test_devel_not_installed_names_the_remedy(environment: Environment, split_sd
     environment.install(split_sdk.index, "rocm")
     output = environment.rocm_sdk("path", "--bin", check=False)
     assert output == (
-        "rocm-sdk: error: rocm-sdk-devel is not installed. Install it: "
-        f'pip install "rocm[devel]=={VERSION}"\n'
+        f'rocm-sdk: error: rocm-sdk-devel is not installed. Install it: pip install "rocm[devel]=={VERSION}"\n'
     )
 
 
@@ -136,7 +136,8 @@ def test_missing_libraries_package_names_the_command(environment: Environment, s
 def test_initialize_process_preloads(environment: Environment, split_sdk: FakeSdk) -> None:
     environment.install(split_sdk.index, "rocm[libraries]")
     code = (
-        "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['amdhip64', 'rocdxg'], check_version='7.10.*')\n"
+        "from rocm_sdk import initialize_process\n"
+        "initialize_process(preload_shortnames=['amdhip64', 'rocdxg'], check_version='7.10.*')\n"
         "print(open('/proc/self/maps').read())"
     )
     loaded = environment.run_code(code, ROCM_SDK_PRELOAD_LIBRARIES="hipblas; miopen,")

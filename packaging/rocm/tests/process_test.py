@@ -63,5 +63,5 @@ def test_a_version_mismatch_warns_or_raises(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_environment_is_not_read_without_override(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCM_SDK_PRELOAD_LIBRARIES", "nosuch")
     initialize_process(env_override=False)
-    with pytest.raises(RuntimeError, match="ROCM_SDK_PRELOAD_LIBRARIES='nosuch'.*unset it"):
+    with pytest.raises(RuntimeError, match=r"ROCM_SDK_PRELOAD_LIBRARIES='nosuch'.*unset it"):
         initialize_process()

@@ -7,6 +7,7 @@ visibility(["//rules/..."])
 PROJECT_ATTRS = {
     "classifiers": attr.string_list(doc = "Trove classifiers."),
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
+    "dynamic": attr.string_list(doc = "Fields of the core metadata that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
     "licenses": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries."),
@@ -27,7 +28,7 @@ def version_of(ctx):
 
 def escaped(name):
     """Returns a distribution's name as file names have it (PEP 427, PEP 625)."""
-    for character in "-.":
+    for character in ["-", "."]:
         name = name.replace(character, "_")
     return name
 
@@ -38,6 +39,7 @@ def project_file(ctx):
     ctx.actions.write(project, json.encode({
         "classifiers": ctx.attr.classifiers,
         "distribution": ctx.attr.distribution,
+        "dynamic": ctx.attr.dynamic,
         "license_expression": ctx.attr.license_expression,
         "license_files": [file.basename for file in ctx.files.licenses],
         "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires],
@@ -50,7 +52,6 @@ def project_file(ctx):
 
 def project_args(args, ctx, project, metadata, digest):
     """Adds the arguments that link and sdist share."""
-    args.add(str(ctx.label), format = "--label=%s")
     args.add(project, format = "--project=%s")
     args.add(ctx.file.description, format = "--description=%s")
     args.add(metadata, format = "--metadata=%s")

@@ -9,8 +9,9 @@ def tool_attr(label):
     return attr.label(default = label, cfg = "exec", providers = [PyToolInfo])
 
 def tool_args(ctx):
-    """Returns an `Args` that always goes through a params file, one argument a line."""
+    """Returns an `Args` that names the target and always goes through a params file, one argument a line."""
     args = ctx.actions.args()
+    args.add(str(ctx.label).replace("@@//", "//"), format = "--label=%s")
     args.set_param_file_format("multiline")
     args.use_param_file("@%s", use_always = True)
     return args

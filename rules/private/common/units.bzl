@@ -18,7 +18,6 @@ def artifact_id(artifact):
 def _inspect_unit(ctx, artifact, manifest, unit, files):
     facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, unit))
     args = tool_args(ctx)
-    args.add(str(ctx.label), format = "--label=%s")
     args.add(artifact, format = "--artifact=%s")
     args.add(unit, format = "--unit=%s")
     args.add(manifest, format = "--manifest=%s")

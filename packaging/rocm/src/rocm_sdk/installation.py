@@ -53,9 +53,7 @@ def find_package(names: PackageNames) -> InstalledPackage | None:
     return None if site is None else find_in_site(names, site)
 
 
-def find_in_site(
-    names: PackageNames, site: Path, dist_infos: dict[str, Path] | None = None
-) -> InstalledPackage | None:
+def find_in_site(names: PackageNames, site: Path, dist_infos: dict[str, Path] | None = None) -> InstalledPackage | None:
     """Return the package if it is installed in the directory `site`; `dist_infos` saves reading it again."""
     found = (list_dist_infos(site) if dist_infos is None else dist_infos).get(normalize_name(names.distribution))
     return None if found is None else InstalledPackage(names, site, found)

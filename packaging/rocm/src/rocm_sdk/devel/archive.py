@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -18,12 +19,21 @@ from .state import Content
 
 COPY_BYTES = 1 << 20
 
+# What reading a broken archive raises.
+READ_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, EOFError)
+with suppress(ImportError):  # A Python without it says so in a TarError when it opens the archive.
+    from lzma import LZMAError
+
+    READ_ERRORS += (LZMAError,)
+
+_BROKEN = "The package is broken: report this to those who built it."
+
 
 def unpack(archive: Path, site: Path, tree: str) -> Content:
     """Write the archive's files and directories below `site`/`tree`, which must not exist; return what it holds.
 
     Modes come from the archive, less the umask; directories stay writable for their owner. Raises DevelError for a
-    member that is not allowed, tarfile.TarError or EOFError for a broken archive, and OSError.
+    member that is not allowed, one of READ_ERRORS for a broken archive, and OSError.
     """
     content = Content()
     made = {tree}
@@ -43,10 +53,23 @@ def unpack(archive: Path, site: Path, tree: str) -> Content:
             else:
                 raise DevelError(f"{archive}: {name} is neither a file, a directory nor a symbolic link. {_BROKEN}")
             tar.members = []  # type: ignore[attr-defined]  # tarfile keeps every member otherwise
+        _check_end(tar, archive)
     return content
 
 
-_BROKEN = "The package is broken: report this to those who built it."
+def _check_end(tar: tarfile.TarFile, archive: Path) -> None:
+    """Raise tarfile.ReadError unless the members end with two zero blocks (POSIX pax): tarfile is content with less.
+
+    An xz stream has checksums instead, which are compared when it is read to its end.
+    """
+    if archive.suffix == ".xz":
+        while tar.fileobj is not None and tar.fileobj.read(COPY_BYTES):
+            pass
+        return
+    with open(archive, "rb") as stream:
+        stream.seek(tar.offset)
+        if stream.read(2 * tarfile.BLOCKSIZE) != bytes(2 * tarfile.BLOCKSIZE):
+            raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
 
 
 def check_name(name: str, tree: str, archive: Path) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import shutil
-import tarfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from pathlib import Path
 from ..errors import DevelError, DevelReadOnlyError
 from ..lock import exclusive_lock
 from ..record import Row, read_record, replace_below, write_record
-from .archive import unpack
+from .archive import READ_ERRORS, unpack
 from .layout import DevelLayout, find_layout
 from .links import make_hard_links, make_symlinks, remove_links, wanted_hard_links
 from .state import (
@@ -136,7 +135,7 @@ def _explained_errors(layout: DevelLayout) -> Iterator[None]:
     """Turn what the system says into what a user can do."""
     try:
         yield
-    except (tarfile.TarError, EOFError) as error:
+    except READ_ERRORS as error:
         raise DevelError(
             f"{layout.glue}: the archive of the development tree is broken ({error}). Reinstall it: pip install "
             f"--force-reinstall --no-deps {layout.devel.names.distribution}=={layout.devel.version}"

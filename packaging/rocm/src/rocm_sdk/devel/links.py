@@ -112,8 +112,11 @@ def _link(target: Path, destination: Path, path: str, source: str) -> None:
 
 
 def _remove_empty(directory: Path) -> bool:
+    """Return whether the directory is gone: an interrupted call may have removed it already."""
     try:
         directory.rmdir()
+    except FileNotFoundError:
+        return True
     except OSError:
         return False
     return True

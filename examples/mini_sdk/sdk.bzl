@@ -1,0 +1,53 @@
+"""How the mini SDK compiles its libraries and programs: without a libc, so in no time.
+
+None has an RPATH, as builds leave them that never ran where they lie: the packages must
+give them theirs, or nothing loads.
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+
+visibility("private")
+
+_FREESTANDING = ["-nostdlib", "-rtlib=none"]
+
+def _binary(name, source, defines, needs, linkopts, **kwargs):
+    cc_binary(
+        name = name,
+        srcs = ["src/" + source, "src/freestanding.h"],
+        additional_linker_inputs = needs,
+        copts = ["-ffreestanding", "-fno-stack-protector", "-O1"],
+        linkopts = _FREESTANDING + ["$(execpath {})".format(library) for library in needs] + linkopts,
+        local_defines = defines,
+        **kwargs
+    )
+
+def sdk_library(name, library, soname = None, calls = None, needs = [], defines = []):
+    """Declares a shared library.
+
+    Args:
+        name: file name of the library.
+        library: what its functions' names begin with.
+        soname: DT_SONAME, or None for none.
+        calls: the library whose function it calls.
+        needs: target of that library.
+        defines: further macros.
+    """
+    _binary(
+        name = name,
+        source = "library.c",
+        defines = ["NAME=" + library] + (["NEXT=" + calls] if calls else []) + defines,
+        needs = needs,
+        linkopts = ["-Wl,-soname," + soname] if soname else [],
+        linkshared = True,
+    )
+
+def sdk_program(name, calls, needs):
+    """Declares a program that calls one library."""
+    _binary(
+        name = name,
+        source = "program.c",
+        defines = ["NEXT=" + calls],
+        needs = needs,
+        # Programs find libraries of libraries when they are linked; here they need not.
+        linkopts = ["-Wl,--allow-shlib-undefined"],
+    )

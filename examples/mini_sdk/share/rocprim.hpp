@@ -1,0 +1,2 @@
+// A library of headers only.
+#pragma once

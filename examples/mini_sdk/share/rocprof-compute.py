@@ -1,0 +1,3 @@
+#!/usr/bin/env python3
+"""Stands for the profiler."""
+print("rocprof-compute")

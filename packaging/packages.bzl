@@ -1,0 +1,144 @@
+"""What is packaged: the packages of ROCm, as data.
+
+Facts only. `rocm_packages.bzl` makes targets of them; another SDK has a file like this of its own.
+"""
+
+visibility(["//packaging", "//tests/..."])
+
+# Artifacts of which a name ends in `*` are meant by their prefix.
+CORE = struct(
+    artifacts = {
+        "dev": ["core-hip", "core-ocl"],
+        "lib": [
+            "amd-dbgapi",
+            "amd-llvm",
+            "aqlprofile",
+            "base",
+            "core-amdsmi",
+            "core-hip",
+            "core-hipinfo",
+            "core-kpack",
+            "core-ocl",
+            "core-runtime",
+            "hipfile",
+            "hipify",
+            "host-blas",
+            "host-suite-sparse",
+            "rocdecode",
+            "rocgdb",
+            "rocjitsu-hotswap",
+            "rocjpeg",
+            "rocprofiler-sdk",
+            "rocr-debug-agent",
+            "sysdeps",
+            "sysdeps-*",
+            "wsl-rocdxg",
+        ],
+        "run": [
+            "amd-dbgapi",
+            "amd-llvm",
+            "aqlprofile",
+            "base",
+            "core-amdsmi",
+            "core-hip",
+            "core-hipinfo",
+            "core-kpack",
+            "core-ocl",
+            "core-runtime",
+            "hipfile",
+            "hipify",
+            "host-blas",
+            "host-suite-sparse",
+            "rocdecode",
+            "rocgdb",
+            "rocjpeg",
+            "rocprofiler-sdk",
+            "rocr-debug-agent",
+            "sysdeps",
+            "sysdeps-*",
+            "wsl-rocdxg",
+        ],
+    },
+    # CMake files are for developers; the rest is the profiler's, which rocprofiler-sdk's artifacts also carry.
+    exclude = [
+        "**/cmake/**",
+        "bin/rocprof-*",
+        "include/rocprofiler-systems/**",
+        "lib/librocprof-sys*",
+        "lib/python/site-packages/rocprofsys/**",
+        "lib/rocprofiler-systems/**",
+        "libexec/rocprofiler-systems/**",
+        "share/**/rocprofiler-systems/**",
+    ],
+    rpath = {"core": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"]},
+)
+
+_LIBRARIES = [
+    "blas",
+    "fft",
+    "hipblasltprovider",
+    "hipdnn",
+    "hipkernelprovider",
+    "miopen",
+    "miopenprovider",
+    "rand",
+    "rccl",
+    "rpp",
+]
+
+LIBRARIES = struct(
+    artifacts = {"lib": _LIBRARIES},
+    exclude = [],
+    rpath = {
+        "core": ["lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"],
+        "libraries": ["lib"],
+    },
+)
+
+DEVICE = struct(
+    artifacts = {"lib": _LIBRARIES},
+    exclude = [],
+    rpath = {
+        "core": ["lib", "lib/rocm_sysdeps/lib"],
+        "libraries": ["lib"],
+    },
+)
+
+_PROFILER = ["rocprofiler-compute", "rocprofiler-systems"]
+
+PROFILER = struct(
+    artifacts = {"lib": _PROFILER, "run": _PROFILER},
+    exclude = [],
+    rpath = {
+        "core": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"],
+        "profiler": ["lib"],
+    },
+)
+
+# Every component of what the other packages are made from, and of these.
+DEVEL = struct(
+    additional_artifacts = [
+        "flatbuffers",
+        "hipthreads",
+        "libhipcxx",
+        "nlohmann-json",
+        "prim",
+        "rocshmem",
+        "rocwmma",
+    ],
+    rpath = {"devel": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"]},
+)
+
+# What all distributions say of themselves.
+METADATA = struct(
+    classifiers = [
+        "Development Status :: 4 - Beta",
+        "Environment :: GPU",
+        "Intended Audience :: Developers",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Software Development :: Libraries",
+    ],
+    license_expression = "MIT",
+    urls = {"Documentation": "https://rocm.docs.amd.com/", "Source": "https://github.com/ROCm/TheRock"},
+)

@@ -1,0 +1,255 @@
+"""rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
+
+load("//packaging:distributions.bzl", "distributions_file")
+load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "LIBRARIES", "METADATA", "PROFILER")
+load("//rules:index.bzl", "rocm_index")
+load("//rules:package.bzl", "rocm_package")
+load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:wheel.bzl", "rocm_wheel")
+
+visibility(["//packaging", "//tests/..."])
+
+_VERSION = Label("//packaging:version")
+_PLATFORM_TAG = Label("//packaging:platform_tag")
+_LICENSE = Label("//:LICENSE")
+
+def _named(name, patterns):
+    return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
+
+def _select(artifacts, wanted, targets):
+    """Returns the labels of the artifacts that a package is made from."""
+    return [
+        artifact.label
+        for artifact in artifacts
+        if artifact.target in targets and _named(artifact.name, wanted.get(artifact.component, []))
+    ]
+
+def _base_target(target):
+    """Returns a GPU target without its features: `gfx950:xnack+` goes to the package of gfx950."""
+    return target.partition(":")[0]
+
+def _identifier(target):
+    return target.replace("-", "_")
+
+def _searched(rpath, trees):
+    return ["{}/{}".format(trees[package], path) for package, paths in rpath.items() for path in paths]
+
+def _wheel(name, package, distribution, readme, requires = [], summary = "", **kwargs):
+    rocm_wheel(
+        name = name,
+        classifiers = METADATA.classifiers,
+        description = Label("//packaging/{}:README.md".format(readme)),
+        distribution = distribution,
+        license_expression = METADATA.license_expression,
+        licenses = [_LICENSE],
+        package = package,
+        platform_tag = _PLATFORM_TAG,
+        requires = requires,
+        summary = summary,
+        urls = METADATA.urls,
+        version = _VERSION,
+        **kwargs
+    )
+
+def _glue(package, import_name, files):
+    return {Label("//packaging/{}:src/rocm_{}/{}".format(package, "profiler" if package == "profiler" else "sdk_" + package, file)): "{}/{}".format(import_name, file) for file in files}
+
+def _core(name, artifacts, trees):
+    rocm_package(
+        name = name + "core",
+        package = "core",
+        artifacts = _select(artifacts, CORE.artifacts, ["generic"]),
+        exclude = CORE.exclude,
+        rpath = _searched(CORE.rpath, trees),
+        tree = trees["core"],
+    )
+    _wheel(
+        name = name + "core_wheel",
+        console_scripts = Label("//packaging/core:src/rocm_sdk_core/console_scripts.json"),
+        distribution = "rocm-sdk-core",
+        files = _glue("core", "rocm_sdk_core", ["__init__.py", "_cli.py", "console_scripts.json"]),
+        import_name = "rocm_sdk_core",
+        package = name + "core",
+        readme = "core",
+        summary = "ROCm: runtime, compiler and tools",
+    )
+    return [name + "core"]
+
+def _libraries(name, artifacts, trees, family):
+    """Declares the libraries package: the generic one, or that of a family; returns its target."""
+    suffix = "_" + family if family else ""
+    tree = trees["libraries"] + ("_" + _identifier(family) if family else "")
+    trees = trees | {"libraries": tree}
+    rocm_package(
+        name = name + "libraries" + suffix,
+        package = "libraries" + suffix,
+        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + ([family] if family else [])),
+        builds_on = [name + "core"],
+        exclude = LIBRARIES.exclude,
+        per_target = bool(family),
+        rpath = _searched(LIBRARIES.rpath, trees),
+        tree = tree,
+    )
+    _wheel(
+        name = name + "libraries" + suffix + "_wheel",
+        distribution = "rocm-sdk-libraries" + ("-" + family if family else ""),
+        files = _glue("libraries", tree.removeprefix("_"), ["__init__.py"]),
+        import_name = tree.removeprefix("_"),
+        package = name + "libraries" + suffix,
+        readme = "libraries",
+        requires = ["rocm-sdk-core=={version}"],
+        summary = "ROCm: math, communication and machine-learning libraries" + (" for " + family if family else ""),
+    )
+    return name + "libraries" + suffix
+
+def _device(name, artifacts, trees, target, targets):
+    """Declares the package of one GPU target's device code; `targets` are those with its features."""
+    rocm_package(
+        name = name + "device_" + target,
+        package = "device_" + target,
+        artifacts = _select(artifacts, DEVICE.artifacts, targets),
+        builds_on = [name + "core", name + "libraries"],
+        exclude = DEVICE.exclude,
+        per_target = True,
+        rpath = _searched(DEVICE.rpath, trees),
+        tree = trees["libraries"],
+    )
+    _wheel(
+        name = name + "device_" + target + "_wheel",
+        distribution = "rocm-sdk-device-" + target,
+        package = name + "device_" + target,
+        readme = "device",
+        requires = ["rocm-sdk-libraries=={version}"],
+        summary = "ROCm: device code of the libraries for " + target,
+    )
+    return name + "device_" + target
+
+def _profiler(name, artifacts, trees):
+    labels = _select(artifacts, PROFILER.artifacts, ["generic"])
+    if not labels:
+        return []
+    rocm_package(
+        name = name + "profiler",
+        package = "profiler",
+        artifacts = labels,
+        builds_on = [name + "core"],
+        exclude = PROFILER.exclude,
+        rpath = _searched(PROFILER.rpath, trees),
+        tree = trees["profiler"],
+    )
+    _wheel(
+        name = name + "profiler_wheel",
+        console_scripts = Label("//packaging/profiler:src/rocm_profiler/console_scripts.json"),
+        distribution = "rocm-profiler",
+        files = _glue("profiler", "rocm_profiler", ["__init__.py", "_cli.py", "console_scripts.json"]),
+        import_name = "rocm_profiler",
+        package = name + "profiler",
+        readme = "profiler",
+        requires = ["rocm-sdk-core=={version}"],
+        summary = "ROCm: profilers for compute kernels and whole systems",
+    )
+    return [name + "profiler"]
+
+def _devel(name, artifacts, trees, split, families, builds_on):
+    names = {pattern: True for package in [CORE, LIBRARIES] for patterns in package.artifacts.values() for pattern in patterns}
+    names = sorted(names) + DEVEL.additional_artifacts
+
+    # Headers and the like are the same for every family: those of the first serve all.
+    targets = ["generic"] + families[:1]
+    rocm_package(
+        name = name + "devel",
+        package = "devel",
+        artifacts = [
+            artifact.label
+            for artifact in artifacts
+            if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
+        ],
+        builds_on = builds_on,
+        kind = "devel",
+        rpath = _searched(DEVEL.rpath, trees),
+        tree = trees["devel"],
+    )
+    _wheel(
+        name = name + "devel_wheel",
+        distribution = "rocm-sdk-devel",
+        files = _glue("devel", "rocm_sdk_devel", ["__init__.py", "_devel.lock"]),
+        import_name = "rocm_sdk_devel",
+        package = name + "devel",
+        readme = "devel",
+        requires = ["rocm-sdk-core=={version}"],
+        summary = "ROCm: headers, CMake files and all that building against it needs",
+    )
+    return [name + "devel"]
+
+def _selector(name, content):
+    distributions_file(name = name + "distributions", content = json.encode(content), version = _VERSION)
+    rocm_sdist(
+        name = name + "rocm_sdist",
+        classifiers = METADATA.classifiers,
+        description = Label("//packaging/rocm:README.md"),
+        distribution = "rocm",
+        dynamic = ["Requires-Dist", "Provides-Extra"],
+        files = {name + "distributions": "src/rocm_sdk/_distributions.json"},
+        license_expression = "Apache-2.0",
+        licenses = [_LICENSE],
+        sources = Label("//packaging/rocm:sources"),
+        summary = "ROCm for Python: selects the packages for the machine, and helps to use them",
+        urls = METADATA.urls,
+        version = _VERSION,
+    )
+
+def _content(split, targets, dist_targets, trees, has_profiler):
+    """What `_distributions.json` says, but for the version."""
+    suffix = "" if split else "-{target}"
+    packages = {
+        "core": {"distribution": "rocm-sdk-core", "import": "rocm_sdk_core", "tree": trees["core"]},
+        "devel": {"distribution": "rocm-sdk-devel", "import": "rocm_sdk_devel", "tree": trees["devel"]},
+        "libraries": {
+            "distribution": "rocm-sdk-libraries" + suffix,
+            "import": trees["libraries"].removeprefix("_") + suffix.replace("-", "_"),
+            "tree": trees["libraries"] + suffix.replace("-", "_"),
+        },
+    }
+    if split:
+        packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
+    if has_profiler:
+        packages["profiler"] = {"distribution": "rocm-profiler", "import": "rocm_profiler", "tree": trees["profiler"]}
+    preferred = [target for target in dist_targets if target in targets] + targets
+    return {
+        "default_target": preferred[0] if preferred else None,
+        "layout": "split" if split else "family",
+        "packages": packages,
+        "targets": targets,
+    }
+
+def rocm_packages(name, artifacts, split, dist_targets = []):
+    """Declares plans, wheels, the selector and the directory with all of them.
+
+    Args:
+        name: what the names of all targets begin with; may be empty.
+        artifacts: list of struct(name, component, target, label).
+        split: whether device code comes as artifacts per target, beside generic ones.
+        dist_targets: GPU targets in order of preference, as dist_info.json has them.
+    """
+    trees = {"core": "_rocm_sdk_core", "devel": "_rocm_sdk_devel", "libraries": "_rocm_sdk_libraries", "profiler": "_rocm_profiler"}
+    features = {}
+    for artifact in artifacts:
+        if artifact.target != "generic":
+            features.setdefault(_base_target(artifact.target), {})[artifact.target] = True
+    targets = sorted(features)
+    core = _core(name, artifacts, trees)
+    if split:
+        libraries = [_libraries(name, artifacts, trees, None)]
+        libraries += [_device(name, artifacts, trees, target, sorted(features[target])) for target in targets]
+    else:
+        libraries = [_libraries(name, artifacts, trees, family) for family in targets]
+    profiler = _profiler(name, artifacts, trees)
+    devel = _devel(name, artifacts, trees, split, [] if split else targets, core + libraries)
+    _selector(name, _content(split, targets, dist_targets, trees, bool(profiler)))
+
+    packages = core + libraries + profiler + devel
+    for package in packages:
+        native.alias(name = package + "_plan", actual = package)
+    distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
+    native.filegroup(name = name + "all_wheels", srcs = distributions, visibility = ["//visibility:public"])
+    rocm_index(name = name + "dist", distributions = distributions, visibility = ["//visibility:public"])
