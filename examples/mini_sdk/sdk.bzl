@@ -48,6 +48,9 @@ def sdk_program(name, calls, needs):
         source = "program.c",
         defines = ["NEXT=" + calls],
         needs = needs,
-        # Programs find libraries of libraries when they are linked; here they need not.
-        linkopts = ["-Wl,--allow-shlib-undefined"],
+        # Without a libc nobody else names the loader. Programs find libraries of libraries when they are linked; here they need not.
+        linkopts = ["-Wl,--allow-shlib-undefined"] + select({
+            "@platforms//cpu:aarch64": ["-Wl,--dynamic-linker=/lib/ld-linux-aarch64.so.1"],
+            "@platforms//cpu:x86_64": ["-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2"],
+        }),
     )

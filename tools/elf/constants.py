@@ -33,6 +33,7 @@ PT_NOTE: Final = 4
 PT_PHDR: Final = 6
 PT_TLS: Final = 7
 PT_GNU_PROPERTY: Final = 0x6474E553
+PT_GNU_STACK: Final = 0x6474E551
 PT_GNU_RELRO: Final = 0x6474E552
 
 PF_X: Final = 1
@@ -40,6 +41,7 @@ PF_W: Final = 2
 PF_R: Final = 4
 
 SHT_NULL: Final = 0
+SHT_PROGBITS: Final = 1
 SHT_SYMTAB: Final = 2
 SHT_STRTAB: Final = 3
 SHT_HASH: Final = 5

@@ -78,7 +78,8 @@ class _Layout:
         for name in sample.symbols:
             symbols += pack("<IBBHQQ", self.string(name), 0x12, 0, 1, 0x40, 1)
         verneed = self.verneed()
-        self.place(".gnu.hash", pack("<IIIIQI", 1, 1, 1, 0, 0, 1) + b"".join(pack("<I", n == len(sample.symbols) - 1) for n in range(len(sample.symbols))))
+        chain = [pack("<I", number == len(sample.symbols)) for number, _ in enumerate(sample.symbols, 1)]
+        self.place(".gnu.hash", pack("<IIIIQI", 1, 1, 1, 0, 0, bool(chain)) + b"".join(chain))
         self.place(".dynsym", symbols)
         self.place(".dynstr", bytes(self.strings), 1)
         self.place(".gnu.version_r", verneed)
@@ -90,7 +91,8 @@ class _Layout:
     def verneed(self) -> bytes:
         table = b""
         for number, (library, names) in enumerate(self.sample.versions, 1):
-            aux = b"".join(pack("<IHHII", 0, 0, 2, self.string(name), 16 * (at < len(names))) for at, name in enumerate(names, 1))
+            places = [(self.string(name), 16 * (at < len(names))) for at, name in enumerate(names, 1)]
+            aux = b"".join(pack("<IHHII", 0, 0, 2, *place) for place in places)
             following = (16 + len(aux)) * (number < len(self.sample.versions))
             table += pack("<HHIII", 1, len(names), self.string(library), 16, following) + aux
         return table
@@ -109,12 +111,12 @@ class _Layout:
         offset, size = self.placed[".note.gnu.build-id"]
         self.program_header(c.PT_NOTE, c.PF_R, offset, offset, size, size, 4)
         self.program_header(c.PT_GNU_RELRO, c.PF_R, start, start + PAGE, len(dynamic), len(dynamic), 1)
-        self.program_header(0x6474E551, c.PF_R | c.PF_W, 0, 0, 0, 0, 16)
+        self.program_header(c.PT_GNU_STACK, c.PF_R | c.PF_W, 0, 0, 0, 0, 16)
         self.program_header(c.PT_PHDR, c.PF_R, 64, 64, 56 * (len(self.headers) + 1 + (".interp" in self.placed)), 0, 8)
         if ".interp" in self.placed:
             offset, size = self.placed[".interp"]
             self.program_header(c.PT_INTERP, c.PF_R, offset, offset, size, size, 1)
-        self.headers.insert(0, self.headers.pop(6))
+        self.headers = self.headers[6:] + self.headers[:6]
         shoff = self.build_sections(end) if sample.sections else 0
         count = len(self.section_headers) if shoff else 0
         self.data[:64] = pack(
@@ -128,22 +130,34 @@ class _Layout:
 
     def dynamic_entries(self, strings: list[int]) -> list[tuple[int, int]]:
         sample = self.sample
-        tags = [c.DT_NEEDED] * len(sample.needed)
-        tags += [tag for tag, text in ((c.DT_SONAME, sample.soname), (c.DT_RPATH, sample.rpath), (c.DT_RUNPATH, sample.runpath)) if text is not None]
+        optional = ((c.DT_SONAME, sample.soname), (c.DT_RPATH, sample.rpath), (c.DT_RUNPATH, sample.runpath))
+        tags = [c.DT_NEEDED] * len(sample.needed) + [tag for tag, text in optional if text is not None]
         entries = list(zip(tags, strings, strict=True))
         entries += [(c.DT_GNU_HASH, self.placed[".gnu.hash"][0]), (c.DT_STRTAB, self.placed[".dynstr"][0])]
         entries += [(c.DT_SYMTAB, self.placed[".dynsym"][0]), (c.DT_STRSZ, len(self.strings)), (c.DT_SYMENT, 24)]
-        entries += [(c.DT_PLTGOT, len(self.data) + PAGE + 16 * (len(entries) + 3 + 2 * bool(sample.versions) + sample.spare))]
         if sample.versions:
             entries += [(c.DT_VERNEED, self.placed[".gnu.version_r"][0]), (c.DT_VERNEEDNUM, len(sample.versions))]
-        return entries
+        data = len(self.data) + 16 * (len(entries) + 2 + sample.spare)
+        return [*entries, (c.DT_PLTGOT, data + PAGE)]
 
-    def program_header(self, kind: int, flags: int, offset: int, vaddr: int, filesz: int, memsz: int, align: int = PAGE) -> None:
+    def program_header(
+        self, kind: int, flags: int, offset: int, vaddr: int, filesz: int, memsz: int, align: int = PAGE
+    ) -> None:
         self.headers.append(pack("<IIQQQQQQ", kind, flags, offset, vaddr, vaddr, filesz, memsz or filesz, align))
 
     def build_sections(self, end: int) -> int:
-        kinds = {".interp": 1, ".note.gnu.build-id": c.SHT_NOTE, ".gnu.hash": c.SHT_GNU_HASH, ".dynsym": c.SHT_DYNSYM}
-        kinds |= {".dynstr": c.SHT_STRTAB, ".gnu.version_r": c.SHT_GNU_VERNEED, ".dynamic": c.SHT_DYNAMIC, ".data": 1}
+        kinds = {
+            ".interp": c.SHT_PROGBITS,
+            ".note.gnu.build-id": c.SHT_NOTE,
+            ".gnu.hash": c.SHT_GNU_HASH,
+            ".dynsym": c.SHT_DYNSYM,
+        }
+        kinds |= {
+            ".dynstr": c.SHT_STRTAB,
+            ".gnu.version_r": c.SHT_GNU_VERNEED,
+            ".dynamic": c.SHT_DYNAMIC,
+            ".data": c.SHT_PROGBITS,
+        }
         order = [name for name in kinds if name in self.placed]
         numbers = {name: at for at, name in enumerate(order, 1)}
         links = {".gnu.hash": ".dynsym", ".dynsym": ".dynstr", ".gnu.version_r": ".dynstr", ".dynamic": ".dynstr"}
@@ -155,9 +169,12 @@ class _Layout:
             flags = c.SHF_ALLOC | (c.SHF_WRITE if writable else 0)
             address = offset + (PAGE if writable else 0)
             link = numbers[links[name]] if name in links else 0
-            self.section(name, kinds[name], flags, address, offset, size, link, infos.get(name, 0), entry_sizes.get(name, 0))
+            extra = (link, infos.get(name, 0), entry_sizes.get(name, 0))
+            self.section(name, kinds[name], flags, address, offset, size, *extra)
         self.section(".bss", c.SHT_NOBITS, c.SHF_ALLOC | c.SHF_WRITE, end + PAGE, end, self.sample.zeros)
-        self.section(".comment", 1, 0, 0, self.place(".comment", self.sample.tail, 1), len(self.sample.tail))
+        self.section(
+            ".comment", c.SHT_PROGBITS, 0, 0, self.place(".comment", self.sample.tail, 1), len(self.sample.tail)
+        )
         if self.sample.symtab:
             self.symtab(numbers[".dynamic"])
         self.section(".shstrtab", c.SHT_STRTAB, 0, 0, len(self.data), len(self.section_names) + len(".shstrtab") + 1)
@@ -166,14 +183,17 @@ class _Layout:
 
     def symtab(self, dynamic: int) -> None:
         address = self.placed[".dynamic"][0] + PAGE
-        symbols = bytes(24) + pack("<IBBHQQ", 1, 1, 0, dynamic, address, 0) + pack("<IBBHQQ", 0, 3, 0, dynamic, address, 0)
+        named, unnamed = (pack("<IBBHQQ", *start, 0, dynamic, address, 0) for start in ((1, 1), (0, 3)))
+        symbols = bytes(24) + named + unnamed
         offset = self.place(".symtab", symbols)
         self.section(".symtab", c.SHT_SYMTAB, 0, 0, offset, len(symbols), len(self.section_headers) + 1, 3, 24)
         self.section(".strtab", c.SHT_STRTAB, 0, 0, self.place(".strtab", b"\0_DYNAMIC\0", 1), 10)
 
-    def section(
-        self, name: str, kind: int, flags: int, address: int, offset: int, size: int, link: int = 0, info: int = 0, entry: int = 0
-    ) -> None:
+    def section(self, name: str, kind: int, flags: int, address: int, offset: int, size: int, *extra: int) -> None:
+        """Add a section header; `extra` are sh_link, sh_info and sh_entsize."""
         at = len(self.section_names)
         self.section_names += name.encode() + b"\0"
-        self.section_headers.append(pack("<IIQQQQIIQQ", at, kind, flags, address, offset, size, link, info, 1, entry))
+        link, info, entry_size = extra or (0, 0, 0)
+        self.section_headers.append(
+            pack("<IIQQQQIIQQ", at, kind, flags, address, offset, size, link, info, 1, entry_size)
+        )

@@ -1,0 +1,132 @@
+"""What is read of a file: from samples, compared with pyelftools, and what is said of damage."""
+
+import io
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+
+from tools.elf import constants as c
+from tools.elf.errors import ElfError
+from tools.elf.model import ElfFile
+from tools.elf.reader import is_elf, read_elf
+from tools.elf.sample import BUILD_ID, Sample
+
+
+def read(data: bytes) -> ElfFile:
+    return read_elf(io.BytesIO(data), "sample.so")
+
+
+def test_facts() -> None:
+    versions = (("libc.so.6", ("GLIBC_2.34", "GLIBC_2.2.5")), ("libm.so.6", ("GLIBC_2.29",)))
+    sample = Sample(needed=("libm.so.6", "libc.so.6"), rpath="/a:$ORIGIN", runpath="/b", versions=versions, spare=2)
+    elf = read(sample.build())
+    assert (elf.elf_class, elf.little_endian, elf.type, elf.machine) == (64, True, c.ET_DYN, c.EM_X86_64)
+    assert (elf.soname, elf.needed, elf.rpath, elf.runpath) == ("libsample.so.1", sample.needed, "/a:$ORIGIN", "/b")
+    assert elf.versions_needed == dict(versions)
+    assert elf.build_id == BUILD_ID.hex()
+    assert [(note.owner, note.type, note.size) for note in elf.notes] == [("GNU", c.NT_GNU_BUILD_ID, 20)]
+    assert (elf.dynamic_spare, elf.has_dynamic, elf.interpreter, elf.is_program) == (2, True, None, False)
+    assert not elf.is_stripped
+
+
+def test_absent_facts() -> None:
+    elf = read(Sample(soname=None, needed=(), versions=(), sections=False).build())
+    assert (elf.soname, elf.needed, elf.rpath, elf.runpath, elf.versions_needed) == (None, (), None, None, {})
+    assert elf.is_stripped
+    assert elf.section_headers == ()
+
+
+def test_program() -> None:
+    elf = read(Sample(interpreter="/lib64/ld-linux-x86-64.so.2", machine=c.EM_AARCH64).build())
+    assert (elf.interpreter, elf.is_program, elf.machine) == ("/lib64/ld-linux-x86-64.so.2", True, c.EM_AARCH64)
+    assert read(Sample(kind=c.ET_EXEC).build()).is_program
+
+
+def test_agrees_with_pyelftools_on_this_interpreter() -> None:
+    path = Path(sys.executable).resolve()
+    with path.open("rb") as file:
+        elf = read_elf(file, str(path))
+        other = ELFFile(file)
+        dynamic = other.get_section_by_name(".dynamic")
+        assert isinstance(dynamic, DynamicSection)
+        assert list(elf.needed) == [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")]
+        assert [header.type for header in elf.section_headers] == [_number(s["sh_type"]) for s in other.iter_sections()]
+        assert [s.name for s in elf.section_headers] == [s.name for s in other.iter_sections()]
+        assert [p.vaddr for p in elf.program_headers] == [p["p_vaddr"] for p in other.iter_segments()]
+        assert [e.value for e in elf.dynamic] == [tag["d_val"] for tag in dynamic.iter_tags()][: len(elf.dynamic)]
+
+
+def _number(name: int | str) -> int:
+    from elftools.elf.enums import ENUM_SH_TYPE_BASE
+
+    return name if isinstance(name, int) else ENUM_SH_TYPE_BASE[name]
+
+
+@pytest.mark.parametrize(
+    ("elf_class", "order", "expected"), [(1, 1, (32, True)), (2, 2, (64, False)), (1, 2, (32, False))]
+)
+def test_other_classes_and_byte_orders_give_the_plain_facts(
+    elf_class: int, order: int, expected: tuple[int, bool]
+) -> None:
+    word = "Q" if elf_class == 2 else "I"
+    fields = struct.pack(f"{'<' if order == 1 else '>'}HHI3{word}I", c.ET_DYN, 40, 1, 0, 52, 0, 0x5000400)
+    elf = read(b"\x7fELF" + bytes((elf_class, order, 1)) + bytes(9) + fields + bytes(40))
+    assert (elf.elf_class, elf.little_endian) == expected
+    assert (elf.type, elf.machine, elf.flags, elf.program_headers) == (c.ET_DYN, 40, 0x5000400, ())
+
+
+def test_relocatable_files_and_core_dumps_are_not_read_further() -> None:
+    for kind in (c.ET_REL, c.ET_CORE):
+        assert read(Sample(kind=kind).build()).program_headers == ()
+
+
+def test_is_elf() -> None:
+    assert is_elf(b"\x7fELF\2")
+    assert not is_elf(b"\x7fEL")
+    assert not is_elf(b"#!/bin/sh")
+
+
+def test_every_truncation_is_an_error() -> None:
+    data = Sample(rpath="$ORIGIN").build()
+    for size in range(len(data)):
+        with pytest.raises(ElfError) as caught:
+            read(data[:size])
+        assert caught.value.path == "sample.so"
+        assert 0 <= caught.value.offset <= size
+    read(data)
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "reason"),
+    [
+        (0, b"PK\3\4", "not an ELF file"),
+        (4, b"\3", "EI_CLASS is 3"),
+        (5, b"\0", "EI_DATA is 0"),
+        (20, b"\2\0\0\0", "e_version is 2"),
+        (54, b"\x20\0", "e_phentsize is 32"),
+        (58, b"\x28\0", "e_shentsize is 40"),
+        (62, b"\xff\0", "e_shstrndx is 255"),
+        (0x20, b"\xff\xff\xff\xff", "program headers takes"),
+        (0x28, b"\xff\xff\xff\xff", "the first section header takes"),
+    ],
+)
+def test_damage_is_told_with_offset_and_reason(at: int, value: bytes, reason: str) -> None:
+    data = Sample().build()
+    with pytest.raises(ElfError, match=reason) as caught:
+        read(data[:at] + value + data[at + len(value) :])
+    assert str(caught.value).startswith("sample.so: at file offset 0x")
+
+
+def test_dynamic_section_without_end() -> None:
+    sample = Sample(spare=0, versions=())
+    elf = read(sample.build())
+    data = bytearray(sample.build())
+    end = elf.dynamic[-1].position + 16
+    data[end : end + 16] = struct.pack("<qQ", c.DT_DEBUG, 0)
+    with pytest.raises(ElfError, match="does not end with DT_NULL") as caught:
+        read(bytes(data))
+    assert caught.value.offset == elf.dynamic[0].position
