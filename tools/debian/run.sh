@@ -6,7 +6,6 @@ set -euo pipefail
 
 workspace=$1
 shift
-folder=$(pwd -P)
 here=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
 
@@ -46,11 +45,8 @@ add_mounts() {
       *) [ ! -d "$path" ] || add --bind "$path" ;;
     esac
   done
-  for path in "$HOME" "$xdg_cache" "$workspace" "$folder"; do
-    case $path in
-      "$workspace"/* | "$HOME"/*) ;; # is there already, and must not look like a change
-      /usr/local/?* | /usr/src/?*) add --bind "$path" ;;
-    esac
+  for path in "$HOME" "$xdg_cache" "$workspace"; do
+    case $path in /usr/local/?* | /usr/src/?*) add --bind "$path" ;; esac
   done
   # How the machine reaches the network, and who is who on it.
   add --ro-bind /etc/resolv.conf /etc/hosts /etc/passwd /etc/group /etc/pip.conf
@@ -64,6 +60,6 @@ id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.
 unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PYTHONHOME PYTHONPATH
-exec bwrap "${mounts[@]}" --remount-ro / --chdir "$folder" \
+exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" \
   --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
   /etc/bazel/bazel "$@"

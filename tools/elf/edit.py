@@ -158,7 +158,7 @@ class ElfEdit:
                 result.append(slot)
                 continue
             new = self._needed_changed[name]
-            if new is None and name in (elf.versions_needed or {}):
+            if new is None and name in elf.versions_needed:
                 reason = f"{name} cannot be removed: symbols of certain versions are needed from it"
                 raise ElfError(elf.path, elf.dynamic[0].position, reason)
             if new is not None and new not in have:

@@ -46,6 +46,7 @@ def edited(sample: Sample, *wishes: Wish) -> ElfFile:
         (Sample(rpath=""), lambda e: e.extend_search_path(["a"]), ("a", None)),
         (Sample(runpath="x:y"), lambda e: e.extend_search_path([]), ("x:y", None)),
         (Sample(), lambda e: e.extend_search_path([]), (None, None)),
+        (Sample(soname=None, needed=(), versions=()), lambda e: e.extend_search_path(["a"]), ("a", None)),
         (Sample(runpath="x"), lambda e: e.use_tag(c.DT_RPATH), ("x", None)),
         (Sample(rpath="x"), lambda e: e.use_tag(c.DT_RUNPATH), (None, "x")),
         (Sample(), lambda e: e.use_tag(c.DT_RUNPATH), (None, None)),

@@ -5,7 +5,7 @@ virtual addresses as linked, before any load bias.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tools.elf import constants as c
 
@@ -108,7 +108,7 @@ class ElfFile:
     rpath: str | None = None
     runpath: str | None = None
     interpreter: str | None = None
-    versions_needed: Mapping[str, tuple[str, ...]] | None = None
+    versions_needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each library that versioned symbols are needed from, the versions (`{"libc.so.6": ("GLIBC_2.34",)}`)."""
     notes: tuple[Note, ...] = ()
     build_id: str | None = None

@@ -14,6 +14,7 @@ Every piece stands for a stretch of the source, in order and without gaps: that 
 """
 
 import enum
+import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -145,6 +146,21 @@ class Patch:
             else:
                 yield from self._read(file, piece, buffer)
 
+    def write(self, file: BinaryIO, out: BinaryIO) -> None:
+        """Write the new file, from the seekable source `file`, to `out`; both are files that the operating system has.
+
+        Linux copies the source's ranges inside the kernel. Raises ElfError as `chunks` does, OSError from writing.
+        """
+        for piece in self.pieces:
+            if isinstance(piece, Literal):
+                out.write(piece.data)
+                continue
+            out.flush()
+            done = _copy_in_kernel(file.fileno(), piece, out.fileno())
+            rest = SourceRange(piece.offset + done, piece.size - done)
+            for chunk in self._read(file, rest, memoryview(bytearray(min(CHUNK_SIZE, rest.size)))):
+                out.write(chunk)
+
     def _read(self, file: BinaryIO, piece: SourceRange, buffer: memoryview) -> Iterator[memoryview]:
         file.seek(piece.offset)
         left = piece.size
@@ -158,6 +174,21 @@ class Patch:
                 )
             yield target[:count]
             left -= count
+
+
+def _copy_in_kernel(source: int, piece: SourceRange, target: int) -> int:
+    """Copy a range between file descriptors, as far as copy_file_range(2) does it here; returns the bytes copied."""
+    copy = getattr(os, "copy_file_range", None)
+    done = 0
+    try:
+        while copy and done < piece.size:
+            count = copy(source, target, piece.size - done, piece.offset + done)
+            if not count:
+                break
+            done += count
+    except OSError:
+        pass
+    return done
 
 
 class PatchBuilder:

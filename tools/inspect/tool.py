@@ -7,7 +7,6 @@ libraries and symbol versions it needs and where it looks for them.
 """
 
 import os
-from pathlib import Path
 from typing import Any
 
 from tools.common.documents import read_document, write_document
@@ -53,7 +52,13 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
 
 def file_facts(path: str, source: str) -> dict[str, Any]:
     """The facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
-    size = os.stat(path).st_size
+    try:
+        size = os.stat(path).st_size
+    except FileNotFoundError:
+        raise ToolError(
+            f"{source}: {os.path.realpath(path)} is not there for the action. If it is on the machine, the sandbox hides it: "
+            "for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
+        ) from None
     with open(path, "rb") as file:
         head = file.read(4)
         if is_elf(head):
@@ -83,7 +88,7 @@ def main(argv: list[str]) -> int:
 
     def work() -> None:
         sources = sources_of(args.manifest, args.artifact)
-        located = {sources[key]: path for key, path in file_arguments(args.files).items() if Path(path).is_file()}
+        located = {sources[key]: path for key, path in file_arguments(args.files).items()}
         facts = {source: file_facts(path, source) for source, path in sorted(located.items())}
         write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
 
