@@ -5,48 +5,36 @@ load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
-def _project(distribution):
-    """Returns a project's normalised name (PEP 503) from the name of one of its files."""
-    return distribution.file.basename.split("-")[0].lower().replace("_", "-")
-
 def _rocm_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions]
-    directory = ctx.label.name
-    placed = []
-    for distribution in distributions:
-        for file, name in [(distribution.file, distribution.file.basename), (distribution.metadata, distribution.file.basename + ".metadata")]:
-            link = ctx.actions.declare_file("{}/{}".format(directory, name))
-            ctx.actions.symlink(output = link, target_file = file)
-            placed.append(link)
-    links = ctx.actions.declare_file(directory + "/index.html")
-    root = ctx.actions.declare_file(directory + "/simple/index.html")
-    pages = {
-        project: ctx.actions.declare_file("{}/simple/{}/index.html".format(directory, project))
-        for project in sorted({_project(distribution): True for distribution in distributions})
-    }
-    digests = [distribution.digest for distribution in distributions]
+    directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
-    args.add_all(digests, format_each = "--digest=%s")
+    inputs = []
+    for distribution in distributions:
+        args.add(distribution.file, format = "--distribution=%s")
+        args.add(distribution.metadata, format = "--metadata=%s")
+        args.add(distribution.digest, format = "--digest=%s")
+        inputs += [distribution.file, distribution.metadata, distribution.digest]
     args.add(ctx.attr.requires_python, format = "--requires-python=%s")
-    args.add(links, format = "--links=%s")
-    args.add(root, format = "--root=%s")
-    args.add_all(["--project={}={}".format(project, page.path) for project, page in pages.items()])
+    args.add(directory.path, format = "--output=%s")
     run_tool(
         ctx,
         tool = ctx.attr._index,
         args = args,
-        inputs = digests,
-        outputs = [links, root] + pages.values(),
+        inputs = inputs,
+        outputs = [directory],
         mnemonic = "RocmIndex",
         progress_message = "Writing index %{label}",
+        # A sandbox is a file system of its own to link(2); without one, the directory costs no copy of the distributions.
+        execution_requirements = {"no-sandbox": "1"},
     )
-    return [DefaultInfo(files = depset(placed + [links, root] + pages.values()))]
+    return [DefaultInfo(files = depset([directory]))]
 
 rocm_index = rule(
     doc = """Puts distributions into one directory, named like the target, with an index.
 
-`index.html` is a flat page for `--find-links`, `simple/` the simple repository API (PEP 503). Only the
-distributions of this build are listed, whatever earlier builds left in the directory.""",
+`index.html` is a flat page for `--find-links`, `simple/` the simple repository API (PEP 503). The directory
+holds the distributions of this build only, whatever earlier builds made.""",
     implementation = _rocm_index_impl,
     attrs = {
         "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], doc = "Wheels and sdists."),

@@ -111,7 +111,7 @@ main() {
 
   : >"$log"
   install_tools
-  bwrap --bind / / true 2>>"$log" || failed "bwrap: this machine (a container?) does not let root make namespaces"
+  bwrap --bind / / true >>"$log" 2>&1 || failed "bwrap: this machine (a container?) does not let root make namespaces"
   say "making a Debian $suite root with Bazel in $root: 1.4 GB, one to three minutes"
   bootstrap || failed mmdebstrap
   finish

@@ -25,6 +25,8 @@ from tools.elf.reader import read_elf, string_table, verneed_entries
 from tools.elf.source import Source
 from tools.elf.strings import Placement, StringTable
 
+#: What the SONAME of glibc's dynamic loader begins with (ld-linux-x86-64.so.2, ld-linux-aarch64.so.1).
+LOADER_NAMES: Final = ("ld-linux", "ld.so.", "ld64.so.")
 _U32: Final = Struct("<I")
 
 
@@ -41,6 +43,8 @@ def refusal(elf: ElfFile) -> str | None:
         return "a separate file of debug information is not edited"
     if not elf.has_dynamic:
         return "there is no dynamic section: a static program has no search path, SONAME or needed libraries"
+    if (elf.soname or "").startswith(LOADER_NAMES):
+        return f"{elf.soname} is the dynamic loader: glibc's aborts when it has a search path of its own"
     return None
 
 
@@ -57,20 +61,24 @@ def plan_patch(elf: ElfFile, file: BinaryIO, edit: ElfEdit) -> Patch:
     if unchanged(slots, elf.dynamic):
         return PatchBuilder(elf.path, elf.size).build(Strategy.IDENTITY)
     patch = _Planner(elf, Source(file, elf.path), slots, edit.renamed_libraries()).plan()
-    _verify(elf, read_elf(open_patched(patch, file), elf.path), slots, edit)
+    position = elf.dynamic[0].position
+    try:
+        new = read_elf(open_patched(patch, file), elf.path)
+        wanted = edit.slots(new)
+    except ElfError as error:
+        raise ElfError(elf.path, position, f"contradictory file: it would be damaged by the edit: {error}") from error
+    if not _as_wished(elf, new, slots, edit) or not unchanged(wanted, new.dynamic):
+        raise ElfError(elf.path, position, "contradictory file: after the edit its strings would not be as wished")
     return patch
 
 
-def _verify(old: ElfFile, new: ElfFile, slots: list[Slot], edit: ElfEdit) -> None:
-    """Compare the new file with what was wished: that must hold, and nothing else have changed."""
+def _as_wished(old: ElfFile, new: ElfFile, slots: list[Slot], edit: ElfEdit) -> bool:
+    """Whether the libraries that the new file needs are the wished ones, and what no wish was about is as before."""
     names = dict(zip((entry.value for entry in old.dynamic if entry.tag == c.DT_NEEDED), old.needed, strict=True))
     needed = tuple(slot.text or names[slot.value] for slot in slots if slot.tag == c.DT_NEEDED)
     same = ["interpreter", "build_id", "type", "entry"]
     same += [] if edit.renamed_libraries() else ["versions_needed"]
-    lost = [name for name in same if getattr(new, name) != getattr(old, name)]
-    if lost or new.needed != needed or not unchanged(edit.slots(new), new.dynamic):
-        reason = f"contradictory file: after the edit its dynamic section or {lost or 'strings'} would not be as wished"
-        raise ElfError(old.path, old.dynamic[0].position, reason)
+    return new.needed == needed and all(getattr(new, name) == getattr(old, name) for name in same)
 
 
 class _Planner:
@@ -111,7 +119,9 @@ class _Planner:
     def _find_room(self, size: int, dynamic_moves: bool) -> Room:
         """Find the gentlest place for a string table of `size` bytes (0: it stays) and a dynamic section that moves."""
         slack = None if dynamic_moves else find_slack(self.source, self.elf, size)
-        room = slack or grow_last_segment(self.elf, writable=dynamic_moves) or append_segment(self.elf)
+        dynamic = self.elf.program_header(c.PT_DYNAMIC)
+        writable = dynamic_moves and dynamic is not None and bool(dynamic.flags & c.PF_W)
+        room = slack or grow_last_segment(self.elf, writable=writable) or append_segment(self.elf)
         if isinstance(room, str):
             reason = f"no place for a larger string table or dynamic section: {room}"
             raise ElfError(self.elf.path, self.elf.phoff, reason)

@@ -169,7 +169,7 @@ class Mover:
     def _new_segment(self, at: int) -> ProgramHeader:
         """Make the program header of an appended segment, itself at file offset `at`."""
         dynamic = next(header for header in self._programs if header.type == c.PT_DYNAMIC)
-        flags = c.PF_R | (c.PF_W if dynamic.vaddr >= self.room.vaddr else 0)
+        flags = c.PF_R | (dynamic.flags & c.PF_W if dynamic.vaddr >= self.room.vaddr else 0)
         room, size = self.room, len(self._payload)
         return ProgramHeader(at, c.PT_LOAD, flags, room.offset, room.vaddr, room.vaddr, size, size, page_size(self.elf))
 

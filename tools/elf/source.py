@@ -32,7 +32,7 @@ class Source:
 
     def require(self, offset: int, size: int, what: str) -> None:
         """Raise ElfError unless `size` bytes from `offset` on lie inside the file."""
-        if offset + size > self.size:
+        if size < 0 or offset + size > self.size:
             raise self.error(
                 min(offset, self.size),
                 f"truncated or damaged: {what} takes {size} bytes from {offset:#x} on, the file has {self.size}",

@@ -104,10 +104,14 @@ def check_bytes(source: Path, output: Path, patch: Patch) -> None:
         at += piece.replaces
 
 
-def loads(library: Path, calls: str = "outer(4) == 18") -> bool:
-    """Whether a library loads in a process of its own, found by its own search path alone, and its function answers."""
-    code = f"import ctypes, sys; sys.exit(0 if ctypes.CDLL(sys.argv[1]).{calls} else 1)"
+def loads(library: Path, search: Path | None = None) -> bool:
+    """Whether a library loads in a process of its own, and its function answers.
+
+    What it needs is found by its own search path alone, or in the folder `search` (LD_LIBRARY_PATH).
+    """
+    code = "import ctypes, sys; sys.exit(0 if ctypes.CDLL(sys.argv[1]).outer(4) == 18 else 1)"
     env = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+    env |= {"LD_LIBRARY_PATH": str(search)} if search else {}
     done = subprocess.run(
         [sys.executable, "-c", code, str(library.absolute())], env=env, capture_output=True, check=False
     )

@@ -1,27 +1,33 @@
-"""Writes the package index of a set of distributions (PEP 503): pages with a SHA-256 in every link.
+"""Lays distributions into a directory with a package index (PEP 503), a SHA-256 in every link.
 
-    index --label TARGET --digest FILE… --requires-python SPEC --links OUT --root OUT --project NAME=OUT…
+    index --label TARGET --requires-python SPEC --output DIR
+          (--distribution FILE --metadata FILE --digest FILE)…
 
-It reads digests, never distributions. `--links` is a flat page for `--find-links`,
-`--root` and `--project` are the pages of the simple repository API.
+`index.html` is a flat page for `--find-links`; `simple/` is the simple repository API,
+a page per project. Beside each distribution lies its core metadata (PEP 658, PEP 714),
+which installers read instead of the whole file. The distributions themselves are not
+read: their digests were taken when they were written.
 """
 
 import argparse
+import hashlib
 import html
+import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from tools.common.documents import read_document
-from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.common.program import argument_parser, report_errors
 
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="pypi:repository-version" content="1.0">
+<meta name="pypi:repository-version" content="1.1">
 <title>{title}</title>
 </head>
 <body>
@@ -32,10 +38,11 @@ PAGE = """\
 
 @dataclass(frozen=True)
 class Distribution:
-    """One file of the index."""
+    """One file of the index, with the digests that its link carries, in hex."""
 
     filename: str
     sha256: str
+    metadata_sha256: str
 
     @property
     def project(self) -> str:
@@ -45,38 +52,67 @@ class Distribution:
 
     def anchor(self, directory: str, requires_python: str) -> str:
         """The link to the file, from a page for which the files lie in `directory`."""
-        url = html.escape(f"{directory}{self.filename}#sha256={self.sha256}")
-        return f'<a href="{url}" data-requires-python="{html.escape(requires_python)}">{html.escape(self.filename)}</a><br>\n'
+        attributes = {
+            "href": f"{directory}{self.filename}#sha256={self.sha256}",
+            "data-requires-python": requires_python,
+        }
+        if self.filename.endswith(".whl"):  # Of an sdist, some fields are only known when it is built.
+            attributes["data-core-metadata"] = f"sha256={self.metadata_sha256}"
+        text = " ".join(f'{name}="{html.escape(value)}"' for name, value in attributes.items())
+        return f"<a {text}>{html.escape(self.filename)}</a><br>\n"
 
 
-def page(title: str, body: str) -> str:
-    """The text of a page."""
-    return PAGE.format(title=html.escape(title), body=body)
+def place(source: str, target: Path) -> None:
+    """Hard-links a file, or copies it where that cannot be."""
+    try:
+        os.link(os.path.realpath(source), target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def write_page(path: Path, title: str, body: str) -> None:
+    """Writes one page, and the directories above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(PAGE.format(title=html.escape(title), body=body), encoding="utf-8")
+
+
+def write_pages(output: Path, distributions: list[Distribution], requires_python: str) -> None:
+    """Writes the flat page and those of the simple repository API."""
+    ordered = sorted(distributions, key=lambda distribution: distribution.filename)
+    flat = "".join(distribution.anchor("", requires_python) for distribution in ordered)
+    write_page(output / "index.html", "Links", flat)
+    projects = sorted({distribution.project for distribution in ordered})
+    rows = "".join(f'<a href="{name}/">{name}</a><br>\n' for name in projects)
+    write_page(output / "simple/index.html", "Simple index", rows)
+    for name in projects:
+        own = [distribution.anchor("../../", requires_python) for distribution in ordered if distribution.project == name]
+        write_page(output / "simple" / name / "index.html", f"Links for {name}", "".join(own))
 
 
 def write(args: argparse.Namespace) -> None:
-    """Writes all pages."""
-    documents = [read_document(path) for path in args.digest]
-    distributions = sorted((Distribution(d["filename"], d["sha256"]) for d in documents), key=lambda d: d.filename)
-    projects = file_arguments(args.project)
-    flat = "".join(distribution.anchor("", args.requires_python) for distribution in distributions)
-    Path(args.links).write_text(page("Links", flat), encoding="utf-8")
-    rows = "".join(f'<a href="{html.escape(canonicalize_name(n))}/">{html.escape(n)}</a><br>\n' for n in sorted(projects))
-    Path(args.root).write_text(page("Simple index", rows), encoding="utf-8")
-    for name, path in projects.items():
-        own = [distribution for distribution in distributions if distribution.project == canonicalize_name(name)]
-        body = "".join(distribution.anchor("../../", args.requires_python) for distribution in own)
-        Path(path).write_text(page(f"Links for {name}", body), encoding="utf-8")
+    """Fills the directory."""
+    output = Path(args.output)
+    output.mkdir(parents=True, exist_ok=True)
+    distributions = []
+    for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True):
+        document = read_document(digest)
+        filename = document["filename"]
+        place(path, output / filename)
+        content = Path(metadata).read_bytes()
+        if filename.endswith(".whl"):
+            (output / f"{filename}.metadata").write_bytes(content)
+        distributions.append(Distribution(filename, document["sha256"], hashlib.sha256(content).hexdigest()))
+    write_pages(output, distributions, args.requires_python)
 
 
 def main(argv: list[str]) -> int:
-    """Parses the arguments and writes."""
+    """Parses the arguments and fills the directory."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--digest", action="append", default=[], help="JSON file of a distribution: filename, size, sha256")
+    parser.add_argument("--distribution", action="append", default=[], help="a wheel or sdist")
+    parser.add_argument("--metadata", action="append", default=[], help="its core metadata, in the order of the distributions")
+    parser.add_argument("--digest", action="append", default=[], help="JSON file: its filename, size and sha256")
     parser.add_argument("--requires-python", required=True, help="version specifier that every link carries")
-    parser.add_argument("--links", required=True, help="flat page to write")
-    parser.add_argument("--root", required=True, help="root page to write")
-    parser.add_argument("--project", action="append", default=[], metavar="NAME=FILE", help="project page to write")
+    parser.add_argument("--output", required=True, help="directory to fill")
     args = parser.parse_args(argv)
     return report_errors(args.label, lambda: write(args))

@@ -55,7 +55,7 @@ def test_write_keeps_the_mode_and_leaves_no_other_file(tmp_path: Path) -> None:
 def test_write_replaces_and_never_edits_in_place(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("old,,\n")
     file = tmp_path / "RECORD"
-    file.hardlink_to(tmp_path / "cache")
+    os.link(tmp_path / "cache", file)
     write_record(file, [Row("new")])
     assert (tmp_path / "cache").read_text() == "old,,\n"
     assert file.read_text() == "new,,\n"

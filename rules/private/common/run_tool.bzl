@@ -16,7 +16,7 @@ def tool_args(ctx):
     args.use_param_file("@%s", use_always = True)
     return args
 
-def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1):
+def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1, execution_requirements = {}):
     """Runs a tool.
 
     Args:
@@ -28,6 +28,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         mnemonic: the action's mnemonic.
         progress_message: what Bazel shows while the action runs.
         threads: how many cores the action uses at most.
+        execution_requirements: what the action asks of where it runs.
     """
     info = tool[PyToolInfo]
     ctx.actions.run(
@@ -39,7 +40,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         mnemonic = mnemonic,
         progress_message = progress_message,
         toolchain = None,
-
+        execution_requirements = execution_requirements,
         resource_set = _two_cores if threads > 1 else None,
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import tarfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -38,7 +39,9 @@ def unpack(archive: Path, site: Path, tree: str) -> Content:
     content = Content()
     made = {tree}
     (site / tree).mkdir()
-    with tarfile.open(archive, "r:xz" if archive.suffix == ".xz" else "r:", encoding="utf-8") as tar:
+    compressed = archive.suffix == ".xz"
+    with open(archive, "rb") as stream, tarfile.open(archive, "r:xz" if compressed else "r:", encoding="utf-8") as tar:
+        plain = None if compressed else stream
         for member in tar:
             name = check_name(member.name, tree, archive)
             if member.isdir():
@@ -46,30 +49,27 @@ def unpack(archive: Path, site: Path, tree: str) -> Content:
                 content.directories.append(name)
             elif member.isreg() and not member.issparse():
                 _make_directory(site, posixpath.dirname(name), 0o777, made)
-                _write_file(site / name, member, tar)
+                _write_file(f"{site}/{name}", member, _read_file(tar, member, plain))
                 content.files.append(name)
             elif member.issym():
                 _sort_link(name, member.linkname, tree, content, archive)
             else:
                 raise DevelError(f"{archive}: {name} is neither a file, a directory nor a symbolic link. {_BROKEN}")
             tar.members = []  # type: ignore[attr-defined]  # tarfile keeps every member otherwise
-        _check_end(tar, archive)
+        _check_end(tar, plain)
     return content
 
 
-def _check_end(tar: tarfile.TarFile, archive: Path) -> None:
+def _check_end(tar: tarfile.TarFile, plain: IO[bytes] | None) -> None:
     """Raise tarfile.ReadError unless the members end with two zero blocks (POSIX pax): tarfile is content with less.
 
     An xz stream has checksums instead, which are compared when it is read to its end.
     """
-    if archive.suffix == ".xz":
+    if plain is None:
         while tar.fileobj is not None and tar.fileobj.read(COPY_BYTES):
             pass
-        return
-    with open(archive, "rb") as stream:
-        stream.seek(tar.offset)
-        if stream.read(2 * tarfile.BLOCKSIZE) != bytes(2 * tarfile.BLOCKSIZE):
-            raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
+    elif os.pread(plain.fileno(), 2 * tarfile.BLOCKSIZE, tar.offset) != bytes(2 * tarfile.BLOCKSIZE):
+        raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
 
 
 def check_name(name: str, tree: str, archive: Path) -> str:
@@ -99,12 +99,24 @@ def _make_directory(site: Path, name: str, mode: int, made: set[str]) -> None:
     made.add(name)
 
 
-def _write_file(path: Path, member: tarfile.TarInfo, tar: tarfile.TarFile) -> None:
+def _write_file(path: str, member: tarfile.TarInfo, blocks: Iterator[bytes]) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, member.mode & 0o777)
-    with open(descriptor, "wb") as output:
-        source: IO[bytes] | None = tar.extractfile(member)
-        while source is not None:
-            block = source.read(COPY_BYTES)
-            if not block:
-                break
-            output.write(block)
+    with open(descriptor, "wb", buffering=0) as output:
+        for block in blocks:
+            rest = memoryview(block)
+            while rest:
+                rest = rest[output.write(rest) :]
+
+
+def _read_file(tar: tarfile.TarFile, member: tarfile.TarInfo, plain: IO[bytes] | None) -> Iterator[bytes]:
+    """Yield a member's contents; from `plain`, the archive itself, when it is not compressed: that is twice as fast."""
+    source = None if plain else tar.extractfile(member)
+    for start in range(0, member.size, COPY_BYTES):
+        length = min(COPY_BYTES, member.size - start)
+        if plain:
+            block = os.pread(plain.fileno(), length, member.offset_data + start)
+        else:
+            block = source.read(length) if source else b""
+        if len(block) != length:
+            raise EOFError(f"{member.name} is cut short")
+        yield block

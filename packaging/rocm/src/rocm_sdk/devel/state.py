@@ -7,7 +7,6 @@ compares it with what is installed now. The content is only read when something 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -116,6 +115,4 @@ def _write(path: Path, fields: Mapping[str, Any]) -> None:
     temporary = path.with_name(path.name + ".new")
     with open(temporary, "w", encoding="utf-8") as stream:
         json.dump(fields, stream, separators=(",", ":"))
-        stream.flush()
-        os.fsync(stream.fileno())
     temporary.replace(path)

@@ -1,0 +1,387 @@
+"""Tests of what bazelw decides, without network and without making a real Debian root.
+
+Each test has a machine of its own: a PATH that holds nothing but harmless tools of this one and fakes of what bazelw
+would do something with (bazel, apt-get, mmdebstrap, bwrap, ...). The fakes write what they were told into a journal.
+bazelw is the one that $BAZELW names, else the one of this repository.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BAZELW = Path(os.environ.get("BAZELW", Path(__file__).parents[2] / "bazelw")).absolute()
+MIRROR = "http://mirror.invalid/debian/"
+
+TOOLS = (
+    *("bash", "cat", "cksum", "cut", "date", "dirname", "env", "find", "flock", "grep", "mkdir", "mv"),
+    *("readlink", "rm", "sed", "sha256sum", "tail", "tee", "touch", "wc"),
+)
+
+FAKES = {
+    "id": 'echo "${FAKE_UID:-0}"',
+    "apt-get": f"""
+        case "$1" in
+          indextargets) echo '{MIRROR}'; echo 'http://mirror.invalid/second/' ;;
+          *install) for package in "$@"; do touch "$HOME/installed-$package"; done ;;
+        esac""",
+    "apt-config": """
+        echo 'Acquire::http::Proxy "http://proxy.invalid:3128";'
+        echo 'Acquire::Languages "none";'""",
+    "unshare": 'shift; exec "$@"',
+    "chroot": "cat >/dev/null; echo 'certificates for Java'",
+    "mmdebstrap": r"""
+        for argument in "$@"; do
+          case $argument in
+            --aptopt=*) sed 's/^/apt.conf /' "${argument#--aptopt=}" >>"$JOURNAL" ;;
+            */debian-*) root=$argument ;;
+          esac
+        done
+        mkdir -p "$root/usr/bin" "$root/usr/share/bazel" "$root/etc/ssl/certs" "$root/etc/apt"
+        echo 'I: running apt-get update...' >&2
+        echo 'I: downloading packages with apt...' >&2
+        [ -z "${FAKE_BROKEN:-}" ] || { echo 'E: the mirror is on fire' >&2; exit 1; }
+        echo "deb http://mirror.invalid/debian forky main" >"$root/etc/apt/sources.list"
+        touch "$root/usr/bin/bazel" "$root/usr/bin/python3" "$root/etc/ssl/certs/ca-certificates.crt"
+        echo -n 7.7.1 >"$root/usr/share/bazel/build-label.txt" """,
+    "bwrap": """
+        printf '<%s>' "$@"
+        echo
+        env""",
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine as bazelw sees it: a PATH, a home directory, and the journal of what the fakes were told."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The only folder on PATH."""
+        return self.folder / "bin"
+
+    @property
+    def home(self) -> Path:
+        """The home directory, below which the cache is."""
+        return self.folder / "home"
+
+    @property
+    def cache(self) -> Path:
+        """Where the Debian root goes."""
+        return self.home / ".cache" / "rules_rocm_python"
+
+    def fake(self, name: str, body: str) -> Path:
+        """Put on PATH a command that notes its arguments and then does what the shell text `body` says."""
+        command = self.path / name
+        command.parent.mkdir(parents=True, exist_ok=True)
+        command.write_text(f'#!/bin/bash\necho "{name} $*" >>"$JOURNAL"\n{body}\n')
+        command.chmod(0o755)
+        return command
+
+    def fake_bazel(self, name: str, version: str) -> None:
+        """Put on PATH a Bazel that prints the line `version` when asked for it, else its name and arguments."""
+        self.fake(
+            name,
+            f"""if [ "$*" = --version ]; then echo '{version}'; else printf '{name}'; printf '<%s>' "$@"; echo; fi""",
+        )
+
+    def journal(self, name: str) -> list[str]:
+        """Return what the fake `name` was called with, one line per call."""
+        journal = self.folder / "journal"
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return [line.removeprefix(f"{name} ") for line in lines if line.startswith(f"{name} ")]
+
+    def roots(self) -> list[Path]:
+        """Return the Debian roots that are there, whole or not."""
+        return sorted(self.cache.glob("debian-*"))
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """Return the whole environment of a call."""
+        return {
+            "PATH": str(self.path),
+            "HOME": str(self.home),
+            "JOURNAL": str(self.folder / "journal"),
+            **variables,
+        }
+
+    def run(
+        self, *arguments: str, bazelw: Path = BAZELW, cwd: Path | None = None, **variables: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run bazelw with nothing on its standard input."""
+        return subprocess.run(
+            [bazelw, *arguments],
+            env=self.environment(**variables),
+            cwd=cwd or self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Make a Debian machine, used by root, without Bazel."""
+    result = Machine(tmp_path)
+    for name, body in FAKES.items():
+        result.fake(name, body)
+    for name in TOOLS:
+        real = shutil.which(name)
+        assert real, f"this machine has no {name}"
+        (result.path / name).symlink_to(real)
+    result.home.mkdir()
+    return result
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Copy bazelw and its files for a test to change."""
+    workspace = tmp_path / "work space"
+    shutil.copytree(BAZELW.parent / "tools" / "debian", workspace / "tools" / "debian")
+    return Path(shutil.copy(BAZELW, workspace / "bazelw"))
+
+
+def test_bazel_variable_comes_first(machine: Machine) -> None:
+    machine.fake_bazel("bazel", "bazel 8.0.0")
+    machine.fake_bazel("mine", "bazel 1.0.0")
+    result = machine.run("build", "//a b", "", "--", "*", BAZEL=str(machine.path / "mine"))
+    assert result.stdout == "mine<build><//a b><><--><*>\n"
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("version", ["7.4.0", "7.10.1", "8.0.0-pre.20240911.1", "9.0.0rc1", "10.2.0"])
+def test_new_enough_bazel_is_taken(machine: Machine, version: str) -> None:
+    machine.fake_bazel("bazel", f"bazel {version}")
+    result = machine.run("--output_base=/x", "test", "//...")
+    assert result.stdout == "bazel<--output_base=/x><test><//...>\n"
+    assert result.stderr == ""
+    assert machine.roots() == []
+
+
+@pytest.mark.parametrize("line", ["bazel 7.3.2", "bazel 6.5.0", "bazel no_version", "bazel", "", "version 8.0.0"])
+def test_old_or_unknown_bazel_is_not_taken(machine: Machine, line: str) -> None:
+    machine.fake_bazel("bazel", line)
+    result = machine.run("build", "//x")
+    assert result.stdout.startswith("<--bind>")
+    assert machine.journal("bazel") == ["--version"]
+
+
+def test_debians_own_bazel_is_not_taken(machine: Machine) -> None:
+    machine.fake_bazel("bazel", "bazel 7.7.1")
+    key = machine.folder / "share" / "bazel" / "install_base_key"
+    key.parent.mkdir(parents=True)
+    key.touch()
+    assert machine.run("build").stdout.startswith("<--bind>")
+    key.unlink()
+    assert machine.run("build").stdout == "bazel<build>\n"
+
+
+def test_bazelisk_is_preferred_if_it_works(machine: Machine) -> None:
+    machine.fake_bazel("bazel", "bazel 8.0.0")
+    machine.fake_bazel("bazelisk", "bazel 7.7.1")
+    assert machine.run("info").stdout == "bazelisk<info>\n"
+    machine.fake("bazelisk", "echo could not download >&2; exit 1")
+    result = machine.run("info")
+    assert (result.stdout, result.stderr) == ("bazel<info>\n", "")
+
+
+def test_without_apt_it_says_what_to_install(machine: Machine) -> None:
+    (machine.path / "apt-get").unlink()
+    result = machine.run("build")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "bazelw: no usable Bazel here, and no apt-get (Debian, Ubuntu) to make a Debian root with one. "
+        "Install Bazel 7.4 or newer, or bazelisk, or name one in $BAZEL.\n"
+    )
+    assert list(machine.home.iterdir()) == []
+
+
+def test_without_root_rights_it_says_what_to_do(machine: Machine) -> None:
+    result = machine.run("build", FAKE_UID="1000")
+    assert result.returncode == 1
+    assert "only root can make a Debian root" in result.stderr
+    assert "Install Bazel 7.4 or newer, or bazelisk" in result.stderr
+    assert f"sudo env XDG_CACHE_HOME='{machine.home}/.cache' '{BAZELW.parent}'/bazelw --version\n" in result.stderr
+    assert list(machine.home.iterdir()) == []
+
+
+def test_without_root_rights_it_uses_the_root_that_is_there(machine: Machine) -> None:
+    machine.run("build")
+    result = machine.run("build", FAKE_UID="1000")
+    assert result.stdout.startswith("<--bind>")
+    assert result.stderr == ""
+
+
+def test_root_is_made_once_and_then_used_in_silence(machine: Machine) -> None:
+    first = machine.run("build", "//a b")
+    (root,) = machine.roots()
+    assert first.stderr == (
+        f"bazelw: making a Debian forky root with Bazel in {root}: 1.4 GB, one to three minutes\n"
+        "bazelw:   downloading packages with apt...\n"
+        "bazelw: the Debian root is made\n"
+    )
+    second = machine.run("build", "//a b")
+    assert second.stderr == ""
+    assert first.stdout == second.stdout
+    (call,) = machine.journal("mmdebstrap")
+    assert call.endswith(f"forky {root}.partial {MIRROR}")
+    assert sorted(entry.name for entry in machine.cache.iterdir()) == [root.name, "lock", "make_root.log"]
+
+
+def test_root_holds_what_bazel_needs_and_no_addresses(machine: Machine) -> None:
+    machine.run("build")
+    (root,) = machine.roots()
+    files = root / "usr/share/bazel/rules_rocm_python"
+    assert (files / "build-data.properties").read_text() == "build.label=7.7.1\n"
+    assert (files / "cacerts.p12").read_text() == "certificates for Java\n"
+    assert (root / "etc/bazel").is_dir()
+    assert not (root / "etc/apt/sources.list").exists()
+
+
+def test_apts_way_to_the_network_is_carried_over(machine: Machine) -> None:
+    machine.run("build")
+    settings = machine.journal("apt.conf")
+    assert 'Acquire::http::Proxy "http://proxy.invalid:3128";' in settings
+    assert 'Acquire::Languages "none";' not in settings
+
+
+def test_without_a_debian_mirror_mmdebstrap_chooses(machine: Machine) -> None:
+    machine.fake("apt-get", "")
+    machine.run("build")
+    (root,) = machine.roots()
+    (call,) = machine.journal("mmdebstrap")
+    assert call.endswith(f"forky {root}.partial")
+    assert "-q update" in machine.journal("apt-get")
+
+
+def test_missing_tools_are_named_and_installed(machine: Machine) -> None:
+    body = (machine.path / "mmdebstrap").read_text()
+    (machine.path / "mmdebstrap").unlink()
+    (machine.folder / "mmdebstrap").write_text(body)
+    machine.fake("apt-get", f'case "$*" in *install*) mv "{machine.folder}/mmdebstrap" "{machine.path}" ;; esac')
+    (machine.folder / "mmdebstrap").chmod(0o755)
+    result = machine.run("build")
+    assert "bazelw: installing with apt-get: mmdebstrap" in result.stderr
+    assert "bubblewrap" not in result.stderr
+    assert result.stdout.startswith("<--bind>")
+
+
+def test_failed_install_is_reported(machine: Machine) -> None:
+    (machine.path / "mmdebstrap").unlink()
+    machine.fake("apt-get", 'case "$*" in *install*) echo "E: no such package"; exit 100 ;; esac')
+    result = machine.run("build")
+    assert result.returncode == 1
+    assert "E: no such package\nbazelw: failed: apt-get " in result.stderr
+    assert machine.roots() == []
+
+
+def test_failure_shows_the_log_and_leaves_nothing_half_made(machine: Machine) -> None:
+    result = machine.run("build", FAKE_BROKEN="1")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "E: the mirror is on fire\n" in result.stderr
+    assert f"bazelw: failed: mmdebstrap (the whole log: {machine.cache}/make_root.log)\n" in result.stderr
+    assert machine.roots() == []
+    assert machine.run("build").stdout.startswith("<--bind>")
+
+
+def test_container_without_namespaces_is_told_before_anything_is_fetched(machine: Machine) -> None:
+    machine.fake("bwrap", "echo 'bwrap: Operation not permitted' >&2; exit 1")
+    result = machine.run("build")
+    assert result.returncode == 1
+    assert "bwrap: Operation not permitted\n" in result.stderr
+    assert "does not let root make namespaces" in result.stderr
+    assert machine.journal("mmdebstrap") == []
+
+
+def test_leftovers_of_dead_attempts_are_removed(machine: Machine) -> None:
+    dead = machine.cache / "debian-0123456789ab.partial" / "usr"
+    dead.mkdir(parents=True)
+    machine.run("build")
+    assert not dead.parent.exists()
+    assert len(machine.roots()) == 1
+
+
+@pytest.mark.parametrize("lost", ["usr/bin/python3", "usr/bin", "etc", ".whole"])
+def test_damaged_root_is_made_again(machine: Machine, lost: str) -> None:
+    machine.run("build")
+    (root,) = machine.roots()
+    victim = root / lost
+    if victim.is_dir():
+        shutil.rmtree(victim)
+    else:
+        victim.unlink()
+    result = machine.run("build")
+    assert f"bazelw: {root} is damaged: making it again\n" in result.stderr
+    assert result.stdout.startswith("<--bind>")
+    assert (root / "usr/bin/python3").exists()
+    assert machine.roots() == [root]
+    assert machine.run("build").stderr == ""
+
+
+def test_changed_recipe_makes_another_root(machine: Machine, copy: Path) -> None:
+    machine.run("build", bazelw=copy)
+    (old,) = machine.roots()
+    recipe = copy.parent / "tools" / "debian" / "make_root.sh"
+    recipe.write_text(recipe.read_text() + "# changed\n")
+    result = machine.run("build", bazelw=copy)
+    assert f"bazelw: made for another version of this project, and yours to remove: {old}\n" in result.stderr
+    assert len(machine.roots()) == 2
+    assert machine.run("build", bazelw=copy).stderr == ""
+
+
+def test_several_at_once_make_one_root(machine: Machine) -> None:
+    calls = [
+        subprocess.Popen(
+            [BAZELW, "build"], env=machine.environment(), cwd=machine.folder, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    outputs = [call.communicate()[0] for call in calls]
+    assert [call.returncode for call in calls] == [0, 0, 0]
+    assert all(output.startswith("<--bind>") for output in outputs)
+    assert len(machine.journal("mmdebstrap")) == 1
+
+
+def test_root_is_entered_where_the_caller_is(machine: Machine, copy: Path) -> None:
+    folder = copy.parent / "sub"
+    folder.mkdir()
+    result = machine.run("run", "//x y", "--", "", bazelw=copy, cwd=folder)
+    command, *environment = result.stdout.splitlines()
+    (root,) = machine.roots()
+    assert command.startswith(f"<--bind><{root}></><--dev-bind></dev></dev><--dev-bind></proc></proc>")
+    assert f"<--ro-bind><{copy.parent}/tools/debian></etc/bazel>" in command
+    assert "<--bind></tmp></tmp>" in command
+    assert "<--bind></usr></usr>" not in command
+    assert f"<--remount-ro></><--chdir><{folder}>" in command
+    assert command.endswith("</etc/bazel/bazel><run><//x y><--><>")
+    assert f"HOME={machine.home}" in environment
+
+
+def test_environment_is_the_callers_but_for_what_names_the_machines_programs(machine: Machine) -> None:
+    result = machine.run(
+        "build", PIP_INDEX_URL="http://pip.invalid", JAVA_HOME="/opt/java", LD_LIBRARY_PATH="/opt/lib", CC="gcc-9"
+    )
+    command, *environment = result.stdout.splitlines()
+    assert "PIP_INDEX_URL=http://pip.invalid" in environment
+    assert not [line for line in environment if line.startswith(("JAVA_HOME=", "LD_LIBRARY_PATH=", "CC="))]
+    assert "<--setenv><PATH></usr/sbin:/usr/bin:/sbin:/bin>" in command
+
+
+def test_new_root_means_a_new_server(machine: Machine) -> None:
+    def mounts(output: str) -> str:
+        return output.split("<BAZELW_MOUNTS><")[1].split(">")[0]
+
+    first = mounts(machine.run("build").stdout)
+    folder = machine.folder / "sub"
+    folder.mkdir()
+    assert mounts(machine.run("build", cwd=folder).stdout) == first
+    (root,) = machine.roots()
+    stamp = root / ".whole"
+    stamp.write_text(stamp.read_text().replace(" ", " 1"))
+    assert mounts(machine.run("build").stdout) != first

@@ -1,0 +1,185 @@
+"""Feeds damaged ELF files to the reader and the editor.
+
+    python3 -m tools.elf.fuzz --count 200000 [--seed 1] [--save FOLDER] [FILE...]
+
+Each round takes a sample (see `tools.elf.sample`) or one of the files, damages its structures, and asks for an edit.
+The answer must be an `ElfError` with an offset inside the file, or an edit that holds: the new file reads back as
+wished, and wishing it again changes nothing. Nothing may take over a second, or more memory than the limit that `main`
+sets. A round depends on nothing but the seed and its number, so that every finding can be repeated.
+"""
+
+import argparse
+import io
+import random
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.elf import constants as c
+from tools.elf.edit import ElfEdit
+from tools.elf.editor import plan_patch, refusal
+from tools.elf.errors import ElfError
+from tools.elf.model import ElfFile
+from tools.elf.patched import open_patched
+from tools.elf.reader import read_elf
+from tools.elf.sample import Sample
+
+MAX_SECONDS = 1.0
+MAX_MEMORY = 256 << 20
+LONG = "$ORIGIN/" + "long/" * 30
+SAMPLES = (
+    Sample(),
+    Sample(rpath="/usr/lib/somewhere", runpath="x", slack=400, needed=("liba.so", "libc.so.6")),
+    Sample(rpath="/usr/lib/somewhere", sections=False, spare=0, interpreter="/lib64/ld-linux-x86-64.so.2"),
+    Sample(spare=0, zeros=17 << 20, versions=(("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.34")), ("libm.so.6", ("V",)))),
+    Sample(zeros=17 << 20, interpreter="/lib64/ld-linux-x86-64.so.2", machine=c.EM_AARCH64, kind=c.ET_EXEC),
+)
+
+
+class FindingError(AssertionError):
+    """An answer that should not be."""
+
+
+def structures(data: bytes) -> list[tuple[int, int]]:
+    """List the fields that are worth damaging in a whole file: offset and size of each, in bytes."""
+    elf = read_elf(io.BytesIO(data), "seed")
+    fields = [(4, 1), (5, 1), *((at, 2) for at in (16, 18, 52, 54, 56, 58, 60, 62)), *((at, 8) for at in (24, 32, 40))]
+    for program in elf.program_headers:
+        fields += [(program.position, 4), (program.position + 4, 4)]
+        fields += [(program.position + at, 8) for at in range(8, 56, 8)]
+    for section in elf.section_headers:
+        fields += [(section.position + at, 4) for at in (0, 4, 40, 44)]
+        fields += [(section.position + at, 8) for at in (8, 16, 24, 32, 48, 56)]
+        if section.type in (c.SHT_GNU_VERNEED, c.SHT_GNU_HASH, c.SHT_NOTE, c.SHT_DYNSYM, c.SHT_SYMTAB):
+            fields += [(section.offset + at, 4) for at in range(0, min(section.size, 4096), 4)]
+    for entry in elf.dynamic:
+        fields += [(entry.position, 8), (entry.position + 8, 8)]
+    return fields
+
+
+def damage(data: bytes, fields: Sequence[tuple[int, int]], rng: random.Random) -> bytes:
+    """Make a damaged copy of a whole file with these `fields`."""
+    result = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
+        at, size = rng.choice(fields)
+        other, _ = rng.choice(fields)
+        old = int.from_bytes(result[at : at + size], "little")
+        values: tuple[int, ...] = (
+            0,
+            1,
+            (1 << 8 * size) - 1,
+            1 << (8 * size - 1),
+            old ^ (1 << rng.randrange(8 * size)),
+            old + 1,
+            old - 1,
+        )
+        values += (len(data), len(data) - 1, at, rng.getrandbits(8 * size), rng.randrange(4096))
+        values += (int.from_bytes(result[other : other + size], "little"), old << rng.randrange(40))
+        result[at : at + size] = (rng.choice(values) % (1 << 8 * size)).to_bytes(size, "little")
+    if rng.random() < 0.05:
+        at = rng.randrange(len(result))
+        result[at : at + 64] = rng.randbytes(len(result[at : at + 64]))
+    if rng.random() < 0.05:
+        del result[rng.randrange(len(result)) :]
+    return bytes(result)
+
+
+def wish(rng: random.Random) -> ElfEdit:
+    """Make an edit by chance."""
+    edit = ElfEdit()
+    tag = rng.choice((c.DT_RPATH, c.DT_RUNPATH))
+    choice = rng.randrange(5)
+    if choice == 0:
+        edit.set_search_path(["short"], tag)
+    elif choice == 1:
+        edit.extend_search_path(["$ORIGIN", LONG], tag)
+    elif choice == 2:
+        edit.use_tag(tag)
+    elif choice == 3:
+        edit.remove_search_path()
+    if rng.random() < 0.3:
+        edit.set_soname("libnew.so")
+    if rng.random() < 0.3:
+        edit.replace_needed("libc.so.6", "libother.so.6")
+    if rng.random() < 0.3:
+        edit.add_needed("libadded.so")
+    return edit
+
+
+def check(data: bytes, edit: ElfEdit) -> str:
+    """Ask for an edit of a file; returns what came of it. Raises FindingError, or whatever the library raised."""
+    file = io.BytesIO(data)
+    started = time.process_time()
+    try:
+        outcome = _answer(file, edit)
+    except ElfError as error:
+        if not (0 <= error.offset <= len(data) and error.reason and error.path == "damaged"):
+            raise FindingError(f"an error without place or reason: {error!r}") from error
+        outcome = "error"
+    if time.process_time() - started > MAX_SECONDS:
+        raise FindingError(f"took {time.process_time() - started:.1f} s")
+    return outcome
+
+
+def _answer(file: io.BytesIO, edit: ElfEdit) -> str:
+    elf: ElfFile = read_elf(file, "damaged")
+    if refusal(elf) is not None:
+        return "refused"
+    patch = plan_patch(elf, file, edit)
+    if sum(len(chunk) for chunk in patch.chunks(file)) != patch.size or patch.source_size != elf.size:
+        raise FindingError("the patch does not give what it says")
+    result = open_patched(patch, file)
+    if not plan_patch(read_elf(result, "damaged"), result, edit).is_identity:
+        raise FindingError("wishing it again changes more")
+    return patch.strategy.value
+
+
+def run(
+    seed: int, numbers: range, seeds: Sequence[bytes], save: Path | None = None, until: float | None = None
+) -> Counter[str]:
+    """Go through the rounds; returns how often there was which outcome. Stops when time.monotonic() is `until`."""
+    outcomes: Counter[str] = Counter()
+    fields = [structures(data) for data in seeds]
+    for number in numbers:
+        if until is not None and time.monotonic() > until:
+            break
+        rng = random.Random(f"{seed}-{number}")
+        which = rng.randrange(len(seeds))
+        data = damage(seeds[which], fields[which], rng)
+        try:
+            outcomes[check(data, wish(rng))] += 1
+        except Exception as error:
+            outcomes[f"FOUND {type(error).__name__}"] += 1
+            print(f"seed {seed}, round {number}: {type(error).__name__}: {error}", file=sys.stderr)
+            if save is not None:
+                (save / f"{seed}-{number}.elf").write_bytes(data)
+    return outcomes
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns 1 if anything was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=200_000, help="how many damaged files (default: %(default)s)")
+    parser.add_argument("--start", type=int, default=0, help="the number of the first one, to repeat a finding")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--save", type=Path, metavar="FOLDER", help="where to keep the files that something was found with"
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="whole ELF files to damage, beside the samples"
+    )
+    arguments = parser.parse_args(argv)
+    seeds = [sample.build() for sample in SAMPLES] + [path.read_bytes() for path in arguments.files]
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    resource.setrlimit(resource.RLIMIT_AS, (used + MAX_MEMORY, used + MAX_MEMORY))
+    numbers = range(arguments.start, arguments.start + arguments.count)
+    outcomes = run(arguments.seed, numbers, seeds, arguments.save)
+    print(", ".join(f"{name}: {count}" for name, count in sorted(outcomes.items())))
+    return int(any(name.startswith("FOUND") for name in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
