@@ -13,7 +13,7 @@ def _rocm_sdist_impl(ctx):
     digest = ctx.actions.declare_file(name + ".digest.json")
     project = project_file(ctx)
     files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
-    files |= {file.basename: file for file in ctx.files.licenses}
+    files |= {file.basename: file for file in ctx.files.license_files}
     if ctx.attr.sources:
         prefix = ctx.attr.sources.label.package + "/"
         files |= {file.short_path.removeprefix("../").partition(prefix)[2]: file for file in ctx.files.sources}

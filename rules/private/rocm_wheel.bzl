@@ -14,7 +14,7 @@ def _small_files(ctx):
     files = {}
     for target, path in ctx.attr.files.items():
         files[path] = target[DefaultInfo].files.to_list()[0]
-    for file in ctx.files.licenses:
+    for file in ctx.files.license_files:
         files["{dist_info}/licenses/" + file.basename] = file
     return files
 

@@ -10,7 +10,7 @@ PROJECT_ATTRS = {
     "dynamic": attr.string_list(doc = "Fields of the core metadata that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
-    "licenses": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries."),
+    "license_files": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries."),
     "requires": attr.string_list(doc = "Requirements (PEP 508); `{version}` stands for this distribution's version."),
     "requires_python": attr.string(default = ">=3.9", doc = "Versions of Python that the distribution is for."),
     "summary": attr.string(mandatory = True, doc = "One line on what it is."),
@@ -19,7 +19,14 @@ PROJECT_ATTRS = {
 }
 
 def version_of(ctx):
-    """Returns the version; fails on what could not be part of a file name. PEP 440 is checked by the tools."""
+    """Reads the version; fails on what could not be part of a file name. PEP 440 is checked by the tools.
+
+    Args:
+        ctx: context of a rule with PROJECT_ATTRS.
+
+    Returns:
+        string, the version.
+    """
     version = ctx.attr.version[BuildSettingInfo].value
     for character in version.elems():
         if not (character.isalnum() or character in ".+!_-"):
@@ -33,7 +40,14 @@ def escaped(name):
     return name
 
 def project_file(ctx):
-    """Writes the JSON file with the distribution's metadata and returns it."""
+    """Writes the JSON file with the distribution's metadata.
+
+    Args:
+        ctx: context of a rule with PROJECT_ATTRS.
+
+    Returns:
+        File.
+    """
     version = version_of(ctx)
     project = ctx.actions.declare_file(ctx.label.name + ".project.json")
     ctx.actions.write(project, json.encode({
@@ -41,7 +55,7 @@ def project_file(ctx):
         "distribution": ctx.attr.distribution,
         "dynamic": ctx.attr.dynamic,
         "license_expression": ctx.attr.license_expression,
-        "license_files": [file.basename for file in ctx.files.licenses],
+        "license_files": [file.basename for file in ctx.files.license_files],
         "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires],
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,
@@ -51,7 +65,15 @@ def project_file(ctx):
     return project
 
 def project_args(args, ctx, project, metadata, digest):
-    """Adds the arguments that link and sdist share."""
+    """Adds the arguments that link and sdist share.
+
+    Args:
+        args: the action's Args.
+        ctx: context of a rule with PROJECT_ATTRS.
+        project: File, from `project_file`.
+        metadata: File to be written: the core metadata.
+        digest: File to be written: filename, size and SHA-256.
+    """
     args.add(project, format = "--project=%s")
     args.add(ctx.file.description, format = "--description=%s")
     args.add(metadata, format = "--metadata=%s")

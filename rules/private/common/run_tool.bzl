@@ -1,6 +1,6 @@
 """The one way in which rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
-load("//rules/private/providers:py_tool_info.bzl", "PyToolInfo")
+load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
 
@@ -9,7 +9,14 @@ def tool_attr(label):
     return attr.label(default = label, cfg = "exec", providers = [PyToolInfo])
 
 def tool_args(ctx):
-    """Returns an `Args` that names the target and always goes through a params file, one argument a line."""
+    """Begins the arguments of a tool: they name the target, and always go through a params file, one a line.
+
+    Args:
+        ctx: the rule context.
+
+    Returns:
+        Args.
+    """
     args = ctx.actions.args()
     args.add(str(ctx.label).replace("@@//", "//"), format = "--label=%s")
     args.set_param_file_format("multiline")

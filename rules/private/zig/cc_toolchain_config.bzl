@@ -5,6 +5,7 @@ the subcommand. That is why the legacy features of Bazel, which would put their 
 before it, are off, and why each feature that is needed is written down here.
 """
 
+load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load(
     "@rules_cc//cc:cc_toolchain_config_lib.bzl",
     "action_config",
@@ -16,7 +17,6 @@ load(
     "tool",
     "variable_with_value",
 )
-load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 
 _COMPILE = [ACTION_NAMES.c_compile, ACTION_NAMES.cpp_compile, ACTION_NAMES.assemble, ACTION_NAMES.preprocess_assemble]

@@ -6,7 +6,7 @@ archive that holds the program, its dependencies and their compiled code.
 """
 
 load("@rules_python//python:defs.bzl", "PyInfo")
-load("//rules/private/providers:py_tool_info.bzl", "PyToolInfo")
+load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/...", "//tools/..."])
 

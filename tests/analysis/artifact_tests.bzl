@@ -1,0 +1,63 @@
+"""Analysis tests of rocm_artifact: what it declares, and what it says of bad input."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:providers.bzl", "ArtifactInfo")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+def _declares_impl(ctx):
+    env = analysistest.begin(ctx)
+    info = analysistest.target_under_test(env)[ArtifactInfo]
+    asserts.equals(env, ("mini", "lib", "gfx942:xnack+"), (info.artifact_name, info.component, info.target))
+    asserts.equals(env, ["mini_lib_gfx942%3Axnack+/small"], [unit.id for unit in info.units])
+    inspect = actions_of(env, "RocmInspect")
+    asserts.equals(env, 1, len(inspect))
+    assert_hermetic(env, inspect[0])
+    (write,) = [action for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite" and "manifest" in action.outputs.to_list()[0].basename]
+    manifest = json.decode(write.content)
+    asserts.equals(env, "mini_lib_gfx942:xnack+", manifest["artifact"])
+    asserts.equals(
+        env,
+        [("lib/data", "file", "0444"), ("lib/link", "link", "data"), ("share/empty", "directory", "0755")],
+        [(entry["path"], entry["kind"], entry.get("target", entry.get("mode"))) for entry in manifest["entries"]],
+    )
+    return analysistest.end(env)
+
+_declares_test = analysistest.make(_declares_impl)
+
+def _artifact(name, **kwargs):
+    rocm_artifact(name = name, artifact_name = "mini", component = "lib", tags = ["manual"], **kwargs)
+    return name
+
+def artifact_test_suite(name):
+    """Declares the tests of rocm_artifact.
+
+    Args:
+        name: name of the suite.
+    """
+    good = _artifact(
+        name = name + "_good",
+        srcs = {"data.txt": "lib/data"},
+        directories = ["share/empty"],
+        links = {"lib/link": "data"},
+        modes = {"lib/data": "0444"},
+        target = "gfx942:xnack+",
+    )
+    _declares_test(name = name + "_declares_test", target_under_test = good)
+    outside = "leads outside the artifact tree; expected a relative link that stays inside"
+    cases = {
+        "absolute_link": (dict(links = {"lib/x": "/etc/passwd"}), ["the link lib/x -> /etc/passwd", outside]),
+        "absolute_path": (dict(srcs = {"data.txt": "/lib/x"}), ["path \"/lib/x\": expected a relative path without '..'"]),
+        "link_outside": (dict(links = {"lib/x": "../../x"}), ["the link lib/x -> ../../x", outside]),
+        "parent_path": (dict(srcs = {"data.txt": "lib/../../x"}), ["path \"lib/../../x\": expected a relative path without '..'"]),
+        "several_files": (dict(srcs = {":" + name + "_two_files": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
+        "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes name \"lib/x\", which is no path of this artifact"]),
+    }
+    native.filegroup(name = name + "_two_files", srcs = ["BUILD.bazel", "data.txt"], tags = ["manual"])
+    tests = [name + "_declares_test"]
+    for case, (attributes, messages) in cases.items():
+        subject = _artifact(name = "{}_{}".format(name, case), **attributes)
+        tests.append(expect_failure("{}_{}_test".format(name, case), subject, messages))
+    native.test_suite(name = name, tests = tests)

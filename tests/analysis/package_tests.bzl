@@ -1,0 +1,69 @@
+"""Analysis tests of rocm_package: one plan, one pack action per unit, which reads only what it needs."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:package.bzl", "rocm_package")
+load("//rules:providers.bzl", "PackageInfo")
+load("//rules/private:catalogued_artifact.bzl", "catalogued_artifact")
+load(":util.bzl", "actions_of", "assert_hermetic")
+
+visibility("private")
+
+def _names(files):
+    return sorted([file.basename for file in files.to_list()])
+
+def _declares_impl(ctx):
+    env = analysistest.begin(ctx)
+    (plan,) = actions_of(env, "RocmPlan")
+    packs = actions_of(env, "RocmPack")
+    asserts.equals(env, 3, len(packs), "one action per unit: two of small files, one of a big one")
+    for action in [plan] + packs:
+        assert_hermetic(env, action)
+    info = analysistest.target_under_test(env)[PackageInfo]
+    asserts.equals(env, "_mini", info.definition.tree)
+    asserts.equals(env, 3, len(info.segments.to_list()))
+
+    # The plan reads no bulk data, and a pack action neither the plan nor another unit's files.
+    asserts.false(env, "data.txt" in _names(plan.inputs), "the plan reads facts, not files")
+    for pack in packs:
+        names = _names(pack.inputs)
+        asserts.false(env, info.plan.basename in names, "pack reads its own edit file, not the plan: " + str(names))
+        asserts.equals(env, 1, len([file for file in pack.inputs.to_list() if ".edits/" in file.path]))
+    return analysistest.end(env)
+
+_declares_test = analysistest.make(_declares_impl)
+
+def _provides_plan_impl(ctx):
+    env = analysistest.begin(ctx)
+    files = analysistest.target_under_test(env)[DefaultInfo].files
+    asserts.equals(env, [analysistest.target_under_test(env)[PackageInfo].plan], files.to_list())
+    return analysistest.end(env)
+
+_provides_plan_test = analysistest.make(_provides_plan_impl)
+
+def package_test_suite(name):
+    """Declares the tests of rocm_package.
+
+    Args:
+        name: name of the suite.
+    """
+    rocm_artifact(name = name + "_built", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    catalogued_artifact(
+        name = name + "_found",
+        artifact_name = "mini",
+        big_srcs = ["data.txt"],
+        component = "dev",
+        manifest = "manifest.json",
+        tags = ["manual"],
+        target = "generic",
+    )
+    rocm_package(
+        name = name + "_package",
+        artifacts = [name + "_built", name + "_found"],
+        package = "mini",
+        tags = ["manual"],
+        tree = "_mini",
+    )
+    _declares_test(name = name + "_declares_test", target_under_test = name + "_package")
+    _provides_plan_test(name = name + "_provides_plan_test", target_under_test = name + "_package")
+    native.test_suite(name = name, tests = [name + "_declares_test", name + "_provides_plan_test"])

@@ -1,0 +1,35 @@
+"""What the analysis tests share: tests for failures, and looks at actions."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+
+visibility("private")
+
+def _failure_impl(ctx):
+    env = analysistest.begin(ctx)
+    for message in ctx.attr.messages:
+        asserts.expect_failure(env, message)
+    return analysistest.end(env)
+
+_failure_test = analysistest.make(
+    _failure_impl,
+    attrs = {"messages": attr.string_list(doc = "What the error must say.")},
+    expect_failure = True,
+)
+
+def expect_failure(name, target_under_test, messages):
+    """Declares a test that a target fails in analysis, with all of these words; returns its name."""
+    _failure_test(name = name, target_under_test = target_under_test, messages = messages)
+    return name
+
+def actions_of(env, mnemonic):
+    """Returns the actions of the target under test that have a mnemonic."""
+    return [action for action in analysistest.target_actions(env) if action.mnemonic == mnemonic]
+
+def assert_hermetic(env, action):
+    """Asserts that an action runs the toolchain's interpreter on an archive, in isolation, without a shell."""
+    argv = action.argv
+    asserts.true(env, argv[0].endswith("python3") or "python" in argv[0], "expected an interpreter, found " + argv[0])
+    asserts.equals(env, ["-I", "-S", "-B"], argv[1:4])
+    asserts.true(env, argv[4].endswith(".pyz"), "expected a tool's archive, found " + argv[4])
+    for argument in argv:
+        asserts.false(env, argument.endswith(("/sh", "/bash")) or argument == "env", "a shell or a look on PATH: " + argument)

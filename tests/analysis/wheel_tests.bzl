@@ -1,0 +1,88 @@
+"""Analysis tests of rocm_wheel, rocm_sdist and rocm_index: names, providers, and errors."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
+load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:index.bzl", "rocm_index")
+load("//rules:package.bzl", "rocm_package")
+load("//rules:providers.bzl", "DistributionInfo")
+load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:wheel.bzl", "rocm_wheel")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+_WHEEL = "my_sdk_core-1.0rc2-py3-none-linux_aarch64.whl"
+
+def _wheel_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    asserts.equals(env, _WHEEL, target[PyWheelInfo].wheel.basename)
+    asserts.equals(env, target[PyWheelInfo].wheel, target[DistributionInfo].file)
+    asserts.equals(env, [target[PyWheelInfo].wheel], target[DefaultInfo].files.to_list())
+    (link,) = actions_of(env, "RocmLink")
+    assert_hermetic(env, link)
+    project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
+    asserts.equals(env, ["my-sdk-base==1.0rc2"], project["requires"])
+    return analysistest.end(env)
+
+_wheel_test = analysistest.make(_wheel_impl)
+
+def _sdist_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, "my_sdk-1.0rc2.tar.gz", analysistest.target_under_test(env)[DistributionInfo].file.basename)
+    assert_hermetic(env, actions_of(env, "RocmSdist")[0])
+    return analysistest.end(env)
+
+_sdist_test = analysistest.make(_sdist_impl)
+
+def _index_impl(ctx):
+    env = analysistest.begin(ctx)
+    (directory,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.true(env, directory.is_directory)
+    (index,) = actions_of(env, "RocmIndex")
+    assert_hermetic(env, index)
+    asserts.true(env, _WHEEL in [file.basename for file in index.inputs.to_list()])
+    return analysistest.end(env)
+
+_index_test = analysistest.make(_index_impl)
+
+def _project(name, version):
+    return dict(
+        name = name,
+        description = "description.md",
+        license_expression = "MIT",
+        summary = "A small SDK",
+        tags = ["manual"],
+        version = version,
+    )
+
+def wheel_test_suite(name):
+    """Declares the tests of rocm_wheel, rocm_sdist and rocm_index.
+
+    Args:
+        name: name of the suite.
+    """
+    string_flag(name = name + "_version", build_setting_default = "1.0rc2")
+    string_flag(name = name + "_bad_version", build_setting_default = "1.0/../x")
+    string_flag(name = name + "_tag", build_setting_default = "linux_aarch64")
+    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    rocm_package(name = name + "_package", artifacts = [name + "_artifact"], package = "mini", tags = ["manual"], tree = "_mini")
+    rocm_wheel(
+        distribution = "my-sdk.core",
+        package = name + "_package",
+        platform_tag = name + "_tag",
+        requires = ["my-sdk-base=={version}"],
+        **_project(name + "_subject", name + "_version")
+    )
+    rocm_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))
+    rocm_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
+    rocm_index(name = name + "_index", distributions = [name + "_subject", name + "_sdist"], tags = ["manual"])
+
+    _wheel_test(name = name + "_wheel_test", target_under_test = name + "_subject")
+    _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")
+    _index_test(name = name + "_index_test", target_under_test = name + "_index")
+    messages = ["version \"1.0/../x\" holds \"/\"", "expected a version as PEP 440 has it"]
+    expect_failure(name + "_bad_version_test", name + "_bad", messages)
+    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_index_test", "_bad_version_test"]])

@@ -1,0 +1,22 @@
+"""Formats every source of the workspace: `bazel run //tests/lint:fix`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from lint_test import BUILDIFIER, program, sources
+
+
+def main() -> int:
+    """Runs the formatters in place."""
+    os.chdir(os.environ["BUILD_WORKSPACE_DIRECTORY"])
+    subprocess.run([BUILDIFIER, "-mode=fix", "-lint=fix", *sources(".bzl", "BUILD.bazel", "MODULE.bazel")], check=True)
+    subprocess.run([program("ruff"), "format", "--no-cache", "."], check=True)
+    return subprocess.run([program("ruff"), "check", "--fix", "--no-cache", "."], check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,63 @@
+"""Every source of the workspace is as the linters want it: buildifier, ruff, mypy --strict, shellcheck.
+
+`bazel run //tests/lint:fix` mends what can be mended without thinking.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# The runfiles hold links; behind them is the workspace.
+WORKSPACE = Path(__file__).resolve().parents[2]
+BUILDIFIER = Path(os.environ["BUILDIFIER"]).absolute()
+
+
+def sources(*suffixes: str) -> list[str]:
+    """The files of the workspace with these endings, sorted; none of Bazel's output or git's."""
+    found = []
+    for directory, names, files in os.walk(WORKSPACE):
+        names[:] = [name for name in names if not name.startswith((".", "bazel-")) and name != "__pycache__"]
+        found += [os.path.relpath(os.path.join(directory, file), WORKSPACE) for file in files if file.endswith(suffixes)]
+    return sorted(found)
+
+
+def site_packages() -> list[str]:
+    """The directories of the Python dependencies."""
+    return sorted({path for path in sys.path if path.endswith("site-packages")})
+
+
+def program(name: str) -> Path:
+    """A program that one of the wheels carries among its scripts."""
+    (found,) = [path for site in site_packages() for path in Path(site).glob(f"*.data/scripts/{name}")]
+    return found
+
+
+def lint(*command: str | Path, **variables: str) -> None:
+    """Runs a linter in the workspace; what it prints is the failure's message."""
+    result = subprocess.run(
+        command, cwd=WORKSPACE, env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def test_buildifier() -> None:
+    lint(BUILDIFIER, "-mode=check", "-lint=warn", *sources(".bzl", "BUILD.bazel", "MODULE.bazel"))
+
+
+def test_ruff_check() -> None:
+    lint(program("ruff"), "check", "--no-cache", ".")
+
+
+def test_ruff_format() -> None:
+    lint(program("ruff"), "format", "--check", "--no-cache", ".")
+
+
+def test_mypy(tmp_path: Path) -> None:
+    paths = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-m", "mypy", f"--cache-dir={tmp_path}", "--config-file=mypy.ini"]
+    lint(*command, "tools", "packaging", "tests", PYTHONPATH=paths)
+
+
+def test_shellcheck() -> None:
+    lint(program("shellcheck"), "--severity=style", "bazelw", ".ci/run", *sources(".sh"))
