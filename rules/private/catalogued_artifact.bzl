@@ -3,8 +3,8 @@
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
-# The generated repositories load this file.
-visibility("public")
+
+visibility(["//rules"])
 
 def _catalogued_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)

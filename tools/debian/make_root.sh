@@ -1,13 +1,13 @@
 #!/bin/bash
 # Makes the private Debian root that bazelw runs Bazel in:
 #   make_root.sh ROOT
-# ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie beside
-# it: ROOT.partial, debs/ (downloads: after an interruption they need not be fetched again), apt.conf, lock, make_root.log.
-# Any change of this file or of common.sh makes another root.
+# ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie
+# beside it: ROOT.partial, debs/ (downloads, which an interrupted run leaves to the next), apt.conf, lock and
+# make_root.log. Any change of this file or of common.sh makes another root.
 set -euo pipefail
 
 suite=forky
-# bazel-bootstrap brings the other rule sets, a JDK and a C compiler; pip fetches Python dependencies; venv is for tests.
+# bazel-bootstrap brings the other rule sets, a JDK and a C compiler; pip is for fetching, venv for tests.
 packages=bazel-bootstrap,bazel-rules-shell,ca-certificates,python3-pip,python3-venv
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -50,7 +50,8 @@ mirror() {
 # What the machine's apt was told about reaching its mirror: proxies, certificates, credentials.
 apt_settings() {
   echo 'Acquire::Retries "3";'
-  apt-config dump --format '%F "%v";%n' Acquire | grep -E '^Acquire::(http|https|ftp|tor|Check-|Retries|ForceIPv)' || true
+  apt-config dump --format '%F "%v";%n' Acquire |
+    grep -E '^Acquire::(http|https|ftp|tor|Check-|Retries|ForceIPv)' || true
   echo 'Dir::Etc::netrc "/etc/apt/auth.conf";'
   echo 'Dir::Etc::netrcparts "/etc/apt/auth.conf.d";'
 }
