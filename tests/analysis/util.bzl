@@ -26,7 +26,12 @@ def actions_of(env, mnemonic):
     return [action for action in analysistest.target_actions(env) if action.mnemonic == mnemonic]
 
 def assert_hermetic(env, action):
-    """Asserts that an action runs the toolchain's interpreter on an archive, in isolation, without a shell."""
+    """Asserts that an action runs the toolchain's interpreter on an archive, in isolation, without a shell.
+
+    Args:
+        env: from `analysistest.begin`.
+        action: the action.
+    """
     argv = action.argv
     asserts.true(env, argv[0].endswith("python3") or "python" in argv[0], "expected an interpreter, found " + argv[0])
     asserts.equals(env, ["-I", "-S", "-B"], argv[1:4])

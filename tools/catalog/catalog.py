@@ -21,9 +21,11 @@ import posixpath
 import re
 import stat
 import sys
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 #: Files of at least this many bytes get inspect and pack actions of their own.
 BIG_FILE_BYTES = 16 << 20
@@ -31,6 +33,9 @@ COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 MANIFEST_NAME = "artifact_manifest.txt"
 #: Names that would make a directory a Bazel package or stop Bazel's globbing.
 RESERVED_NAMES = frozenset({"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "REPO.bazel"})
+
+
+T = TypeVar("T")
 
 
 class CatalogError(Exception):
@@ -50,59 +55,77 @@ class Artifact:
     big: list[str] = field(default_factory=list)
     directories: list[Path] = field(default_factory=list)
 
+    @property
+    def label_name(self) -> str:
+        """The folder's name, as a target may have it."""
+        return escape(self.folder.name)
+
 
 def escape(path: str) -> str:
-    """Returns a path that a Bazel label can hold and from which `path` can be read.
+    r"""Return a path that a Bazel label can hold and from which `path` can be read.
 
-    `%`, `=`, `:`, `\\` and control characters become `%XX`; a reserved name gets a final `%`.
+    `%`, `=`, `:`, `\` and control characters become `%XX`; a reserved name gets a final `%`.
     """
     escaped = re.sub(r"[%=:\\\x00-\x1f\x7f]", lambda match: f"%{ord(match.group()):02X}", path)
     return "/".join(part + "%" if part in RESERVED_NAMES else part for part in escaped.split("/"))
 
 
 def parse_name(folder: Path) -> Artifact:
-    """Splits `{name}_{component}_{target}`; raises CatalogError if that is not the form."""
-    parts = folder.name.split("_")
-    if len(parts) != 3 or parts[1] not in COMPONENTS or not all(parts):
+    """Split `{name}_{component}_{target}`; raises CatalogError if that is not the form."""
+    check_name(folder.name, folder.parent)
+    name, component, target = (*folder.name.split("_"), "", "")[:3]
+    if folder.name.count("_") != 2 or component not in COMPONENTS or not name or not target:
         raise CatalogError(
             f"{folder}: expected a folder named {{name}}_{{component}}_{{target}} with a component of "
             f"{', '.join(COMPONENTS)}; rename it, or move it out of the artifacts directory"
         )
-    return Artifact(folder, *parts)
+    return Artifact(folder, name, component, target)
 
 
 def base_directories(folder: Path) -> list[str]:
-    """Reads `artifact_manifest.txt`: the base directories, relative to the artifact's folder."""
+    """Read `artifact_manifest.txt`: the base directories, relative to the artifact's folder."""
     manifest = folder / MANIFEST_NAME
     if not manifest.is_file():
         raise CatalogError(
             f"{folder}: no {MANIFEST_NAME} in it; each artifact lists its base directories there, one a line. "
             "Fetch the artifact anew, or move the folder out of the artifacts directory"
         )
-    bases = []
-    for line in manifest.read_text(encoding="utf-8").splitlines():
-        if not (base := line.strip()):
-            continue
-        if base.startswith("/") or ".." in base.split("/"):
-            raise CatalogError(f"{manifest}: {base!r} leads outside the artifact; expected a relative path without '..'")
-        if not (folder / base).is_dir():
-            raise CatalogError(f"{manifest}: names {base!r}, but there is no such directory in {folder}; fetch it anew")
-        bases.append(posixpath.normpath(base))
-    return sorted(set(bases))
+    bases = {line.strip() for line in read_text(manifest).splitlines() if line.strip()}
+    for base in sorted(bases):
+        check_base(base, folder)
+    return sorted({posixpath.normpath(base) for base in bases})
+
+
+def check_base(base: str, folder: Path) -> None:
+    """Refuse a base directory that is not there or not below the artifact's folder; raises CatalogError."""
+    manifest = folder / MANIFEST_NAME
+    if base.startswith("/") or ".." in base.split("/"):
+        raise CatalogError(f"{manifest}: {base!r} leads outside the artifact; expected a relative path without '..'")
+    if posixpath.normpath(base) == ".":
+        raise CatalogError(f"{manifest}: {base!r} is the artifact's folder itself; expected a directory in it")
+    if not (folder / base).is_dir():
+        raise CatalogError(f"{manifest}: names {base!r}, but there is no such directory in {folder}; fetch it anew")
+    if not (folder / base).resolve().is_relative_to(folder.resolve()):
+        raise CatalogError(
+            f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
+            f"{folder}. Put the directory itself there"
+        )
+    check_name(base, manifest)
 
 
 def check_name(path: str, where: Path) -> None:
-    """Refuses names that no manifest line, params file or wheel can hold."""
-    if any(ord(character) < 32 or ord(character) == 127 for character in path):
-        raise CatalogError(f"{where}: the name {path!r} holds a control character; rename the file")
+    """Refuse names that no manifest line, params file or wheel can hold; raises CatalogError."""
+    if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in path):
+        raise CatalogError(f"{where}: the name {path!r} holds a control character; rename it")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise CatalogError(f"{where}: the name {path!r} is not UTF-8; rename the file") from None
+        raise CatalogError(f"{where}: the name {path!r} is not UTF-8; rename it") from None
 
 
 def check_link(path: str, target: str, where: Path) -> None:
-    """Refuses a link that leads out of the install prefix in which all artifacts are merged."""
+    """Refuse a link that leads out of the install prefix in which all artifacts are merged; raises CatalogError."""
+    check_name(target, where / path)
     resolved = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     if target.startswith("/") or resolved == ".." or resolved.startswith("../"):
         raise CatalogError(
@@ -112,7 +135,7 @@ def check_link(path: str, target: str, where: Path) -> None:
 
 
 def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
-    """Yields every entry below a directory, depth first and sorted; links are not followed."""
+    """Yield every entry below a directory, depth first and sorted; links are not followed."""
     artifact.directories.append(directory)
     with os.scandir(directory) as listing:
         children = sorted(listing, key=lambda entry: entry.name)
@@ -123,7 +146,7 @@ def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def scan(artifact: Artifact, repository: str) -> None:
-    """Fills in the entries of an artifact, with the names its files have in the repository."""
+    """Fill in the entries of an artifact, with the names its files have in the repository."""
     folder = artifact.folder.name
     for base in base_directories(artifact.folder):
         root = artifact.folder / base
@@ -133,97 +156,124 @@ def scan(artifact: Artifact, repository: str) -> None:
             entry = {"base": base, "path": path}
             status = found.stat(follow_symlinks=False)
             if stat.S_ISLNK(status.st_mode):
-                target = os.readlink(found.path)
+                target = os.readlink(found.path)  # noqa: PTH115 - Path would not keep the text as it is
                 check_link(path, target, root)
                 entry |= {"kind": "link", "target": target}
             elif stat.S_ISDIR(status.st_mode):
                 entry |= {"kind": "directory", "mode": f"{stat.S_IMODE(status.st_mode):04o}"}
             elif stat.S_ISREG(status.st_mode):
                 label = escape(f"files/{folder}/{base}/{path}")
-                entry |= {"kind": "file", "mode": f"{stat.S_IMODE(status.st_mode):04o}", "file": f"../{repository}/{label}"}
+                entry |= {
+                    "kind": "file",
+                    "mode": f"{stat.S_IMODE(status.st_mode):04o}",
+                    "file": f"../{repository}/{label}",
+                }
                 (artifact.big if status.st_size >= BIG_FILE_BYTES else artifact.small).append(label)
             else:
                 raise CatalogError(f"{found.path}: neither a file, a directory nor a link; remove it from the artifact")
             artifact.entries.append(entry)
 
 
-def is_split(artifacts: list[Artifact]) -> bool:
-    """Reads `flags.KPACK_SPLIT_ARTIFACTS` of the therock_manifest.json; absent means false."""
+def read_text(path: Path) -> str:
+    """Read a small file; raises CatalogError if it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{path}: expected a text in UTF-8 ({error}); fetch the artifact anew") from None
+
+
+def read_about(artifacts: list[Artifact], name: str, key: str, default: T) -> T:
+    """Read a key of the JSON object `share/therock/{name}`; the default if no artifact has it.
+
+    Raises CatalogError if it is no such object, or the value is not of the default's type.
+    """
     for artifact in artifacts:
         for entry in artifact.entries:
-            if entry["path"] == "share/therock/therock_manifest.json" and entry["kind"] == "file":
-                text = (artifact.folder / entry["base"] / entry["path"]).read_text(encoding="utf-8")
+            if entry["path"] == f"share/therock/{name}" and entry["kind"] == "file":
+                path = artifact.folder / entry["base"] / entry["path"]
                 try:
-                    return bool(json.loads(text).get("flags", {}).get("KPACK_SPLIT_ARTIFACTS", False))
+                    value = json.loads(read_text(path)).get(key, default)
                 except (ValueError, AttributeError) as error:
-                    raise CatalogError(f"{artifact.folder}: {entry['path']} is not the JSON object expected: {error}") from None
-    return False
+                    raise CatalogError(f"{path}: expected a JSON object ({error}); fetch the artifact anew") from None
+                if not isinstance(value, type(default)):
+                    raise CatalogError(f"{path}: {key} is {value!r}; expected a value like {default!r}")
+                return value
+    return default
+
+
+def is_split(artifacts: list[Artifact]) -> bool:
+    """Read `flags.KPACK_SPLIT_ARTIFACTS` of the therock_manifest.json; absent means false."""
+    flags: dict[str, object] = {}
+    return bool(read_about(artifacts, "therock_manifest.json", "flags", flags).get("KPACK_SPLIT_ARTIFACTS", False))
 
 
 def dist_targets(artifacts: list[Artifact]) -> list[str]:
-    """Reads `dist_amdgpu_targets` of dist_info.json, in the order written; none if there is no such file."""
-    for artifact in artifacts:
-        for entry in artifact.entries:
-            if entry["path"] == "share/therock/dist_info.json" and entry["kind"] == "file":
-                text = (artifact.folder / entry["base"] / entry["path"]).read_text(encoding="utf-8")
-                return [target for target in json.loads(text).get("dist_amdgpu_targets", "").split(";") if target]
-    return []
+    """Read `dist_amdgpu_targets` of dist_info.json, in the order written; none if there is no such file."""
+    targets = read_about(artifacts, "dist_info.json", "dist_amdgpu_targets", "")
+    return [target for target in targets.split(";") if target]
+
+
+def literal(value: Sequence[str]) -> str:
+    """Return the text of a string or a list of strings in Starlark, which does not know JSON's escapes by number."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def build_file(artifacts: list[Artifact]) -> str:
-    """The text of BUILD.bazel: one `catalogued_artifact` per artifact."""
+    """Return the text of BUILD.bazel: one `catalogued_artifact` per artifact."""
     lines = [
-        'load("@rules_rocm_python//rules/private:catalogued_artifact.bzl", "catalogued_artifact")\n',
+        'load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")\n',
         'package(default_visibility = ["//visibility:public"])\n',
     ]
     for artifact in artifacts:
         attributes = {
-            "name": escape(artifact.folder.name),
+            "name": artifact.label_name,
             "artifact_name": artifact.name,
             "big_srcs": artifact.big,
             "component": artifact.component,
-            "manifest": f"manifests/{escape(artifact.folder.name)}.json",
+            "manifest": f"manifests/{artifact.label_name}.json",
             "srcs": artifact.small,
             "target": artifact.target,
         }
-        body = "".join(f"    {key} = {json.dumps(value, ensure_ascii=False)},\n" for key, value in attributes.items())
+        body = "".join(f"    {key} = {literal(value)},\n" for key, value in attributes.items())
         lines.append(f"catalogued_artifact(\n{body})\n")
     return "\n".join(lines)
 
 
 def loadable_file(artifacts: list[Artifact]) -> str:
-    """The text of artifacts.bzl: what `packaging/` needs to know when it is loaded."""
+    """Return the text of artifacts.bzl: what `packaging/` needs to know when it is loaded."""
     rows = "".join(
-        f"    struct(name = {json.dumps(a.name)}, component = {json.dumps(a.component)}, target = {json.dumps(a.target)}, "
-        f'label = str(Label("//:{escape(a.folder.name)}"))),\n'
-        for a in artifacts
+        f"    struct(name = {literal(artifact.name)}, component = {literal(artifact.component)}, "
+        f"target = {literal(artifact.target)}, label = str(Label({literal('//:' + artifact.label_name)}))),\n"
+        for artifact in artifacts
     )
     return (
         '"""The artifacts found in ROCM_ARTIFACTS_DIR."""\n\n'
-        f"SPLIT = {is_split(artifacts)}\n\nDIST_TARGETS = {json.dumps(dist_targets(artifacts))}\n\nARTIFACTS = [\n{rows}]\n"
+        f"SPLIT = {is_split(artifacts)}\n\n"
+        f"DIST_TARGETS = {literal(dist_targets(artifacts))}\n\n"
+        f"ARTIFACTS = [\n{rows}]\n"
     )
 
 
 def write_repository(artifacts: list[Artifact], output: Path) -> None:
-    """Writes the links, the manifests and the Bazel files."""
+    """Write the links, the manifests and the Bazel files."""
+    texts = {"BUILD.bazel": build_file(artifacts), "artifacts.bzl": loadable_file(artifacts)}
+    texts["directories.txt"] = "".join(f"{path}\n" for artifact in artifacts for path in artifact.directories)
     for artifact in artifacts:
         for entry in artifact.entries:
             if entry["kind"] == "file":
                 link = output / entry["file"].split("/", 2)[2]
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(artifact.folder / entry["base"] / entry["path"])
-        manifest = output / "manifests" / f"{escape(artifact.folder.name)}.json"
+        manifest = output / "manifests" / f"{artifact.label_name}.json"
         manifest.parent.mkdir(exist_ok=True)
         document = {"artifact": artifact.folder.name, "entries": artifact.entries}
         manifest.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (output / "BUILD.bazel").write_text(build_file(artifacts), encoding="utf-8")
-    (output / "artifacts.bzl").write_text(loadable_file(artifacts), encoding="utf-8")
-    directories = [str(directory) for artifact in artifacts for directory in artifact.directories]
-    (output / "directories.txt").write_text("".join(f"{path}\n" for path in directories), encoding="utf-8")
+    for name, text in texts.items():
+        (output / name).write_text(text, encoding="utf-8")
 
 
 def find_artifacts(directory: Path) -> list[Artifact]:
-    """Lists the artifact folders of a directory, sorted by name."""
+    """List the artifact folders of a directory, sorted by name."""
     try:
         folders = sorted(path for path in directory.iterdir() if not path.name.startswith(".") and path.is_dir())
     except OSError as error:
@@ -232,12 +282,14 @@ def find_artifacts(directory: Path) -> list[Artifact]:
             "folders. Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example SDK"
         ) from None
     if not folders:
-        raise CatalogError(f"ROCM_ARTIFACTS_DIR={directory}: holds no artifact folders ({{name}}_{{component}}_{{target}})")
+        raise CatalogError(
+            f"ROCM_ARTIFACTS_DIR={directory}: holds no artifact folders ({{name}}_{{component}}_{{target}})"
+        )
     return [parse_name(folder) for folder in folders]
 
 
 def main(argv: list[str]) -> int:
-    """Runs the scan; returns 1 with one line on standard error when the input cannot be used."""
+    """Run the scan; return 1, with one line on standard error when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of the repository of ROCm artifacts.")
     parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders")
     parser.add_argument("--repository", required=True, help="canonical name of the repository")

@@ -8,7 +8,7 @@ from tools.common.errors import ToolError
 
 
 def read_document(path: str) -> Any:
-    """Reads a JSON file; raises ToolError with the file's name when it is not JSON."""
+    """Read a JSON file; raises ToolError with the file's name when it is not JSON."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -16,6 +16,6 @@ def read_document(path: str) -> Any:
 
 
 def write_document(path: str, document: Any) -> None:
-    """Writes a JSON file with one list element or field a line, so that people can read and diff it."""
+    """Write a JSON file with one list element or field a line, so that people can read and diff it."""
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     Path(path).write_text(text, encoding="utf-8")

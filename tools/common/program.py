@@ -8,7 +8,7 @@ from tools.common.errors import ToolError
 
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
-    """Returns a parser that also takes `@FILE`, a params file with one argument a line."""
+    """Return a parser that also takes `@FILE`, a params file with one argument a line."""
     return argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -18,7 +18,7 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def report_errors(label: str, work: Callable[[], None]) -> int:
-    """Runs the work of a tool and returns its exit code.
+    """Run the work of a tool and return its exit code.
 
     A ToolError becomes one message on standard error that begins with the label of the
     Bazel target; anything else is a defect of ours and keeps its traceback.
@@ -32,5 +32,5 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
 
 
 def file_arguments(pairs: list[str]) -> dict[str, str]:
-    """Splits arguments `KEY=PATH` of an action's inputs; neither part holds `=` before the first."""
-    return dict((key, path) for key, _, path in (pair.partition("=") for pair in pairs))
+    """Split arguments `KEY=PATH` of an action's inputs, at the first `=`: the key holds none."""
+    return {key: path for key, _, path in (pair.partition("=") for pair in pairs)}

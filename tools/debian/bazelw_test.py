@@ -143,6 +143,8 @@ def copy(tmp_path: Path) -> Path:
     """Copy bazelw and its files for a test to change."""
     workspace = tmp_path / "work space"
     shutil.copytree(BAZELW.parent / "tools" / "debian", workspace / "tools" / "debian")
+    (workspace / "tools" / "catalog").mkdir()
+    shutil.copy(BAZELW.parent / "tools" / "catalog" / "fingerprint.sh", workspace / "tools" / "catalog")
     return Path(shutil.copy(BAZELW, workspace / "bazelw"))
 
 
@@ -385,3 +387,41 @@ def test_new_root_means_a_new_server(machine: Machine) -> None:
     stamp = root / ".whole"
     stamp.write_text(stamp.read_text().replace(" ", " 1"))
     assert mounts(machine.run("build").stdout) != first
+
+
+def fingerprint(machine: Machine, *arguments: str, **variables: str) -> str:
+    """Return ROCM_ARTIFACTS_FINGERPRINT as Bazel sees it."""
+    machine.fake("printer", 'printf "%s" "${ROCM_ARTIFACTS_FINGERPRINT-none}"')
+    return machine.run("build", *arguments, BAZEL=str(machine.path / "printer"), **variables).stdout
+
+
+def test_fingerprint_changes_with_names_modes_and_links_of_the_artifacts(machine: Machine, tmp_path: Path) -> None:
+    artifacts = tmp_path / "artifacts"
+    artifacts.mkdir()
+    file, link = artifacts / "file", artifacts / "link"
+    file.write_text("content")
+    link.symlink_to("nowhere")
+    option = f"--repo_env=ROCM_ARTIFACTS_DIR={artifacts}"
+    seen = [fingerprint(machine, option)]
+    file.write_text("other content, which Bazel itself watches")
+    assert fingerprint(machine, option) == seen[0]
+    file.chmod(0o755)
+    seen.append(fingerprint(machine, option))
+    link.unlink()
+    link.symlink_to("nowhere else")
+    seen.append(fingerprint(machine, option))
+    (artifacts / "empty").mkdir()
+    seen.append(fingerprint(machine, option))
+    assert len(set(seen)) == 4
+
+
+def test_fingerprint_is_of_the_directory_that_bazel_will_see(machine: Machine, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / name).mkdir(parents=True)
+    one, two = (f"--repo_env=ROCM_ARTIFACTS_DIR={tmp_path}/{name}" for name in ("one", "two"))
+    assert fingerprint(machine) == "none"
+    assert fingerprint(machine, ROCM_ARTIFACTS_DIR=str(tmp_path / "one")) == fingerprint(machine, one)
+    assert fingerprint(machine, one, two) == fingerprint(machine, two) != fingerprint(machine, one)
+    machine.home.mkdir(exist_ok=True)
+    (machine.home / ".bazelrc").write_text(f"# comment\ncommon {one}\n")
+    assert fingerprint(machine) == fingerprint(machine, one)

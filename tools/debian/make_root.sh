@@ -7,8 +7,9 @@
 set -euo pipefail
 
 suite=forky
-# bazel-bootstrap brings the other rule sets, a JDK and a C compiler; pip is for fetching, venv for tests.
-packages=bazel-bootstrap,bazel-rules-shell,ca-certificates,python3-pip,python3-venv
+# bazel-bootstrap brings the other rule sets, a JDK and a C compiler; pip is for fetching, venv for tests, locales for
+# the one locale that finish() makes.
+packages=bazel-bootstrap,bazel-rules-shell,ca-certificates,locales,python3-pip,python3-venv
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 root=$1
@@ -86,6 +87,9 @@ finish() {
   mkdir -p "$partial/etc/bazel" "$files"
   # Bazel looks for its version in a file of this name, which Debian's lacks.
   echo "build.label=$(cat "$partial/usr/share/bazel/build-label.txt")" >"$files/build-data.properties"
+  # Bazel takes file names for Latin-1, whatever they are, and looks for this locale to have Java do so, too. Without it,
+  # it finds no file whose name goes beyond ASCII.
+  chroot "$partial" localedef -i en_US -f ISO-8859-1 /usr/lib/locale/en_US.iso88591 >>"$log" 2>&1
   # Bazel, being Java, cannot read the certificates that the machine trusts in their usual form.
   [ -e "$bundle" ] || bundle=$partial$bundle
   chroot "$partial" openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -certpbe NONE -nomac -passout pass: \

@@ -10,7 +10,7 @@ other are refused when the second is made.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from tools.elf import constants as c
@@ -29,17 +29,17 @@ class Slot:
     text: str | None = None
 
 
-@dataclass
 class ElfEdit:
     """The wishes for one file. Its methods raise ValueError for a wish that is malformed or contradicts another."""
 
-    _path_tag: int | None = None
-    _path_set: tuple[str, ...] | None = None
-    _path_added: tuple[str, ...] = ()
-    _path_removed: bool = False
-    _soname: str | None = None
-    _needed_added: list[str] = field(default_factory=list)
-    _needed_changed: dict[str, str | None] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._path_tag: int | None = None
+        self._path_set: tuple[str, ...] | None = None
+        self._path_added: tuple[str, ...] = ()
+        self._path_removed = False
+        self._soname: str | None = None
+        self._needed_added: list[str] = []
+        self._needed_changed: dict[str, str | None] = {}
 
     def set_search_path(self, entries: Sequence[str], tag: int = c.DT_RPATH) -> None:
         """Have exactly these search path entries, as DT_RPATH (or, by `tag`, DT_RUNPATH). The other tag is removed."""

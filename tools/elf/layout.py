@@ -117,7 +117,7 @@ def append_segment(elf: ElfFile) -> Room | str:
     if len(elf.program_headers) + 1 >= c.PN_XNUM:
         return f"it has {len(elf.program_headers)} program headers already"
     displaced = _displaced(elf)
-    if displaced is None and elf.is_program:
+    if displaced is None and (elf.is_program or elf.interpreter is not None):
         return "the program headers cannot grow: what follows them is not known to be movable"
     return Room(
         Strategy.NEW_SEGMENT,

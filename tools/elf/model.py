@@ -128,8 +128,11 @@ class ElfFile:
 
     @property
     def is_program(self) -> bool:
-        """Whether this can be run: linked at a fixed address, with an interpreter, or marked as PIE (DF_1_PIE)."""
-        if self.type == c.ET_EXEC or self.interpreter is not None:
+        """Whether this is meant to be run: at a fixed address, marked as PIE (DF_1_PIE), or interpreted and unnamed.
+
+        (glibc's libc.so.6 has an interpreter, and can be run; but it has a SONAME: it is a library.)
+        """
+        if self.type == c.ET_EXEC or (self.interpreter is not None and self.soname is None):
             return True
         return bool((self.dynamic_value(c.DT_FLAGS_1) or 0) & c.DF_1_PIE)
 

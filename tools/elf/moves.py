@@ -61,7 +61,9 @@ class Mover:
         self.builder = builder
         self.room = room
         self.notes: list[str] = []
-        self._payload = bytearray()
+        # llvm-objcopy takes of two segments at one offset the first for the outer one: no note or dynamic section may
+        # begin where a new PT_LOAD, which comes last, does.
+        self._payload = bytearray(16 if room.segment is None else 0)
         self._programs = list(elf.program_headers)
         self._sections = list(elf.section_headers)
 

@@ -41,8 +41,9 @@ def test_absent_facts() -> None:
 
 
 def test_program() -> None:
-    elf = read(Sample(interpreter="/lib64/ld-linux-x86-64.so.2", machine=c.EM_AARCH64).build())
-    assert (elf.interpreter, elf.is_program, elf.machine) == ("/lib64/ld-linux-x86-64.so.2", True, c.EM_AARCH64)
+    elf = read(Sample(interpreter="/lib64/ld.so", soname=None, machine=c.EM_AARCH64).build())
+    assert (elf.interpreter, elf.is_program, elf.machine) == ("/lib64/ld.so", True, c.EM_AARCH64)
+    assert not read(Sample(interpreter="/lib64/ld.so", soname="libc.so.6").build()).is_program
     assert read(Sample(kind=c.ET_EXEC).build()).is_program
 
 

@@ -104,11 +104,12 @@ class StringTable:
 
         `kept` are the offsets that dynamic entries will go on to use.
         """
-        names = self._other_references()
+        candidates = sorted({entry.value for entry in self._elf.dynamic if entry.tag in c.STRING_TAGS} - kept)
+        names = self._other_references() if candidates else None
         if names is None:
             return {}
         free: dict[int, int] = {}
-        for at in sorted({e.value for e in self._elf.dynamic if e.tag in c.STRING_TAGS} - kept):
+        for at in candidates:
             end = self.data.find(b"\0", at)
             start = self.data.rfind(b"\0", 0, at) + 1
             apart = all(at + size <= start or at > end for at, size in free.items())

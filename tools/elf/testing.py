@@ -3,11 +3,12 @@
 None of it is part of the library. A linker or a tool that is not installed is left out; the tests that need one say so.
 """
 
-import ctypes
+import functools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def compiler(machine: str = "x86_64") -> str | None:
 def linkers(machine: str = "x86_64") -> list[str]:
     """List the linkers that `link` can use here, by the name that -fuse-ld takes."""
     if machine == "aarch64":
-        return [name for name in ("bfd", "lld", "mold") if name == "bfd" or shutil.which(LINKER_PROGRAMS[name])]
+        return ["bfd", *(name for name in ("lld", "mold") if shutil.which(LINKER_PROGRAMS[name]))]
     return [name for name, program in LINKER_PROGRAMS.items() if shutil.which(program)]
 
 
@@ -48,9 +49,25 @@ def link(output: Path, text: str, *options: str, linker: str = "bfd", machine: s
     source = output.with_suffix(".c")
     source.write_text(text, encoding="utf-8")
     command = [compiler(machine) or "cc", f"-fuse-ld={linker}", "-O1", "-o", str(output), str(source), *options]
-    subprocess.run(command, check=True, capture_output=True)
+    with tempfile.TemporaryDirectory() as found:  # a cross compiler does not look for linkers where they are
+        if machine != "x86_64" and linker != "bfd":
+            Path(found, f"ld.{linker}").symlink_to(shutil.which(LINKER_PROGRAMS[linker]) or "absent")
+            command.append(f"-B{found}")
+        subprocess.run(command, check=True, capture_output=True)
     source.unlink()
     return output
+
+
+@functools.cache
+def takes(linker: str, machine: str, option: str) -> bool:
+    """Whether a linker knows an option."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            base = ("-shared", "-fPIC", "-Wl,--fatal-warnings", option)
+            link(Path(folder, "lib.so"), INNER, *base, linker=linker, machine=machine)
+        except subprocess.CalledProcessError:
+            return False
+    return True
 
 
 def link_pair(folder: Path, *options: str, linker: str = "bfd", machine: str = "x86_64", zeros: int = 1000) -> Path:
@@ -105,17 +122,16 @@ def check_bytes(source: Path, output: Path, patch: Patch) -> None:
 
 
 def loads(library: Path, search: Path | None = None) -> bool:
-    """Whether a library loads in a process of its own, and its function answers.
+    """Whether a library loads in a process of its own, and its function answers."""
+    code = "import ctypes, sys; sys.exit(42 if ctypes.CDLL(sys.argv[1]).outer(4) == 18 else 1)"
+    return works(sys.executable, "-c", code, str(library.absolute()), search=search)
 
-    What it needs is found by its own search path alone, or in the folder `search` (LD_LIBRARY_PATH).
-    """
-    code = "import ctypes, sys; sys.exit(0 if ctypes.CDLL(sys.argv[1]).outer(4) == 18 else 1)"
+
+def works(*command: str, search: Path | None = None) -> bool:
+    """Whether a process ends with status 42. Libraries are found by search paths alone, or in the folder `search`."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
     env |= {"LD_LIBRARY_PATH": str(search)} if search else {}
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(library.absolute())], env=env, capture_output=True, check=False
-    )
-    return done.returncode == 0
+    return subprocess.run(command, env=env, capture_output=True, check=False).returncode == 42
 
 
 def second_opinion(path: Path) -> dict[str, list[str]]:
@@ -144,8 +160,3 @@ def complaints(path: Path) -> set[str]:
 
 def _output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
-
-def load_here(path: Path) -> ctypes.CDLL:
-    """Load a library into this process."""
-    return ctypes.CDLL(str(path.absolute()))

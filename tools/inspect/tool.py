@@ -6,12 +6,14 @@ The facts are what the plan needs to know of an ELF file: what it is, its SONAME
 libraries and symbol versions it needs and where it looks for them.
 """
 
+import json
 import os
+from pathlib import Path
 from typing import Any
 
 from tools.common.documents import read_document, write_document
 from tools.common.errors import ToolError
-from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.common.program import argument_parser, report_errors
 from tools.elf import constants as c
 from tools.elf.editor import refusal
 from tools.elf.errors import ElfError
@@ -35,7 +37,7 @@ def _entries(search_path: str | None) -> list[str]:
 
 
 def elf_facts(elf: ElfFile) -> dict[str, Any]:
-    """The facts about one ELF file; fields that say nothing are left out."""
+    """Return the facts about one ELF file; fields that say nothing are left out."""
     facts = {
         "type": elf_type(elf),
         "machine": elf.machine,
@@ -47,17 +49,22 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
         "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
         "dynamic": elf.has_dynamic and refusal(elf) is None,
     }
-    return {name: value for name, value in facts.items() if value}
+    facts = {name: value for name, value in facts.items() if value}
+    try:
+        json.dumps(facts, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ElfError(elf.path, 0, "a name in the dynamic section is not UTF-8") from None
+    return facts
 
 
 def file_facts(path: str, source: str) -> dict[str, Any]:
-    """The facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
+    """Return the facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
     try:
-        size = os.stat(path).st_size
+        size = Path(path).stat().st_size
     except FileNotFoundError:
         raise ToolError(
-            f"{source}: {os.path.realpath(path)} is not there for the action. If it is on the machine, the sandbox hides it: "
-            "for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
+            f"{source}: {os.path.realpath(path)} is not there for the action. If it is on the machine, the sandbox "
+            "hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
         ) from None
     with open(path, "rb") as file:
         head = file.read(4)
@@ -69,14 +76,29 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
 
 
-def sources_of(manifest: str, artifact: str) -> dict[str, str]:
-    """Maps the build's name of each file of an artifact to its source."""
-    entries = read_document(manifest)["entries"]
-    return {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries if entry["kind"] == "file"}
+def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str, str]:
+    """Map the source of each file to where it is, from arguments `FILE=PATH`.
+
+    FILE is the build's name of a file, as the manifest has it. It may hold `=`, as the path may: the longest name that
+    the manifest has is meant.
+    """
+    entries = [entry for entry in read_document(manifest)["entries"] if entry["kind"] == "file"]
+    sources = {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries}
+    located = {}
+    for argument in files:
+        parts = argument.split("=")
+        names = ("=".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
+        name = next((name for name in names if name in sources), None)
+        if name is None:
+            raise ToolError(
+                f"{argument}: no file of that name in {manifest}; expected one that artifact {artifact} has"
+            )
+        located[sources[name]] = argument[len(name) + 1 :]
+    return located
 
 
 def main(argv: list[str]) -> int:
-    """Inspects every file given and writes the facts, sorted by source."""
+    """Inspect every file given and write the facts, sorted by source."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--artifact", required=True, help="name of the artifact")
@@ -87,8 +109,7 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
 
     def work() -> None:
-        sources = sources_of(args.manifest, args.artifact)
-        located = {sources[key]: path for key, path in file_arguments(args.files).items()}
+        located = located_sources(args.manifest, args.artifact, args.files)
         facts = {source: file_facts(path, source) for source, path in sorted(located.items())}
         write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
 

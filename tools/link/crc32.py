@@ -5,12 +5,14 @@ message multiplies its remainder by x^n modulo the polynomial. zlib has this as
 crc32_combine, which Python's zlib module does not offer.
 """
 
+import functools
+
 #: The polynomial, bits reversed, as zlib has it.
 POLYNOMIAL = 0xEDB88320
 
 
 def _multiply(a: int, b: int) -> int:
-    """Returns a times b modulo the polynomial; bit 31 is the coefficient of x^0."""
+    """Return a times b modulo the polynomial; bit 31 is the coefficient of x^0."""
     product = 0
     for bit in range(31, -1, -1):
         if a >> bit & 1:
@@ -19,17 +21,22 @@ def _multiply(a: int, b: int) -> int:
     return product
 
 
+@functools.cache
+def _square(number: int) -> int:
+    """Return x squared that many times, modulo the polynomial."""
+    return _multiply(_square(number - 1), _square(number - 1)) if number else 1 << 30
+
+
+@functools.cache
 def _power_of_x(bits: int) -> int:
-    """Returns x to the power of `bits` modulo the polynomial, by repeated squaring."""
-    result, square = 1 << 31, 1 << 30
-    while bits:
-        if bits & 1:
-            result = _multiply(result, square)
-        square = _multiply(square, square)
-        bits >>= 1
+    """Return x to the power of `bits` modulo the polynomial; kept, because headers and paddings have few sizes."""
+    result = 1 << 31
+    for number in range(bits.bit_length()):
+        if bits >> number & 1:
+            result = _multiply(result, _square(number))
     return result
 
 
 def combine(first: int, second: int, second_size: int) -> int:
-    """Returns the CRC-32 of the joined string; `second_size` is the second part's length in bytes."""
-    return _multiply(_power_of_x(8 * second_size), first) ^ second
+    """Return the CRC-32 of the joined string; `second_size` is the second part's length in bytes."""
+    return _multiply(_power_of_x(8 * second_size), first) ^ second if first else second

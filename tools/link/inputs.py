@@ -18,7 +18,7 @@ class PackedTree:
 
 
 def _check_equal(plan: Plan, digests: dict[str, str]) -> None:
-    """Raises ToolError when two files that stand for each other differ."""
+    """Raise ToolError when two files that stand for each other differ."""
     for kept, dropped in plan.equal_sources:
         if digests[kept] != digests[dropped]:
             raise ToolError(
@@ -29,7 +29,7 @@ def _check_equal(plan: Plan, digests: dict[str, str]) -> None:
 
 
 def read_tree(plan: Plan, indexes: list[str], segments: list[str]) -> PackedTree:
-    """Reads the indexes of all units and checks that they hold just what the plan says."""
+    """Read the indexes of all units and check that they hold just what the plan says."""
     packed, runs, digests = {}, {}, {}
     for index_path, segment in zip(indexes, segments, strict=True):
         index = Index.from_document(read_document(index_path))

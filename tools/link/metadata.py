@@ -4,6 +4,7 @@ Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the 
 specification has them.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ class Project:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
-        """Reads the JSON that the rule wrote; raises ToolError for a version that is not in the normal form of PEP 440."""
+        """Read the JSON that the rule wrote; raises ToolError for a version that `check_version` refuses."""
         lists = ("license_files", "requires", "dynamic", "classifiers")
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
@@ -41,7 +42,7 @@ class Project:
 
 
 def check_version(text: str, distribution: str) -> None:
-    """Raises ToolError unless the version is one of PEP 440 in its normal form: file names are made of it."""
+    """Raise ToolError unless the version is one of PEP 440 in its normal form: file names are made of it."""
     try:
         normal = str(Version(text))
     except InvalidVersion:
@@ -50,11 +51,13 @@ def check_version(text: str, distribution: str) -> None:
             "7.10.0.dev0. Set --//packaging:version"
         ) from None
     if normal != text:
-        raise ToolError(f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set --//packaging:version={normal}")
+        raise ToolError(
+            f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set --//packaging:version={normal}"
+        )
 
 
 def core_metadata(project: Project, description: str) -> str:
-    """The text of METADATA, or of an sdist's PKG-INFO."""
+    """Return the text of METADATA, or of an sdist's PKG-INFO."""
     fields = [
         ("Metadata-Version", "2.4"),
         *(("Dynamic", name) for name in project.dynamic),
@@ -73,13 +76,26 @@ def core_metadata(project: Project, description: str) -> str:
 
 
 def wheel_text(tag: str) -> str:
-    """The text of WHEEL for one tag, `python-abi-platform`; a compressed set is expanded to a line each."""
+    """Return the text of WHEEL for one tag, `python-abi-platform`; a compressed set is expanded to a line each.
+
+    Raises ToolError for what is no tag.
+    """
+    if not re.fullmatch(r"[\w.]+-[\w.]+-[\w.]+", tag, re.ASCII):
+        raise ToolError(
+            f"tag {tag!r}: expected python-abi-platform as PEP 425 has it, like py3-none-linux_x86_64. "
+            "Set --//packaging:platform_tag to a platform alone, like manylinux_2_28_x86_64"
+        )
     python, abi, platform = tag.split("-")
     tags = [f"{p}-{a}-{f}" for p in python.split(".") for a in abi.split(".") for f in platform.split(".")]
-    lines = ["Wheel-Version: 1.0", "Generator: rules_rocm_python", "Root-Is-Purelib: false", *(f"Tag: {tag}" for tag in tags)]
+    lines = [
+        "Wheel-Version: 1.0",
+        "Generator: rules_rocm_python",
+        "Root-Is-Purelib: false",
+        *(f"Tag: {tag}" for tag in tags),
+    ]
     return "\n".join(lines) + "\n"
 
 
 def entry_points_text(scripts: list[tuple[str, str]]) -> str:
-    """The text of entry_points.txt for console scripts: (name, object reference)."""
+    """Return the text of entry_points.txt for console scripts: (name, object reference)."""
     return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))

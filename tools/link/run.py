@@ -27,7 +27,7 @@ class Run:
     offset: int = 0
 
     def chunks(self) -> Iterator[bytes]:
-        """Yields the deflated bytes."""
+        """Yield the deflated bytes."""
         if not self.segment:
             yield self.data
             return
@@ -43,7 +43,7 @@ class Run:
 
 
 def packed_run(packed: Packed, segment: str) -> Run:
-    """The run of an entry that `pack` left in a segment."""
+    """Return the run of an entry that `pack` left in a segment."""
     return Run(packed.length, packed.size, packed.crc32, segment=segment, offset=packed.offset)
 
 
@@ -63,13 +63,13 @@ class Joined:
     crc32: int
 
     def chunks(self) -> Iterator[bytes]:
-        """Yields the deflated bytes, with the final block."""
+        """Yield the deflated bytes, with the final block."""
         for run in self.runs:
             yield from run.chunks()
         yield FINAL_BLOCK
 
     def inflated(self) -> Iterator[bytes]:
-        """Yields the bytes that the member inflates to, in bounded pieces."""
+        """Yield the bytes that the member inflates to, in bounded pieces."""
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         for chunk in self.chunks():
             data = chunk
@@ -80,7 +80,7 @@ class Joined:
 
 
 def join(runs: Iterable[Run]) -> Joined:
-    """Joins runs; sizes add up and CRCs combine."""
+    """Join runs; sizes add up and CRCs combine."""
     ordered = tuple(runs)
     crc = 0
     for run in ordered:

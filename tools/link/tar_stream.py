@@ -22,7 +22,7 @@ def _header(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -
 
 
 def tar_runs(tree: str, entries: Iterable[Entry], packed: dict[str, Run]) -> Iterator[Run]:
-    """Yields the runs of an archive of a tree: its entries below the directory `tree`, in their order."""
+    """Yield the runs of an archive of a tree: its entries below the directory `tree`, in their order."""
     yield small_run(_header(tree, 0o755, tarfile.DIRTYPE))
     for entry in entries:
         name = f"{tree}/{entry.path}"

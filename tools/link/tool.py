@@ -22,7 +22,7 @@ from tools.plan.model import Plan
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
-    """The files of a runtime package's tree, and one of the distribution's own at its top.
+    """Return the files of a runtime package's tree, and one of the distribution's own at its top.
 
     pip removes a directory with all that is empty in it only if RECORD names a file
     directly in it; several distributions may share a tree.
@@ -33,20 +33,20 @@ def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Me
 
 
 def archive_member(plan: Plan, tree: PackedTree, name: str) -> Member:
-    """The archive that a devel package unpacks on first use."""
+    """Return the archive that a devel package unpacks on first use."""
     data = join(tar_runs(plan.tree, plan.entries, tree.runs))
     return text_member(name, compressed(data.inflated())) if name.endswith(".xz") else joined_member(name, data)
 
 
 def console_scripts(path: str, module: str, plan: Plan) -> list[tuple[str, str]]:
-    """The console scripts whose tools the package ships: (name, object reference)."""
+    """Return the console scripts whose tools the package ships: (name, object reference)."""
     shipped = {entry.path for entry in plan.entries if entry.is_packed_file}
     scripts = [row for row in read_document(path) if row["path"] in shipped]
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
 def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_info: str) -> Iterator[Member]:
-    """The files of the dist-info directory, RECORD apart."""
+    """Return the files of the dist-info directory, RECORD apart."""
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     Path(args.metadata).write_text(metadata, encoding="utf-8")
     yield text_member(f"{dist_info}/METADATA", metadata.encode())
@@ -56,7 +56,7 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
 
 
 def link(args: argparse.Namespace) -> None:
-    """Writes the wheel, its metadata and its digest."""
+    """Write the wheel, its metadata and its digest."""
     project = Project.from_document(read_document(args.project))
     plan = Plan.from_document(read_document(args.plan))
     tree = read_tree(plan, args.index, args.segment)
@@ -75,7 +75,7 @@ def link(args: argparse.Namespace) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parses the arguments and links."""
+    """Parse the arguments and link."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")

@@ -10,10 +10,12 @@ import base64
 import csv
 import hashlib
 import io
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from tools.common.errors import ToolError
 from tools.link.run import Joined, join, small_run
 from tools.link.zip_archive import ZipArchive
 
@@ -31,12 +33,12 @@ class Member:
 
 
 def text_member(name: str, content: bytes, mode: int = 0o644) -> Member:
-    """A member made of a few bytes."""
+    """Return a member made of a few bytes."""
     return Member(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
 
 
 def joined_member(name: str, data: Joined) -> Member:
-    """A member made of runs whose digest nobody took yet."""
+    """Return a member made of runs whose digest nobody took yet."""
     sha256 = hashlib.sha256()
     for chunk in data.inflated():
         sha256.update(chunk)
@@ -44,7 +46,7 @@ def joined_member(name: str, data: Joined) -> Member:
 
 
 def record_text(members: Iterable[Member], record_name: str) -> str:
-    """The text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
+    """Return the text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     for member in members:
@@ -55,7 +57,13 @@ def record_text(members: Iterable[Member], record_name: str) -> str:
 
 
 def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> ZipArchive:
-    """Writes the archive with its RECORD; returns it closed, for its size and digest."""
+    """Write the archive with its RECORD; return it closed, for its size and digest.
+
+    Raises ToolError when two members have one name.
+    """
+    repeated = [name for name, count in Counter(member.name for member in members).items() if count > 1]
+    if repeated:
+        raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
     ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
     record_name = f"{dist_info}/RECORD"
     record = text_member(record_name, record_text(ordered, record_name).encode())

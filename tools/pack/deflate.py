@@ -20,7 +20,7 @@ LEVELS = {"fast": 1, "balanced": 1, "small": 9}
 
 
 def deflate_block(block: bytes, level: int) -> bytes:
-    """Deflates one block; one that does not shrink is stored."""
+    """Deflate one block; one that does not shrink is stored."""
     compressor = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
     deflated = compressor.compress(block) + compressor.flush(zlib.Z_SYNC_FLUSH)
     if len(deflated) < len(block):
@@ -30,22 +30,20 @@ def deflate_block(block: bytes, level: int) -> bytes:
 
 
 def blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cuts a stream of chunks of any size into blocks of BLOCK_BYTES; the last may be shorter."""
-    pending: list[bytes] = []
-    size = 0
+    """Cut a stream of chunks of any size into blocks of BLOCK_BYTES; the last may be shorter."""
+    rest = b""
     for chunk in chunks:
-        pending.append(chunk)
-        size += len(chunk)
-        while size >= BLOCK_BYTES:
-            joined = b"".join(pending)
-            yield joined[:BLOCK_BYTES]
-            pending, size = [joined[BLOCK_BYTES:]], size - BLOCK_BYTES
-    if size:
-        yield b"".join(pending)
+        data = rest + chunk
+        whole = len(data) - len(data) % BLOCK_BYTES
+        for start in range(0, whole, BLOCK_BYTES):
+            yield data[start : start + BLOCK_BYTES]
+        rest = data[whole:]
+    if rest:
+        yield rest
 
 
 def deflate(stream: Iterable[bytes], level: int, pool: ThreadPoolExecutor, ahead: int) -> Iterator[bytes]:
-    """Deflates blocks in the pool's threads and yields the results in order.
+    """Deflate blocks in the pool's threads and yield the results in order.
 
     At most `ahead` blocks are in memory beyond the one that is yielded.
     """

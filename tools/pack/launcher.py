@@ -10,7 +10,7 @@ SECTION = ".launcher.target"
 
 
 def finished_launcher(template: str, path: str, target: str) -> bytes:
-    """Returns the bytes of the launcher that executes `target`, a path relative to its own directory.
+    """Return the bytes of the launcher that executes `target`, a path relative to its own directory.
 
     Raises ToolError when the target does not fit the reserved section.
     """
@@ -19,13 +19,15 @@ def finished_launcher(template: str, path: str, target: str) -> bytes:
             section = ELFFile(file).get_section_by_name(SECTION)
         except ELFError as error:
             raise ToolError(f"{template}: expected the compiled launcher, an ELF program: {error}") from None
-        if section is None:
-            raise ToolError(f"{template}: no section {SECTION}; expected the program of //tools/launcher")
+        if section is None or section["sh_type"] != "SHT_PROGBITS":
+            raise ToolError(f"{template}: no bytes for section {SECTION}; expected the program of //tools/launcher")
         offset, room = section["sh_offset"], section["sh_size"]
         file.seek(0)
         program = bytearray(file.read())
     text = target.encode() + b"\0"
     if len(text) > room:
-        raise ToolError(f"{path}: the launcher's target {target!r} takes {len(text)} bytes; at most {room} fit. Shorten the path")
+        raise ToolError(
+            f"{path}: the launcher's target {target!r} takes {len(text)} bytes; at most {room} fit. Shorten the path"
+        )
     program[offset : offset + len(text)] = text
     return bytes(program)

@@ -35,10 +35,10 @@ class Index:
     source_sha256: dict[str, str]
 
     def to_document(self) -> dict[str, Any]:
-        """Returns the index as JSON data."""
+        """Return the index as JSON data."""
         return {"entries": [asdict(entry) for entry in self.entries], "source_sha256": self.source_sha256}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Index":
-        """Reads what `to_document` wrote."""
+        """Read what `to_document` wrote."""
         return cls(tuple(Packed(**entry) for entry in document["entries"]), document["source_sha256"])

@@ -16,12 +16,12 @@ from typing import Any, BinaryIO
 
 from tools.common.documents import read_document, write_document
 from tools.common.errors import ToolError
-from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.common.program import argument_parser, report_errors
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.reader import read_elf
-from tools.inspect.tool import sources_of
+from tools.inspect.tool import located_sources
 from tools.pack.deflate import BLOCK_BYTES, LEVELS, blocks, deflate
 from tools.pack.launcher import finished_launcher
 from tools.pack.segment import Index, Packed
@@ -31,14 +31,14 @@ class Packer:
     """Writes entries to a segment, one after the other."""
 
     def __init__(self, segment: BinaryIO, pool: ThreadPoolExecutor, level: int, ahead: int) -> None:
-        """Deflates at zlib's `level` in the threads of `pool`, `ahead` blocks at a time."""
+        """Deflate at zlib's `level` in the threads of `pool`, `ahead` blocks at a time."""
         self._segment = segment
         self._pool = pool
         self._level = level
         self._ahead = ahead
 
     def pack(self, path: str, mode: str, chunks: Iterable[bytes]) -> Packed:
-        """Deflates one entry's bytes to the end of the segment and returns where they are."""
+        """Deflate one entry's bytes to the end of the segment and return where they are."""
         offset, size, crc, sha256 = self._segment.tell(), 0, 0, hashlib.sha256()
 
         def digested() -> Iterator[bytes]:
@@ -55,25 +55,30 @@ class Packer:
 
 
 def file_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Reads a file block by block."""
+    """Read a file block by block."""
     while chunk := file.read(BLOCK_BYTES):
         yield chunk
 
 
 def patched_chunks(file: BinaryIO, source: str, rpath: list[str]) -> Iterator[bytes]:
-    """Streams an ELF file with its search path replaced; raises ToolError where the edit cannot be made."""
+    """Stream an ELF file with its search path replaced; raises ToolError where the edit cannot be made."""
     edit = ElfEdit()
-    edit.set_search_path(rpath)
+    if rpath:
+        edit.set_search_path(rpath)
+    else:
+        edit.remove_search_path()
     try:
         patch = plan_patch(read_elf(file, source), file, edit)
         for chunk in patch.chunks(file, BLOCK_BYTES):
             yield bytes(chunk)
     except ElfError as error:
-        raise ToolError(f"{error}. Its RPATH cannot be set: exclude the file from the package, or link it differently") from None
+        raise ToolError(
+            f"{error}. Its RPATH cannot be set: exclude the file from the package, or link it differently"
+        ) from None
 
 
 def entry_chunks(entry: dict[str, Any], located: dict[str, str], launcher: str | None) -> Iterator[bytes]:
-    """Streams the bytes that an entry has in the package."""
+    """Stream the bytes that an entry has in the package."""
     if "launcher_target" in entry:
         if launcher is None:
             raise ToolError(f"{entry['path']}: needs a launcher; expected the rule to give one")
@@ -84,13 +89,13 @@ def entry_chunks(entry: dict[str, Any], located: dict[str, str], launcher: str |
 
 
 def source_digest(path: str) -> str:
-    """The SHA-256 of a file, in hex."""
+    """Return the SHA-256 of a file, in hex."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main(argv: list[str]) -> int:
-    """Packs what the edit file names and writes the segment and its index."""
+    """Pack what the edit file names and write the segment and its index."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--edits", required=True, help="the unit's edit file, from plan")
@@ -105,8 +110,7 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
 
     def work() -> None:
-        sources = sources_of(args.manifest, args.artifact)
-        located = {sources[key]: path for key, path in file_arguments(args.files).items()}
+        located = located_sources(args.manifest, args.artifact, args.files)
         edits = read_document(args.edits)
         with ThreadPoolExecutor(args.threads) as pool, Path(args.segment).open("wb") as segment:
             packer = Packer(segment, pool, LEVELS[args.compression], 2 * args.threads)

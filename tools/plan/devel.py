@@ -11,27 +11,31 @@ from dataclasses import replace
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix
-from tools.plan.runtime import LIBRARY, with_rpath
+from tools.plan.runtime import LIBRARY, left_out, with_rpath
 
 
 def _sibling(tree: str, path: str) -> str:
-    """The text of a link at `path` of the devel tree to the same path of another tree."""
+    """Return the text of a link at `path` of the devel tree to the same path of another tree."""
     return "../" * (path.count("/") + 1) + posixpath.join(tree, path)
 
 
 def _entry(found: Found, treatment: Treatment, reason: str, target: str | None = None) -> Entry:
-    return Entry(found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link, target=target)
+    return Entry(
+        found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link, target=target
+    )
 
 
 def _owned(found: Found, plan: Plan, owned: Entry) -> Entry | None:
-    """The entry for a path that a runtime package knows, or None if this package must hold it."""
+    """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
     if owned.treatment is Treatment.ALIAS_OF and found.kind is Kind.FILE:
         return _entry(found, Treatment.LINK_TO, f"alias of the library's SONAME, {owned.target}", owned.target)
     stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
     if not owned.is_packed_file or stays_link:
         return None
     if plan.per_target:
-        return _entry(found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked")
+        return _entry(
+            found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked"
+        )
     return _entry(found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path))
 
 
@@ -49,7 +53,7 @@ def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
 
 
 def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
-    """Finds who ships each path; raises ToolError when two packages that are installed together do."""
+    """Find who ships each path; raises ToolError when two packages that are installed together do."""
     owners: dict[str, tuple[Plan, Entry]] = {}
     for plan in builds_on:
         for entry in plan.entries:
@@ -62,18 +66,21 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
                 continue
             if other.tree == plan.tree or not (other.per_target and plan.per_target):
                 raise ToolError(
-                    f"{entry.path}: package {other.package} has it from {known.source}, and package {plan.package} from "
-                    f"{entry.source}; expected one owner. Exclude it from one of the packages"
+                    f"{entry.path}: package {other.package} has it from {known.source}, and package {plan.package} "
+                    f"from {entry.source}; expected one owner. Exclude it from one of the packages"
                 )
     return owners
 
 
 def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
-    """Returns the entries of the devel package, sorted by path."""
+    """Return the entries of the devel package, sorted by path."""
     prefix = Prefix(merged, builds_on)
     owners = _owners(builds_on)
     entries = []
     for path, found in sorted(merged.items()):
+        if reason := left_out(path, definition):
+            entries.append(_entry(found, Treatment.DROP, reason))
+            continue
         entry = _owned(found, *owners[path]) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))
     return [replace(entry, type=None) if entry.treatment is Treatment.LINK_TO else entry for entry in entries]

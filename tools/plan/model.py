@@ -33,6 +33,11 @@ class Treatment(enum.StrEnum):
 PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER})
 
 
+def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON data with its lists as tuples, as frozen dataclasses hold them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
 @dataclass(frozen=True)
 class Entry:
     """One path of a package: what the artifact has there, what becomes of it, and why."""
@@ -62,19 +67,15 @@ class Entry:
         return self.treatment in PACKED and self.kind is not Kind.DIRECTORY
 
     def to_document(self) -> dict[str, Any]:
-        """Returns the entry as JSON data, without the fields that say nothing."""
+        """Return the entry as JSON data, without the fields that say nothing."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: list(value) if name == "rpath" else value for name, value in fields.items() if value is not None}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Entry":
-        """Reads what `to_document` wrote."""
-        values = dict(document)
-        values["kind"] = Kind(values["kind"])
-        values["treatment"] = Treatment(values["treatment"])
-        if "rpath" in values:
-            values["rpath"] = tuple(values["rpath"])
-        return cls(**values)
+        """Read what `to_document` wrote."""
+        kind, treatment = Kind(document["kind"]), Treatment(document["treatment"])
+        return cls(**_with_tuples(document) | {"kind": kind, "treatment": treatment})
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Plan:
     equal_sources: tuple[tuple[str, str], ...] = ()
 
     def to_document(self) -> dict[str, Any]:
-        """Returns the plan as JSON data."""
+        """Return the plan as JSON data."""
         return {
             "package": self.package,
             "tree": self.tree,
@@ -102,7 +103,7 @@ class Plan:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Plan":
-        """Reads what `to_document` wrote."""
+        """Read what `to_document` wrote."""
         return cls(
             package=document["package"],
             tree=document["tree"],
@@ -129,8 +130,8 @@ class Definition:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Definition":
-        """Reads the JSON that the rule wrote."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in document.items()})
+        """Read the JSON that the rule wrote."""
+        return cls(**_with_tuples(document))
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,12 @@ class Facts:
     rpath: tuple[str, ...] = ()
     runpath: tuple[str, ...] = ()
     dynamic: bool = False
+
+    @classmethod
+    def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":
+        """Read what `tools.inspect` wrote about a file of `unit`; it says more than a plan needs."""
+        values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
+        return cls(unit, **_with_tuples(values))
 
 
 @dataclass(frozen=True)

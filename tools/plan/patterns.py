@@ -12,5 +12,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> str | None:
-    """Returns the first pattern that the whole path matches."""
+    """Return the first pattern that the whole path matches."""
     return next((pattern for pattern in patterns if _compiled(pattern).fullmatch(path)), None)

@@ -4,7 +4,7 @@ import posixpath
 from dataclasses import dataclass
 
 from tools.common.errors import ToolError
-from tools.plan.model import Artifact, Entry, Facts, Found, Kind, Plan
+from tools.plan.model import Artifact, Entry, Facts, Found, Kind, Plan, Treatment
 
 #: As many links as the kernel follows before it says ELOOP.
 MAX_LINKS = 40
@@ -19,6 +19,11 @@ class Node:
     found: Found | None = None
     entry: Entry | None = None
     plan: Plan | None = None
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the package that knows the path does not ship it."""
+        return self.entry is not None and self.entry.treatment is Treatment.DROP
 
 
 @dataclass(frozen=True)
@@ -61,16 +66,29 @@ def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, 
                 continue
             if not _same(first, found):
                 raise ToolError(
-                    f"{found.path}: {first.source} ({describe(first)}) and {found.source} ({describe(found)}) differ, but "
-                    "go to one package; expected equal content. Remove one of them, or give it another name"
+                    f"{found.path}: {first.source} ({describe(first)}) and {found.source} ({describe(found)}) differ, "
+                    "but go to one package; expected equal content. Remove one of them, or give it another name"
                 )
             if found.kind is Kind.FILE:
                 equal.append((first.source, found.source))
+    _check_parents(merged)
     return merged, equal
 
 
+def _check_parents(merged: dict[str, Found]) -> None:
+    """Raise ToolError for a path below a file or a link: artifacts whose directories are not entries may have one."""
+    for path, found in merged.items():
+        parent = path
+        while parent := posixpath.dirname(parent):
+            if (above := merged.get(parent)) and above.kind is not Kind.DIRECTORY:
+                raise ToolError(
+                    f"{path}: from {found.source}, but {above.source} ({describe(above)}) is where its directory has "
+                    "to be; expected a directory. Remove one of them, or give it another name"
+                )
+
+
 def describe(found: Found) -> str:
-    """A few words on what an entry is, for errors."""
+    """Return a few words on what an entry is, for errors."""
     if found.kind is Kind.LINK:
         return f"link to {found.link}"
     return f"file of {found.facts.size} bytes" if found.facts else str(found.kind)
@@ -84,10 +102,16 @@ class Prefix:
         self._nodes: dict[str, Node] = {}
         for plan in builds_on:
             for entry in plan.entries:
-                self._nodes.setdefault(entry.path, Node(entry.kind, entry.link, entry=entry, plan=plan))
+                known = self._nodes.get(entry.path)
+                if known is None or (known.is_dropped and entry.treatment is not Treatment.DROP):
+                    self._nodes[entry.path] = Node(entry.kind, entry.link, entry=entry, plan=plan)
+        # A file that its package leaves out is nowhere; a link that it leaves out still says where it leads.
+        self._nodes = {
+            path: node for path, node in self._nodes.items() if not (node.is_dropped and node.kind is Kind.FILE)
+        }
         for path, found in merged.items():
             self._nodes[path] = Node(found.kind, found.link, found=found)
-        self._directories = {""}
+        self._directories = {"", *(path for path, node in self._nodes.items() if node.kind is Kind.DIRECTORY)}
         for path in self._nodes:
             while path := posixpath.dirname(path):
                 self._directories.add(path)

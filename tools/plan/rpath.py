@@ -6,7 +6,7 @@ ORIGIN = "$ORIGIN"
 
 
 def origin_relative(tree: str, path: str, searched: str) -> str:
-    """Returns the RPATH entry by which a file finds a directory.
+    """Return the RPATH entry by which a file finds a directory.
 
     `tree` and `path` say where the file is, `searched` (`tree/directory`) where the
     libraries are; both trees are siblings in one site-packages.
@@ -17,7 +17,10 @@ def origin_relative(tree: str, path: str, searched: str) -> str:
 
 
 def _normal(entry: str) -> str:
-    return posixpath.normpath(entry.replace("${ORIGIN}", ORIGIN))
+    """Return one spelling for all entries that mean the same; `..` behind $ORIGIN stays."""
+    first, _, rest = entry.replace("${ORIGIN}", ORIGIN).partition("/")
+    rest = posixpath.normpath(rest.lstrip("/"))
+    return first if rest == "." else f"{first}/{rest}"
 
 
 def is_relocatable(entry: str) -> bool:
@@ -26,7 +29,7 @@ def is_relocatable(entry: str) -> bool:
 
 
 def extended(existing: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
-    """Appends the wanted entries to those that a file has and that move with it, without repeating any."""
+    """Append the wanted entries to those that a file has and that move with it, without repeating any."""
     result: list[str] = []
     for entry in [entry for entry in existing if is_relocatable(entry)] + wanted:
         if _normal(entry) not in [_normal(known) for known in result]:

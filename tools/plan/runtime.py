@@ -23,7 +23,7 @@ def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
 
 
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
-    """Adds the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
+    """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
     if not facts.dynamic or facts.type not in (LIBRARY, PROGRAM):
         return entry
@@ -32,8 +32,10 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     rpath = extended(existing, wanted)
     if rpath == facts.rpath and not facts.runpath:
         return entry
-    dropped = [item for item in existing if not is_relocatable(item)]
-    reason = f"{entry.reason}; RPATH extended" + (f", without {':'.join(dropped)} of the build machine" if dropped else "")
+    dropped = [item or "(empty)" for item in existing if not is_relocatable(item)]
+    reason = f"{entry.reason}; RPATH extended" + (
+        f", without {':'.join(dropped)} of the build machine" if dropped else ""
+    )
     treatment = Treatment.PATCH if entry.treatment is Treatment.KEEP else entry.treatment
     return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
 
@@ -44,7 +46,9 @@ def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) ->
         soname_path = posixpath.join(posixpath.dirname(found.path), facts.soname)
         if prefix.resolve(soname_path):
             reason = f"library whose name is not its SONAME, {facts.soname}"
-            return replace(_entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname)
+            return replace(
+                _entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname
+            )
         reason = f"library that nothing provides under its SONAME, {facts.soname}"
         return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
     reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
@@ -65,11 +69,25 @@ def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Defini
 
 
 def _facts(resolved: Resolved) -> Facts:
-    """The facts of the file that a link leads to, in this package or one it builds on."""
+    """Return the facts of the file that a link leads to, in this package or one it builds on."""
     if resolved.facts:
         return resolved.facts
     entry = resolved.node.entry
-    return Facts(unit="", size=0, type=(entry.type if entry else None) or "data", soname=entry.soname if entry else None)
+    return Facts(
+        unit="", size=0, type=(entry.type if entry else None) or "data", soname=entry.soname if entry else None
+    )
+
+
+def _alias(found: Found, resolved: Resolved, facts: Facts, prefix: Prefix) -> Entry:
+    """Return the entry for a link to a library that the merged prefix has under another path: its SONAME's, if any."""
+    packaged = posixpath.join(posixpath.dirname(resolved.path), facts.soname or "")
+    if not prefix.resolve(packaged):
+        packaged = resolved.path
+    reason = f"link to a library under another name than its SONAME, {facts.soname}"
+    if facts.soname == posixpath.basename(found.path):
+        reason = "link to a library that another package has"
+    target = posixpath.relpath(packaged, posixpath.dirname(found.path) or ".")
+    return replace(_entry(found, Treatment.ALIAS_OF, reason), target=target, type=facts.type, soname=facts.soname)
 
 
 def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
@@ -81,8 +99,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     facts = _facts(resolved)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
-        reason = f"link to a library under another name than its SONAME, {facts.soname}"
-        return replace(_entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname)
+        return _alias(found, resolved, facts, prefix)
     if _is_executable(resolved, facts):
         return _launcher(found, resolved, facts, definition)
     if not resolved.node.found:
@@ -97,11 +114,17 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     return with_rpath(copy, facts, definition)
 
 
-def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry | None:
-    if definition.include and not matches(found.path, definition.include):
-        return _entry(found, Treatment.DROP, "not among the paths of this package")
-    if pattern := matches(found.path, definition.exclude):
-        return _entry(found, Treatment.DROP, f"excluded by {pattern}")
+def left_out(path: str, definition: Definition) -> str | None:
+    """Return why the definition's patterns keep a path out of the package; None if they do not."""
+    if definition.include and not matches(path, definition.include):
+        return "not among the paths of this package"
+    pattern = matches(path, definition.exclude)
+    return f"excluded by {pattern}" if pattern else None
+
+
+def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
+    if reason := left_out(found.path, definition):
+        return _entry(found, Treatment.DROP, reason)
     if found.kind is Kind.LINK:
         return _link(found, definition, prefix)
     if found.kind is Kind.DIRECTORY:
@@ -112,21 +135,28 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry | None
 
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
-    """Drops launchers whose target no package ships: it may be excluded."""
+    """Drop launchers whose target no package ships: it may be excluded."""
     shipped = {posixpath.join(definition.tree, entry.path) for entry in entries if entry.is_packed_file}
-    shipped |= {posixpath.join(plan.tree, entry.path) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    shipped |= {
+        posixpath.join(plan.tree, entry.path) for plan in builds_on for entry in plan.entries if entry.is_packed_file
+    }
     result = []
     for entry in entries:
         if entry.treatment is Treatment.LAUNCHER and entry.target:
             here = posixpath.join(definition.tree, posixpath.dirname(entry.path))
             if posixpath.normpath(posixpath.join(here, entry.target)) not in shipped:
-                entry = replace(entry, treatment=Treatment.DROP, reason=f"link to {entry.target}, which no package ships", target=None)
+                entry = replace(
+                    entry,
+                    treatment=Treatment.DROP,
+                    reason=f"link to {entry.target}, which no package ships",
+                    target=None,
+                )
         result.append(entry)
     return result
 
 
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
-    """Raises ToolError when a package that this one builds on ships the same path."""
+    """Raise ToolError when a package that this one builds on ships the same path."""
     owners = {entry.path: plan for plan in builds_on for entry in plan.entries if entry.is_packed_file}
     for entry in entries:
         if entry.is_packed_file and entry.path in owners:
@@ -137,14 +167,13 @@ def check_owners(entries: list[Entry], definition: Definition, builds_on: list[P
 
 
 def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
-    """Returns the entries of a runtime package, sorted by path."""
+    """Return the entries of a runtime package, sorted by path."""
     prefix = Prefix(merged, builds_on)
     parents = {posixpath.dirname(path) for path in merged}
     entries = [
-        entry
+        _treat(found, definition, prefix)
         for path, found in sorted(merged.items())
         if not (found.kind is Kind.DIRECTORY and path in parents)
-        if (entry := _treat(found, definition, prefix))
     ]
     entries = _launchers_that_reach(entries, definition, builds_on)
     check_owners(entries, definition, builds_on)

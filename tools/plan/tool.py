@@ -22,18 +22,17 @@ PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
 
 
 def read_facts(paths: list[str]) -> dict[str, Facts]:
-    """Reads the facts of all units, by source."""
+    """Read the facts of all units, by source."""
     facts = {}
     for path in paths:
         document = read_document(path)
         for source, values in document["files"].items():
-            known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-            facts[source] = Facts(unit=document["unit"], **{n: v for n, v in known.items() if n in Facts.__dataclass_fields__})
+            facts[source] = Facts.from_document(document["unit"], values)
     return facts
 
 
 def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
-    """Reads an artifact's manifest and joins the facts to its entries."""
+    """Read an artifact's manifest and join the facts to its entries."""
     document = read_document(path)
     name = document["artifact"]
     found = []
@@ -61,7 +60,7 @@ def _edit(entry: Entry) -> dict[str, Any]:
 
 
 def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Returns what each pack unit has to do: entries to pack, and sources to digest for comparison.
+    """Return what each pack unit has to do: entries to pack, and sources to digest for comparison.
 
     A launcher has no bulk source; the unit of the small files of the artifact that had
     the link makes it.
@@ -98,7 +97,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
 
 
 def main(argv: list[str]) -> int:
-    """Reads the inputs, plans, and writes the plan and the edit files."""
+    """Read the inputs, plan, and write the plan and the edit files."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the package")
@@ -106,8 +105,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
     parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
     parser.add_argument("--output", required=True, help="the plan to write")
-    parser.add_argument("--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit")
-    parser.add_argument("--launchers", action="append", default=[], metavar="ARTIFACT=UNIT", help="unit that makes the launchers")
+    parser.add_argument(
+        "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit"
+    )
+    parser.add_argument(
+        "--launchers", action="append", default=[], metavar="ARTIFACT=UNIT", help="unit that makes the launchers"
+    )
     args = parser.parse_args(argv)
 
     def work() -> None:

@@ -2,6 +2,8 @@
 
     sdist --label TARGET --project JSON --description README --sdist OUT --metadata OUT
           --digest OUT ARCHIVE_PATH=FILE…
+
+PKG-INFO is made here; all else is given.
 """
 
 import argparse
@@ -23,7 +25,7 @@ GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 
 def archive(root: str, files: dict[str, bytes]) -> bytes:
-    """Returns an uncompressed tar archive (pax) of files below one directory, sorted."""
+    """Return an uncompressed tar archive (pax) of files below one directory, sorted."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in sorted(files.items()):
@@ -35,11 +37,15 @@ def archive(root: str, files: dict[str, bytes]) -> bytes:
 
 def gzipped(content: bytes) -> bytes:
     """Compresses to gzip with an empty header."""
-    return GZIP_HEADER + b"".join(join([small_run(content)]).chunks()) + struct.pack("<2L", zlib.crc32(content), len(content))
+    return (
+        GZIP_HEADER
+        + b"".join(join([small_run(content)]).chunks())
+        + struct.pack("<2L", zlib.crc32(content), len(content))
+    )
 
 
 def write(args: argparse.Namespace) -> None:
-    """Writes the sdist, its metadata and its digest."""
+    """Write the sdist, its metadata and its digest."""
     project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
@@ -52,7 +58,7 @@ def write(args: argparse.Namespace) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parses the arguments and writes."""
+    """Parse the arguments and write."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")

@@ -156,6 +156,8 @@ def test_a_choice_that_is_no_longer_right_is_noticed(any_environment: Environmen
     report = any_environment.rocm_sdk("test", "-k", "target", check=False, ROCM_SDK_TARGET_FAMILY="gfx1100")
     assert "failed  target: rocm was installed for gfx942, but here ROCM_SDK_TARGET_FAMILY is gfx1100." in report
     assert report.endswith("0 passed, 1 failed, 0 skipped\n")
+    any_environment.install(split_sdk.index, "rocm-sdk-device-gfx1100")
+    assert "1 passed" in any_environment.rocm_sdk("test", "-k", "target", ROCM_SDK_TARGET_FAMILY="gfx1100")
 
 
 def test_versions_that_disagree_are_refused(tmp_path: Path) -> None:

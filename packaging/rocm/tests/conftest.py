@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import sys
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,11 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent / "backend")]
 
 from environments import Environment  # noqa: E402
-from fake_sdk import FakeSdk, make_sdk  # noqa: E402
+from fake_sdk import FakeSdk, distributions, make_sdk  # noqa: E402
+from rocm_sdk.devel import layout  # noqa: E402
+from rocm_sdk.distributions import parse_distributions  # noqa: E402
+
+INSTALLED = ("rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries", "rocm_sdk_device_gfx942")
 
 
 @pytest.fixture(scope="session")
@@ -48,3 +55,28 @@ def kfd_nodes(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / "nodes"
 
     return write
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Return a function that unpacks wheels of an SDK into a directory on `sys.path`, and returns that."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    known = parse_distributions(json.dumps(distributions("split")))
+    monkeypatch.setattr(layout, "load_distributions", lambda: known)
+
+    def unpack(sdk: FakeSdk, *names: str) -> Path:
+        for name in names or INSTALLED:
+            with zipfile.ZipFile(sdk.index / f"{name}-{sdk.version}-py3-none-any.whl") as wheel:
+                wheel.extractall(site)
+        importlib.invalidate_caches()
+        return site
+
+    yield unpack
+    importlib.invalidate_caches()
+
+
+@pytest.fixture
+def site(install: Callable[..., Path], split_sdk: FakeSdk) -> Path:
+    return install(split_sdk)

@@ -10,80 +10,18 @@ import json
 import lzma
 import os
 import shutil
-import subprocess
-import sys
 import tarfile
 import warnings
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_sdk import PACKAGES, DevelArchive, FakeSdk, copy_index, distributions, make_sdk, small_devel, write_devel
+from fake_sdk import DevelArchive, FakeSdk, copy_index, distributions, make_sdk, small_devel, write_devel
 from rocm_sdk.devel import archive as archive_module
 from rocm_sdk.devel import devel_root, expand, layout, links
 from rocm_sdk.distributions import parse_distributions
 from rocm_sdk.errors import DevelError, DevelReadOnlyError
-from rocm_sdk.record import read_record
-
-TREE = "_rocm_sdk_devel"
-INSTALLED = ("rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries", "rocm_sdk_device_gfx942")
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
-    """Return a function that unpacks wheels of an SDK into a directory on `sys.path`, and returns that."""
-    site = tmp_path / "site"
-    site.mkdir()
-    monkeypatch.syspath_prepend(str(site))
-    known = parse_distributions(json.dumps(distributions("split")))
-    monkeypatch.setattr(layout, "load_distributions", lambda: known)
-
-    def unpack(sdk: FakeSdk, *names: str) -> Path:
-        for name in names or INSTALLED:
-            with zipfile.ZipFile(sdk.index / f"{name}-{sdk.version}-py3-none-any.whl") as wheel:
-                wheel.extractall(site)
-        importlib.invalidate_caches()
-        return site
-
-    yield unpack
-    importlib.invalidate_caches()
-
-
-@pytest.fixture
-def site(install: Callable[..., Path], split_sdk: FakeSdk) -> Path:
-    return install(split_sdk)
-
-
-def tree_of(site: Path) -> dict[str, str]:
-    """Return all of the development tree: what each path is, without the two files about it."""
-    found = {}
-    for directory, subdirectories, files in os.walk(site / TREE):
-        for name in sorted(subdirectories + files):
-            path = Path(directory) / name
-            key = path.relative_to(site).as_posix()
-            if path.is_symlink():
-                found[key] = f"-> {path.readlink()}"
-            elif path.is_dir():
-                found[key] = "directory"
-            elif not name.startswith(".rocm-sdk-"):
-                found[key] = f"{path.stat().st_mode & 0o777:o} {path.read_bytes()[:20]!r}"
-    return found
-
-
-def recorded(site: Path) -> set[str]:
-    """Return the paths of the tree that the devel package's RECORD lists."""
-    record = site / "rocm_sdk_devel-7.10.0.dev0.dist-info/RECORD"
-    paths = [row.path for row in read_record(record)]
-    assert len(paths) == len(set(paths))
-    return {path for path in paths if path.startswith(TREE)}
-
-
-def own_files(site: Path) -> set[str]:
-    """Return everything in the tree that RECORD has to list: files, links, and directories with nothing in them."""
-    walk = [(Path(directory), names, files) for directory, names, files in os.walk(site / TREE)]
-    paths = {directory / name for directory, names, files in walk for name in names + files}
-    return {path.relative_to(site).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+from trees import TREE, own_files, recorded, tree_of
 
 
 def test_expansion_is_what_the_archive_says(site: Path) -> None:
@@ -92,7 +30,7 @@ def test_expansion_is_what_the_archive_says(site: Path) -> None:
     assert tree_of(site)[f"{TREE}/llvm"] == "-> lib/llvm"
     assert tree_of(site)[f"{TREE}/empty"] == "directory"
     assert (site / TREE / "bin/hipcc").samefile(site / "_rocm_sdk_core/bin/hipcc")
-    assert own_files(site) <= recorded(site)
+    assert own_files(site) | {f"{TREE}/empty"} == recorded(site)
     assert all(os.path.lexists(site / path) for path in recorded(site))
 
 
@@ -251,6 +189,23 @@ def test_a_damaged_core_is_named(site: Path) -> None:
     assert not (site / TREE).exists()
 
 
+def test_trees_with_other_names(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = json.dumps(distributions("split")).replace("_rocm_sdk_core", "_rocm_sdk_core_n1").replace(TREE, TREE + "_n1")
+    known = parse_distributions(text)
+    sdk = copy_index(split_sdk, tmp_path / "nonce")
+    archive = DevelArchive().link(f"{TREE}_n1/bin/hipcc", "../../_rocm_sdk_core_n1/bin/hipcc")
+    write_devel(sdk.index, sdk.version, archive.data())
+    site = install(sdk)
+    (site / "_rocm_sdk_core").rename(site / "_rocm_sdk_core_n1")
+    monkeypatch.setattr(layout, "load_distributions", lambda: known)
+    assert devel_root() == site / f"{TREE}_n1"
+    assert (site / f"{TREE}_n1/bin/hipcc").samefile(site / "_rocm_sdk_core_n1/bin/hipcc")
+    assert (site / f"{TREE}_n1/lib/libhipblas.so.2").exists() is False
+    assert (site / f"{TREE}_n1/lib/rocblas/library/Kernels_gfx942.co").exists()
+
+
 def test_device_package_of_another_version_is_not_linked(
     install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path
 ) -> None:
@@ -277,6 +232,7 @@ def test_read_only_is_an_error_before_and_a_warning_after(site: Path, monkeypatc
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         devel_root()
+        devel_root(verify=True)
     shutil.rmtree(site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info")
     with pytest.warns(RuntimeWarning, match="the development tree is not up to date: .* cannot be written"):
         assert devel_root() == site / TREE
@@ -303,89 +259,3 @@ def test_too_little_space_is_seen_beforehand(site: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(expand.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))  # type: ignore[attr-defined]
     with pytest.raises(DevelError, match=r"not enough space .* bytes or more are needed, 0 are free"):
         devel_root()
-
-
-WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
-
-
-TEMPORARY = {f"{TREE}/.rocm-sdk-{name}.json.new" for name in ("state", "content")}
-
-
-def die_at(step: int, site: Path) -> bool:
-    """Call devel_root in a child that is killed before its `step`-th change below `site`; True if it came to that."""
-    child = os.fork()
-    if child == 0:
-        left = [step]
-
-        def hook(event: str, arguments: tuple[object, ...]) -> None:
-            if event in WRITES and str(arguments[0]).startswith(str(site)):
-                left[0] -= 1
-                if left[0] == 0:
-                    os._exit(9)
-
-        sys.addaudithook(hook)
-        try:
-            devel_root()
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-
-
-def prepare_first(site: Path) -> None:
-    """Have no tree, as after installation."""
-    shutil.rmtree(site / TREE, ignore_errors=True)
-
-
-def prepare_relink(site: Path) -> None:
-    """Have a tree without the device package, which then comes."""
-    info = site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info"
-    info.rename(site / "away")
-    devel_root()
-    (site / "away").rename(info)
-
-
-def prepare_unlink(site: Path) -> None:
-    """Have a tree with a package linked in, which then goes."""
-    info = site / "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info"
-    if not info.exists():
-        (site / "away").rename(info)
-    devel_root()
-    info.rename(site / "away")
-
-
-@pytest.mark.parametrize("prepare", [prepare_first, prepare_relink, prepare_unlink])
-def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Callable[[Path], None]) -> None:
-    prepare(site)
-    devel_root()
-    whole, rows = tree_of(site), recorded(site)
-    for step in range(1, 1000):
-        prepare(site)
-        if not die_at(step, site):
-            assert step > 10
-            break
-        covered = recorded(site)
-        assert TREE in covered or own_files(site) - covered <= TEMPORARY
-        devel_root()
-        assert tree_of(site) == whole, step
-        assert recorded(site) == rows, step
-        assert not list(site.rglob("*.new")), step
-
-
-def test_sixteen_processes_at_once_make_one_tree(site: Path) -> None:
-    code = (
-        "import sys, json; from rocm_sdk.devel import devel_root, expand, layout\n"
-        "from rocm_sdk.distributions import parse_distributions\n"
-        "known = parse_distributions(sys.argv[1]); layout.load_distributions = lambda: known\n"
-        "unpack = expand.unpack\n"
-        "expand.unpack = lambda *a: (sys.stderr.write('unpacked\\n'), unpack(*a))[1]\n"
-        "print(devel_root())\n"
-    )
-    source = PACKAGES / "rocm/src"
-    environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{site}", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", code, json.dumps(distributions("split"))]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    processes = [subprocess.Popen(command, env=environment, **pipes) for _ in range(16)]  # type: ignore[call-overload]
-    results = [process.communicate() for process in processes]
-    assert {output for output, _ in results} == {f"{site / TREE}\n"}
-    assert [errors for _, errors in results if errors] == ["unpacked\n"]
-    assert own_files(site) <= recorded(site)

@@ -57,6 +57,17 @@ def test_a_half_made_tree_is_uninstalled_as_well(any_environment: Environment, s
     assert any_environment.files() == before
 
 
+def test_a_file_of_the_users_stays(any_environment: Environment, split_sdk: FakeSdk) -> None:
+    before = any_environment.files()
+    any_environment.install(split_sdk.index, "rocm[devel]")
+    own = Path(any_environment.rocm_sdk("path", "--include").strip()) / "own.h"
+    own.touch()
+    any_environment.uninstall("rocm", "rocm-sdk-devel", "rocm-sdk-core")
+    left = any_environment.files() - before
+    assert max(left) == own.relative_to(any_environment.root).as_posix()
+    assert all((any_environment.root / path).is_dir() for path in left - {max(left)})
+
+
 def test_links_follow_packages_that_come_and_go(any_environment: Environment, split_sdk: FakeSdk) -> None:
     any_environment.install(split_sdk.index, "rocm[devel]")
     library = any_environment.site / TREE / "lib/libhipblas.so"

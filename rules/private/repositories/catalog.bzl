@@ -1,10 +1,13 @@
 """The catalog: the artifacts of ROCM_ARTIFACTS_DIR as `rocm_artifact` targets.
 
 An extension cannot watch paths outside the workspace, so it only declares a constant
-repository; the rule behind that scans the directory and watches its listings. Contents
-are watched by Bazel itself, through the links that the repository holds. Modes and the
-texts of links are in neither; `ROCM_ARTIFACTS_FINGERPRINT`, which bazelw sets anew for
-each call, makes the rule run again when they change.
+repository; the rule behind that scans the directory. Contents are watched by Bazel itself,
+through the links that the repository holds. For names, modes and the texts of links there
+is `ROCM_ARTIFACTS_FINGERPRINT`, which bazelw and tools/bazel set anew for each call.
+
+Where nobody sets it, the rule watches the listings of directories: then modes and texts of
+links go unnoticed, and a directory that is removed makes Bazel (7.7 at least) speak of an
+inconsistent file system until `bazel clean --expunge`.
 """
 
 visibility(["//rules"])
@@ -23,7 +26,7 @@ SPLIT = _SPLIT
 
 def _catalog_impl(rctx):
     directory = rctx.getenv(_DIRECTORY, "")
-    rctx.getenv(_FINGERPRINT)
+    fingerprint = rctx.getenv(_FINGERPRINT)
     if not directory:
         rctx.file("BUILD.bazel", "")
         rctx.file("artifacts.bzl", _EMBEDDED.format(default = rctx.attr.default, environment = _DIRECTORY))
@@ -47,8 +50,9 @@ def _catalog_impl(rctx):
     ])
     if result.return_code != 0:
         fail("\n" + result.stderr.strip())
-    for path in [directory] + rctx.read("directories.txt").splitlines():
-        rctx.path(path).readdir(watch = "yes")
+    if not fingerprint:
+        for path in [directory] + rctx.read("directories.txt").splitlines():
+            rctx.path(path).readdir(watch = "yes")
 
 _catalog = repository_rule(
     doc = "The artifacts of one directory, or those of the embedded default.",

@@ -50,7 +50,7 @@ def list_checks() -> Iterator[Check]:
     known = load_distributions()
     packages = dict(sorted(installed_packages(known).items()))
     yield Check("packages", partial(check_packages, known, packages))
-    yield Check("target", partial(check_target, known))
+    yield Check("target", partial(check_target, known, packages))
     for name, package in packages.items():
         yield Check(f"record:{name}", partial(check_record, package))
     for role in ("core", "libraries"):
@@ -84,14 +84,18 @@ def check_packages(known: Distributions, packages: dict[str, InstalledPackage]) 
     return ", ".join(packages)
 
 
-def check_target(known: Distributions) -> str:
-    """Check that the target chosen at installation, perhaps on another machine (installers cache), is still right."""
+def check_target(known: Distributions, packages: dict[str, InstalledPackage]) -> str:
+    """Check that the target chosen at installation, perhaps on another machine (installers cache), is still right.
+
+    It need not be if the package for the right one is installed as well.
+    """
     from .detect import detect_gpus
     from .targets import select_target
 
     recorded = str((load_selection() or {}).get("target", known.default_target))
     now = select_target(known.targets, known.default_target, os.environ, detect_gpus())
-    if now.source != "default" and now.target != recorded:
+    wanted = known.target_packages()[now.target].distribution
+    if now.source != "default" and now.target != recorded and wanted not in packages:
         raise FailureError(
             f"rocm was installed for {recorded}, but here {now.reason}. Install it again, with the extras you use: "
             f'pip install --force-reinstall --no-deps --no-cache-dir "rocm=={known.version}"'

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 from .errors import RocmSdkError
@@ -20,6 +21,7 @@ PATHS = {"root": "", "bin": "bin", "cmake": "lib/cmake", "include": "include", "
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (the process's own arguments by default) and return the exit status."""
     arguments = make_parser().parse_args(argv)
+    warnings.formatwarning = lambda message, *_: f"rocm-sdk: warning: {message}\n"
     try:
         status: int = arguments.run(arguments)
     except RocmSdkError as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import DevelError, DevelReadOnlyError
 from ..lock import exclusive_lock
-from ..record import Row, read_record, replace_below, write_record
+from ..record import Row, is_below, read_record, replace_below, write_record
 from .archive import READ_ERRORS, unpack
 from .layout import DevelLayout, find_layout
 from .links import make_hard_links, make_symlinks, remove_links, wanted_hard_links
@@ -47,8 +47,11 @@ def update(layout: DevelLayout, verify: bool) -> None:
         with _explained_errors(layout), exclusive_lock(layout.lock_file):
             _update_locked(find_layout(), verify)
     except DevelReadOnlyError as error:
-        if read_state(layout) is None:
+        state, content = read_state(layout), read_content(layout)
+        if state is None or content is None:
             raise
+        if is_current(layout) and _is_usable(layout, state, content, verify):
+            return
         warnings.warn(f"the development tree is not up to date: {error}", RuntimeWarning, stacklevel=3)
 
 
@@ -76,6 +79,7 @@ def _expand(layout: DevelLayout) -> None:
     """Make the tree from nothing; whatever fails, nothing of it is left."""
     archive = layout.require_archive()
     rows = read_record(layout.devel.record)
+    layout.state_file.unlink(missing_ok=True)
     # One row for the whole tree while it is being made: pip and uv remove a directory that RECORD names.
     write_record(layout.devel.record, replace_below(rows, layout.tree, [layout.tree]))
     try:
@@ -90,11 +94,15 @@ def _expand(layout: DevelLayout) -> None:
 
 
 def _finish(layout: DevelLayout, content: Content, old_links: list[str], archive: list[int]) -> None:
-    """Make all links, write RECORD and, last, the state; `archive` is the mark of what `content` came from."""
+    """Make all links, write RECORD and, last, the state; `archive` is the mark of what `content` came from.
+
+    Links to be removed are those of the last call that was finished, and what RECORD lists of one that was not.
+    """
     packages = mark_packages(layout)
     hard_links = wanted_hard_links(content, layout)
-    _announce(layout, {*hard_links, *content.symlinks})
-    stale = {*old_links} - hard_links.keys() - content.symlinks.keys()
+    listed = _announce(layout, {*hard_links, *content.symlinks})
+    wanted = TreeContent(content, [*hard_links, *content.symlinks]).recorded_paths(layout)
+    stale = {*old_links, *listed} - wanted - {layout.tree, *content.directories}
     remove_links(layout, stale, keep=frozenset(content.directories))
     make_hard_links(layout, hard_links)
     symlinks = make_symlinks(layout, content.symlinks)
@@ -106,13 +114,14 @@ def _finish(layout: DevelLayout, content: Content, old_links: list[str], archive
     write_state(layout, State(archive, packages))
 
 
-def _announce(layout: DevelLayout, paths: set[str]) -> None:
-    """Write paths into RECORD before they are made, if it does not cover them yet."""
+def _announce(layout: DevelLayout, paths: set[str]) -> set[str]:
+    """Write paths into RECORD before they are made, unless it covers them, and return what it listed of the tree."""
     rows = read_record(layout.devel.record)
-    listed = {row.path for row in rows}
+    listed = {row.path for row in rows if is_below(row.path, layout.tree)}
     new = paths - listed
     if new and layout.tree not in listed:
         write_record(layout.devel.record, [*rows, *map(Row, sorted(new))])
+    return listed
 
 
 def _remove_tree(root: Path) -> None:

@@ -7,7 +7,8 @@ compares it with what is installed now. The content is only read when something 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,21 @@ class TreeContent:
     links: list[str]
 
     def recorded_paths(self, layout: DevelLayout) -> set[str]:
-        """Return every path of the tree that RECORD has to list."""
+        """Return every path of the tree that RECORD has to list: files, links, and directories that hold neither."""
         own = {f"{layout.tree}/{path.name}" for path in (layout.state_file, layout.content_file)}
-        return own.union(self.archive.files, self.archive.directories, self.links)
+        paths = own.union(self.archive.files, self.links)
+        return paths.union(set(self.archive.directories) - _parents(paths))
+
+
+def _parents(paths: Iterable[str]) -> set[str]:
+    """Return every directory above the paths, which are relative and have `/`."""
+    found = {""}
+    for path in paths:
+        parent = posixpath.dirname(path)
+        while parent not in found:
+            found.add(parent)
+            parent = posixpath.dirname(parent)
+    return found
 
 
 def is_current(layout: DevelLayout) -> bool:

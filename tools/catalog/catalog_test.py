@@ -1,0 +1,259 @@
+"""Tests of the catalog: what it makes of an artifacts directory, and what it says when that cannot be used."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.catalog import catalog
+from tools.catalog.catalog import escape, main
+
+TOOL = Path(catalog.__file__)
+
+
+class Artifacts:
+    """An artifacts directory in the making, and the repository made of it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / "artifacts"
+        self.output = directory / "repository"
+        self.root.mkdir()
+        self.output.mkdir()
+
+    def add(self, name: str, files: Mapping[str, str | bytes], bases: str = "stage\n") -> Path:
+        """Add an artifact; returns its base directory `stage`."""
+        stage = self.root / name / "stage"
+        stage.mkdir(parents=True)
+        (self.root / name / "artifact_manifest.txt").write_text(bases, encoding="utf-8")
+        for path, content in files.items():
+            file = stage / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+            file.chmod(0o644)
+        return stage
+
+    def scan(self) -> int:
+        """Run the catalog; return its exit code."""
+        return main([f"--artifacts={self.root}", "--repository=_main~rocm~a", f"--output={self.output}"])
+
+    def entries(self, manifest: str) -> dict[str, dict[str, str]]:
+        """Read a manifest's entries, by path."""
+        document = json.loads((self.output / "manifests" / f"{manifest}.json").read_text(encoding="utf-8"))
+        return {entry["path"]: entry for entry in document["entries"]}
+
+    def load(self, name: str) -> dict[str, Any]:
+        """Evaluate a generated file: the subset of Starlark that it is in means the same in Python."""
+        calls: list[dict[str, Any]] = []
+        scope: dict[str, Any] = {"load": lambda *_: None, "package": lambda **_: None, "Label": str, "struct": dict}
+        scope |= {"catalogued_artifact": lambda **attributes: calls.append(attributes), "calls": calls}
+        exec((self.output / name).read_text(encoding="utf-8"), scope)
+        return scope
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Artifacts:
+    return Artifacts(tmp_path)
+
+
+def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
+    names = [
+        "with space",
+        "a+b@c",
+        "a:b",
+        "a=b",
+        "100%",
+        "back\\slash",
+        'quote"s',
+        "ïß文",
+        "BUILD",
+        "BUILD.bazel",
+        "BUILD/x",
+        "d/WORKSPACE",
+        "BUILD%",
+        "%42UILD",
+    ]
+    names.remove("BUILD")
+    stage = artifacts.add("gfx_lib_gfx950:xnack+", {name: name for name in names})
+    assert artifacts.scan() == 0
+    entries = artifacts.entries("gfx_lib_gfx950%3Axnack+")
+    assert {path for path, entry in entries.items() if entry["kind"] == "file"} == set(names)
+    labels = {
+        path: entry["file"].removeprefix("../_main~rocm~a/") for path, entry in entries.items() if "file" in entry
+    }
+    assert labels["a:b"] == "files/gfx_lib_gfx950%3Axnack+/stage/a%3Ab"
+    assert labels["BUILD.bazel"].endswith("/BUILD.bazel%")
+    assert labels["BUILD/x"].endswith("/BUILD%/x")
+    assert len(set(labels.values())) == len(names)
+    for path, label in labels.items():
+        assert not set(label) & set("=:\\")
+        assert (artifacts.output / label).readlink() == stage / path
+        assert (artifacts.output / label).read_text() == path
+    (call,) = artifacts.load("BUILD.bazel")["calls"]
+    assert call == {
+        "name": "gfx_lib_gfx950%3Axnack+",
+        "artifact_name": "gfx",
+        "big_srcs": [],
+        "component": "lib",
+        "manifest": "manifests/gfx_lib_gfx950%3Axnack+.json",
+        "srcs": [labels[path] for path, entry in entries.items() if entry["kind"] == "file"],
+        "target": "gfx950:xnack+",
+    }
+
+
+def test_escaped_names_can_be_told_apart() -> None:
+    names = ["a:b", "a%3Ab", "a%253Ab", "BUILD", "BUILD%", "BUILD%25", "x/BUILD/y", "x/BUILD%/y", "a=b", "a\\b"]
+    assert len({escape(name) for name in names}) == len(names)
+    assert escape("lib/libx.so.1") == "lib/libx.so.1"
+
+
+def test_modes_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
+    stage = artifacts.add("a_run_generic", {"bin/tool": "", "share/read-only": ""})
+    (stage / "bin/tool").chmod(0o755)
+    (stage / "share/read-only").chmod(0o444)
+    (stage / "share").chmod(0o555)
+    (stage / "empty").mkdir(mode=0o700)
+    for path, text in (("bin/other", "tool"), ("llvm", "./lib/llvm/"), ("up", "bin/../share"), ("dangles", "no where")):
+        (stage / path).symlink_to(text)
+    assert artifacts.scan() == 0
+    entries = artifacts.entries("a_run_generic")
+    assert list(entries) == [
+        "bin",
+        "bin/other",
+        "bin/tool",
+        "dangles",
+        "empty",
+        "llvm",
+        "share",
+        "share/read-only",
+        "up",
+    ]
+    assert entries["bin/tool"] == {
+        "base": "stage",
+        "path": "bin/tool",
+        "kind": "file",
+        "mode": "0755",
+        "file": "../_main~rocm~a/files/a_run_generic/stage/bin/tool",
+    }
+    assert entries["share/read-only"]["mode"] == "0444"
+    assert entries["empty"] == {"base": "stage", "path": "empty", "kind": "directory", "mode": "0700"}
+    assert entries["share"]["mode"] == "0555"
+    assert entries["llvm"] == {"base": "stage", "path": "llvm", "kind": "link", "target": "./lib/llvm/"}
+    assert {path: entry["target"] for path, entry in entries.items() if entry["kind"] == "link"} == {
+        "bin/other": "tool",
+        "llvm": "./lib/llvm/",
+        "up": "bin/../share",
+        "dangles": "no where",
+    }
+    watched = (artifacts.output / "directories.txt").read_text().splitlines()
+    assert watched == [str(stage), str(stage / "bin"), str(stage / "empty"), str(stage / "share")]
+
+
+def test_several_base_directories(artifacts: Artifacts) -> None:
+    artifacts.add("a_lib_generic", {"x": "1"}, bases="stage\n\n./other/stage/ \nstage\n")
+    (artifacts.root / "a_lib_generic/other/stage").mkdir(parents=True)
+    (artifacts.root / "a_lib_generic/other/stage/y").write_text("2")
+    (artifacts.root / "a_lib_generic/elsewhere").mkdir()
+    assert artifacts.scan() == 0
+    assert {path: entry["base"] for path, entry in artifacts.entries("a_lib_generic").items()} == {
+        "x": "stage",
+        "y": "other/stage",
+    }
+
+
+def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "BIG_FILE_BYTES", 10)
+    artifacts.add("a_lib_generic", {"nine": "9" * 9, "ten": "0" * 10, "eleven": "1" * 11})
+    assert artifacts.scan() == 0
+    (call,) = artifacts.load("BUILD.bazel")["calls"]
+    assert [label.rpartition("/")[2] for label in call["srcs"]] == ["nine"]
+    assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["eleven", "ten"]
+
+
+BUILD_FILE = """load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")
+
+package(default_visibility = ["//visibility:public"])
+
+catalogued_artifact(
+    name = "a_dev_generic",
+    artifact_name = "a",
+    big_srcs = [],
+    component = "dev",
+    manifest = "manifests/a_dev_generic.json",
+    srcs = ["files/a_dev_generic/stage/include/a.h"],
+    target = "generic",
+)
+
+catalogued_artifact(
+    name = "ï_lib_gfx942",
+    artifact_name = "ï",
+    big_srcs = [],
+    component = "lib",
+    manifest = "manifests/ï_lib_gfx942.json",
+    srcs = [],
+    target = "gfx942",
+)
+"""
+ARTIFACTS_FILE = '''"""The artifacts found in ROCM_ARTIFACTS_DIR."""
+
+SPLIT = False
+
+DIST_TARGETS = []
+
+ARTIFACTS = [
+    struct(name = "a", component = "dev", target = "generic", label = str(Label("//:a_dev_generic"))),
+    struct(name = "ï", component = "lib", target = "gfx942", label = str(Label("//:ï_lib_gfx942"))),
+]
+'''
+
+
+def test_generated_files(artifacts: Artifacts) -> None:
+    artifacts.add("ï_lib_gfx942", {})
+    artifacts.add("a_dev_generic", {"include/a.h": ""})
+    artifacts.add(".hidden", {})
+    (artifacts.root / "notes.txt").write_text("no artifact")
+    assert artifacts.scan() == 0
+    assert (artifacts.output / "BUILD.bazel").read_text(encoding="utf-8") == BUILD_FILE
+    assert (artifacts.output / "artifacts.bzl").read_text(encoding="utf-8") == ARTIFACTS_FILE
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ('{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}', True),
+        ('{"flags": {"KPACK_SPLIT_ARTIFACTS": false}}', False),
+        ('{"flags": {}}', False),
+        ("{}", False),
+    ],
+)
+def test_layout_and_targets(artifacts: Artifacts, text: str, split: bool) -> None:
+    about = {"share/therock/therock_manifest.json": text}
+    artifacts.add("base_lib_generic", about)
+    artifacts.add("base_run_generic", {"share/therock/dist_info.json": '{"dist_amdgpu_targets": "gfx942;;gfx1100"}'})
+    assert artifacts.scan() == 0
+    loaded = artifacts.load("artifacts.bzl")
+    assert (loaded["SPLIT"], loaded["DIST_TARGETS"]) == (split, ["gfx942", "gfx1100"])
+
+
+def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path) -> None:
+    artifacts.add("ï_lib_gfx950:xnack+", {"lib/ï": "x", "lib/a": "y"})
+    trees = []
+    for name in ("one", "two"):
+        output = tmp_path / name
+        command = [
+            sys.executable,
+            "-I",
+            str(TOOL),
+            f"--artifacts={artifacts.root}",
+            "--repository=r",
+            f"--output={output}",
+        ]
+        output.mkdir()
+        # An environment without a locale: the names are UTF-8 all the same.
+        subprocess.run(command, check=True, env={})
+        trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
+    assert trees[0] == trees[1]
+    assert len(trees[0]) == 6

@@ -1,0 +1,180 @@
+"""Tests of the inspect tool: what files are, and what it says of damaged ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.elf import constants as c
+from tools.elf.sample import Sample
+from tools.inspect.tool import file_facts, main
+from tools.testing.tiny_elf import program, relocatable
+
+INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
+
+
+def facts(directory: Path, content: bytes) -> dict[str, Any]:
+    path = directory / "file"
+    path.write_bytes(content)
+    found = file_facts(str(path), "a_lib_x/stage/file")
+    assert found.pop("size") == len(content)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "data"),
+        (b"#", "data"),
+        (b"\x7fEL", "data"),
+        (b"text", "data"),
+        (b"#!/usr/bin/env python3\n", "script"),
+        (b"#!", "script"),
+        (Sample().build(), "elf-library"),
+        (Sample(soname=None).build(), "elf-library"),
+        (Sample(soname=None, interpreter=INTERPRETER).build(), "elf-program"),
+        (Sample(soname=None, kind=c.ET_EXEC).build(), "elf-program"),
+        (program(".text", b"\xc3"), "elf-program"),
+        (relocatable(), "elf-object"),
+        (Sample(machine=c.EM_AMDGPU).build(), "gpu-code-object"),
+        (relocatable(c.EM_AMDGPU), "gpu-code-object"),
+    ],
+    ids=[
+        "empty",
+        "one byte",
+        "half of a magic number",
+        "text",
+        "script",
+        "shortest script",
+        "library",
+        "library without SONAME",
+        "PIE program",
+        "program",
+        "static program",
+        "object",
+        "GPU code object",
+        "GPU object",
+    ],
+)
+def test_types(tmp_path: Path, content: bytes, expected: str) -> None:
+    assert facts(tmp_path, content)["type"] == expected
+
+
+def test_library_that_can_be_run_is_a_library(tmp_path: Path) -> None:
+    """libcap.so.2 has an interpreter, as programs do: a launcher in the place of a link to it could not be loaded."""
+    found = facts(tmp_path, Sample(soname="libcap.so.2", interpreter=INTERPRETER).build())
+    assert (found["type"], found["soname"], found["dynamic"]) == ("elf-library", "libcap.so.2", True)
+
+
+def test_facts_of_a_library(tmp_path: Path) -> None:
+    sample = Sample(
+        soname="libx.so.1",
+        needed=("libc.so.6", "liby.so"),
+        rpath="$ORIGIN:/build",
+        runpath="$ORIGIN/../lib::",
+        versions=(("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.34")),),
+    )
+    assert facts(tmp_path, sample.build()) == {
+        "type": "elf-library",
+        "machine": c.EM_X86_64,
+        "soname": "libx.so.1",
+        "needed": ["libc.so.6", "liby.so"],
+        "rpath": ["$ORIGIN", "/build"],
+        "runpath": ["$ORIGIN/../lib", "", ""],
+        "versions_needed": {"libc.so.6": ["GLIBC_2.2.5", "GLIBC_2.34"]},
+        "dynamic": True,
+    }
+
+
+def test_what_cannot_be_edited_is_not_called_dynamic(tmp_path: Path) -> None:
+    assert "dynamic" not in facts(tmp_path, Sample(machine=c.EM_AMDGPU).build())
+    assert "dynamic" not in facts(tmp_path, Sample(soname="ld-linux-x86-64.so.2").build())
+    assert "dynamic" not in facts(tmp_path, program(".text", b"\xc3"))
+
+
+class Artifact:
+    """An artifact of files in a directory, and the facts about them."""
+
+    def __init__(self, directory: Path, files: dict[str, bytes]) -> None:
+        self.directory = directory
+        manifest, self.arguments = [], []
+        for number, (path, content) in enumerate(files.items()):
+            manifest.append({"base": "stage", "path": path, "kind": "file", "mode": "0644", "file": f"x/{path}"})
+            (directory / f"f={number}").write_bytes(content)
+            self.arguments.append(f"x/{path}={directory}/f={number}")
+        manifest.append({"base": "stage", "path": "link", "kind": "link", "target": "a"})
+        (directory / "manifest").write_text(json.dumps({"artifact": "a_lib_x", "entries": manifest}), encoding="utf-8")
+
+    def inspect(self) -> int:
+        """Run the tool; return its exit code."""
+        arguments = ["--label=//:a", "--artifact=a_lib_x", "--unit=a_lib_x/small", *self.arguments]
+        return main([*arguments, f"--manifest={self.directory}/manifest", f"--output={self.directory}/facts"])
+
+    @property
+    def facts(self) -> Any:
+        """Read what it wrote."""
+        return json.loads((self.directory / "facts").read_text(encoding="utf-8"))
+
+
+def test_main_writes_facts_sorted_by_source(tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {"ï = :": b"#!x", "lib/libsample.so.1": Sample().build(), "a=": b"1", "a=a": b"22"})
+    assert artifact.inspect() == 0
+    assert (artifact.facts["artifact"], artifact.facts["unit"]) == ("a_lib_x", "a_lib_x/small")
+    files = artifact.facts["files"]
+    assert list(files) == [f"a_lib_x/stage/{path}" for path in ("a=", "a=a", "lib/libsample.so.1", "ï = :")]
+    assert [found["type"] for found in files.values()] == ["data", "data", "elf-library", "script"]
+    assert [found["size"] for found in files.values()][:2] == [1, 2]
+    first = (tmp_path / "facts").read_bytes()
+    artifact.arguments.reverse()
+    assert artifact.inspect() == 0
+    assert (tmp_path / "facts").read_bytes() == first
+
+
+@pytest.mark.parametrize("size", [4, 15, 63, 200, 700, 1200])
+def test_truncated_elf_file(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
+    artifact = Artifact(tmp_path, {"lib/libx.so": Sample().build()[:size]})
+    assert artifact.inspect() == 1
+    error = capsys.readouterr().err
+    assert error.startswith("ERROR: //:a: a_lib_x/stage/lib/libx.so: at file offset 0x")
+    assert f"the file has {size}" in error
+    assert error.endswith("The file is damaged or cut off: build or fetch the artifact anew\n")
+    assert not (tmp_path / "facts").exists()
+
+
+def test_name_in_an_elf_file_that_is_not_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = Sample(soname="libXX.so").build().replace(b"libXX.so", b"lib\xff\xfe.so")
+    assert Artifact(tmp_path, {"lib/libx.so": content}).inspect() == 1
+    error = capsys.readouterr().err
+    assert error.startswith(
+        "ERROR: //:a: a_lib_x/stage/lib/libx.so: at file offset 0x0: a name in the dynamic section is not"
+    )
+
+
+def test_file_that_the_sandbox_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    artifact = Artifact(tmp_path, {"a": b""})
+    (tmp_path / "f=0").unlink()
+    (tmp_path / "f=0").symlink_to(tmp_path / "away")
+    assert artifact.inspect() == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //:a: a_lib_x/stage/a: {tmp_path}/away is not there for the action. If it is on the machine, the "
+        "sandbox hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp\n"
+    )
+
+
+def test_file_that_the_manifest_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    artifact = Artifact(tmp_path, {"a": b""})
+    artifact.arguments.append("x/b=b")
+    assert artifact.inspect() == 1
+    assert f"x/b=b: no file of that name in {tmp_path}/manifest; expected one" in capsys.readouterr().err
+
+
+def test_only_headers_are_read(tmp_path: Path) -> None:
+    """A library of 64 GiB, most of it a hole: reading it would take minutes."""
+    path = tmp_path / "libbig.so"
+    path.write_bytes(Sample(soname="libbig.so").build())
+    size = 64 << 30
+    with path.open("r+b") as file:
+        file.truncate(size)
+    found = file_facts(str(path), "a_lib_x/stage/libbig.so")
+    assert (found["size"], found["soname"]) == (size, "libbig.so")

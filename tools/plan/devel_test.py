@@ -1,0 +1,143 @@
+"""Tests of the devel package's plan."""
+
+from dataclasses import replace
+
+import pytest
+
+from tools.common.errors import ToolError
+from tools.plan.model import Definition, Entry, Found, Plan, Treatment
+from tools.testing.artifacts import directory, file, library, link, plan, program
+
+CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
+DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",))
+DEVICE = Definition("device_gfx942", "runtime", "_libraries", per_target=True)
+
+CHAIN = (
+    library("lib/liba.so.1.2", "liba.so.1"),
+    link("lib/liba.so.1", "liba.so.1.2"),
+    link("lib/liba.so", "liba.so.1"),
+)
+
+
+def entries(*found: Found, builds_on: tuple[Plan, ...] = (), definition: Definition = DEVEL) -> dict[str, Entry]:
+    return {entry.path: entry for entry in plan(definition, *found, builds_on=builds_on).entries}
+
+
+def outcome(entry: Entry) -> tuple[Treatment, str, str | None]:
+    return entry.treatment, entry.reason, entry.target
+
+
+def test_what_a_runtime_package_has_becomes_a_link_to_it() -> None:
+    core = plan(CORE, *CHAIN, program("lib/llvm/bin/clang-20"))
+    planned = entries(*CHAIN, program("lib/llvm/bin/clang-20"), builds_on=(core,))
+    assert outcome(planned["lib/liba.so.1"]) == (Treatment.LINK_TO, "package core has it", "../../_core/lib/liba.so.1")
+    assert planned["lib/llvm/bin/clang-20"].target == "../../../../_core/lib/llvm/bin/clang-20"
+    assert not any(entry.is_packed_file for entry in planned.values())
+
+
+def test_aliases_come_back() -> None:
+    core = plan(CORE, *CHAIN)
+    planned = entries(*CHAIN, builds_on=(core,))
+    assert outcome(planned["lib/liba.so.1.2"]) == (
+        Treatment.LINK_TO,
+        "alias of the library's SONAME, liba.so.1",
+        "liba.so.1",
+    )
+    assert outcome(planned["lib/liba.so"]) == (Treatment.LINK_TO, "link, kept", "liba.so.1")
+
+
+def test_links_stay_links() -> None:
+    core = plan(CORE, program("bin/clang-20"), link("bin/clang", "clang-20"), file("share/a"), link("share/b", "a"))
+    planned = entries(
+        program("bin/clang-20"),
+        link("bin/clang", "clang-20"),
+        file("share/a"),
+        link("share/b", "a"),
+        directory("lib"),
+        link("lib64", "lib"),
+        builds_on=(core,),
+    )
+    kept = {path: planned[path].target for path in ("bin/clang", "share/b", "lib64")}
+    assert kept == {"bin/clang": "clang-20", "share/b": "a", "lib64": "lib"}
+    assert {planned[path].reason for path in kept} == {"link, kept"}
+
+
+def test_own_files_and_directories_are_kept_with_their_modes() -> None:
+    planned = entries(file("include/a.h", mode="0444"), directory("empty", "0700"), library("lib/libdev.so"))
+    assert outcome(planned["include/a.h"]) == (Treatment.KEEP, "no runtime package has it (data)", None)
+    assert planned["include/a.h"].mode == "0444"
+    assert outcome(planned["empty"]) == (Treatment.KEEP, "directory", None)
+    assert planned["empty"].mode == "0700"
+    assert planned["lib/libdev.so"].treatment is Treatment.PATCH
+    assert planned["lib/libdev.so"].rpath == ("$ORIGIN",)
+
+
+def test_what_a_runtime_package_drops_is_here() -> None:
+    core = plan(replace(CORE, exclude=("**/cmake/**",)), file("lib/cmake/a.cmake"))
+    planned = entries(file("lib/cmake/a.cmake"), builds_on=(core,))
+    assert planned["lib/cmake/a.cmake"].treatment is Treatment.KEEP
+
+
+def test_dangling_link_is_dropped() -> None:
+    planned = entries(link("lib/x", "nowhere"), link("lib/y", "x"))
+    assert outcome(planned["lib/x"]) == (Treatment.DROP, "link that dangles: nowhere", None)
+    assert planned["lib/y"].treatment is Treatment.DROP
+
+
+def test_files_of_packages_per_target_are_linked_when_the_tree_is_unpacked() -> None:
+    device = plan(DEVICE, file("lib/kernels.co"))
+    family = Definition("libraries_gfx94X", "runtime", "_libraries_gfx94X", per_target=True)
+    chain = plan(family, *CHAIN)
+    planned = entries(file("lib/kernels.co"), *CHAIN, builds_on=(device, chain))
+    assert outcome(planned["lib/kernels.co"]) == (
+        Treatment.DROP,
+        "linked to device_gfx942, if that is installed, when the tree is unpacked",
+        None,
+    )
+    assert planned["lib/liba.so.1"].treatment is Treatment.DROP
+    assert planned["lib/liba.so"].target == "liba.so.1"
+    assert planned["lib/liba.so.1.2"].target == "liba.so.1"
+
+
+def test_families_may_have_the_same_paths() -> None:
+    families = tuple(
+        plan(Definition(f"libraries_{name}", "runtime", f"_libraries_{name}", per_target=True), *CHAIN)
+        for name in ("gfx94X", "gfx110X")
+    )
+    assert entries(*CHAIN, builds_on=families)["lib/liba.so.1"].treatment is Treatment.DROP
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(DEVICE, package="device_gfx1100"), replace(CORE, package="libraries", tree="_libraries")],
+)
+def test_packages_that_are_installed_together_may_not(other: Definition) -> None:
+    plans = (plan(DEVICE, file("lib/a")), plan(other, file("lib/a")))
+    with pytest.raises(ToolError) as error:
+        entries(builds_on=plans)
+    assert str(error.value) == (
+        f"lib/a: package device_gfx942 has it from device_gfx942_lib_generic/stage/lib/a, and package {other.package} "
+        f"from {other.package}_lib_generic/stage/lib/a; expected one owner. Exclude it from one of the packages"
+    )
+
+
+def test_owner_of_the_bytes_counts_not_that_of_an_alias() -> None:
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), link("lib/liba.so", "liba.so.1"))
+    other = plan(replace(CORE, package="libraries", tree="_libraries"), file("lib/liba.so"))
+    for order in ((core, other), (other, core)):
+        assert entries(file("lib/liba.so"), builds_on=order)["lib/liba.so"].target == "../../_libraries/lib/liba.so"
+
+
+def test_include_and_exclude() -> None:
+    definition = replace(DEVEL, include=("include/**",), exclude=("**/*.cpp",))
+    planned = entries(file("include/a.h"), file("include/a.cpp"), file("lib/a"), definition=definition)
+    assert {path: entry.reason for path, entry in planned.items() if entry.treatment is Treatment.DROP} == {
+        "include/a.cpp": "excluded by **/*.cpp",
+        "lib/a": "not among the paths of this package",
+    }
+
+
+def test_file_that_was_not_inspected_is_an_error() -> None:
+    found = replace(file("a"), facts=None)
+    with pytest.raises(ToolError, match="no facts about this file"):
+        entries(found)

@@ -1,0 +1,171 @@
+"""Tests of the plan tool: what each unit has to do, and the documents in and out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.common.errors import ToolError
+from tools.plan.model import Artifact, Definition, Found, Kind, Plan, Treatment
+from tools.plan.prefix import Prefix, merge
+from tools.plan.tool import edits_by_unit, main, make_plan
+from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
+
+CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",))
+NAMES = st.sampled_from(["a", "b", "lib", "libx.so", "libx.so.1", "x"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+TEXTS = st.lists(st.sampled_from(["..", ".", "a", "b", "lib", "libx.so.1", "x"]), min_size=1, max_size=3).map("/".join)
+FOUND = st.one_of(
+    PATHS.map(file),
+    PATHS.map(directory),
+    PATHS.map(program),
+    st.builds(file, PATHS, st.just("script"), st.sampled_from(["0644", "0755"])),
+    st.builds(library, PATHS, st.sampled_from([None, "libx.so.1", "libx.so"])),
+    st.builds(link, PATHS, TEXTS),
+)
+ARTIFACTS = st.lists(st.lists(FOUND, max_size=6, unique_by=lambda found: found.path), max_size=3).map(
+    lambda found: [artifact(f"n{number}_lib_generic", *some) for number, some in enumerate(found)]
+)
+
+
+def planned(artifacts: list[Artifact], kind: str) -> dict[str, Any] | str:
+    """Return the plan as a document, or the error."""
+    core = plan(Definition("base", "runtime", "_base"), library("lib/libx.so.1", "libx.so.1"), link("lib/b", "nowhere"))
+    try:
+        return make_plan(
+            Definition("p", kind, "_p", exclude=("x/**",), rpath=("_p/lib",)), artifacts, [core]
+        ).to_document()
+    except ToolError as error:
+        return str(error)
+
+
+@given(ARTIFACTS, st.sampled_from(["runtime", "devel"]), st.randoms())
+def test_the_order_of_the_inputs_does_not_matter(artifacts: list[Artifact], kind: str, random: Any) -> None:
+    shuffled = [Artifact(one.name, tuple(random.sample(one.found, len(one.found)))) for one in artifacts]
+    random.shuffle(shuffled)
+    assert planned(shuffled, kind) == planned(artifacts, kind)
+
+
+@given(ARTIFACTS, st.sampled_from(["runtime", "devel"]))
+def test_every_plan_can_be_read_and_packed(artifacts: list[Artifact], kind: str) -> None:
+    document = planned(artifacts, kind)
+    if isinstance(document, str):
+        return
+    made = Plan.from_document(document)
+    paths = [entry.path for entry in made.entries]
+    assert paths == sorted(set(paths))
+    assert all(entry.reason for entry in made.entries)
+    facts = {found.source: found.facts for one in artifacts for found in one.found if found.facts}
+    edits = edits_by_unit(made, facts, {one.name: f"{one.name}/small" for one in artifacts})
+    packed = [entry["path"] for edit in edits.values() for entry in edit["entries"]]
+    assert sorted(packed) == [entry.path for entry in made.entries if entry.is_packed_file]
+    merged, _ = merge(artifacts)
+    prefix = Prefix(merged, [])
+    for entry in made.entries:
+        if entry.treatment is Treatment.LAUNCHER and kind == "runtime":
+            resolved = prefix.resolve(entry.path)
+            assert resolved
+            assert resolved.node.kind is Kind.FILE
+
+
+def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
+    """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
+    arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
+    definition = {"package": "core", "kind": "runtime", "tree": "_core", "rpath": ["_core/lib"], "exclude": ["x/**"]}
+    (directory_ / "definition.json").write_text(json.dumps(definition))
+    for name, found in artifacts.items():
+        entries, facts = [], {}
+        for one in found:
+            entry = {"base": "stage", "path": one.path, "kind": str(one.kind)}
+            entry |= {"target": one.link} if one.link else {"mode": one.mode}
+            entries.append(entry)
+            if one.facts:
+                facts[f"{name}/stage/{one.path}"] = {
+                    "size": one.facts.size,
+                    "type": one.facts.type,
+                    "soname": one.facts.soname,
+                    "needed": ["libc.so.6"],
+                    "dynamic": one.facts.dynamic,
+                }
+        manifest, unit = directory_ / f"{name}.manifest", f"{name}/small"
+        manifest.write_text(json.dumps({"artifact": name, "entries": entries}))
+        (directory_ / f"{name}.facts").write_text(json.dumps({"unit": unit, "files": facts}))
+        arguments += [f"--manifest={manifest}", f"--facts={directory_}/{name}.facts", f"--launchers={name}={unit}"]
+        arguments.append(f"--edit={unit}={directory_}/{name}.edit")
+    return arguments
+
+
+ONE = [library("lib/liba.so.1", "liba.so.1"), file("share/both"), link("bin/tool", "../libexec/tool")]
+TWO = [program("libexec/tool"), file("share/both"), file("share/ï = :", mode="0444"), link("lib/liba.so", "liba.so.1")]
+
+
+def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": TWO})) == 0
+    one = json.loads((tmp_path / "one_lib_generic.edit").read_text(encoding="utf-8"))
+    two = json.loads((tmp_path / "two_run_generic.edit").read_text(encoding="utf-8"))
+    assert one == {
+        "entries": [
+            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool"},
+            {
+                "path": "lib/liba.so.1",
+                "mode": "0755",
+                "source": "one_lib_generic/stage/lib/liba.so.1",
+                "rpath": ["$ORIGIN"],
+            },
+            {"path": "share/both", "mode": "0644", "source": "one_lib_generic/stage/share/both"},
+        ],
+        "digest": ["one_lib_generic/stage/share/both"],
+    }
+    assert [entry["path"] for entry in two["entries"]] == ["libexec/tool", "share/ï = :"]
+    assert two["entries"][0]["rpath"] == ["$ORIGIN/../lib"]
+    assert two["digest"] == ["two_run_generic/stage/share/both"]
+    made = Plan.from_document(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8")))
+    assert (made.package, made.tree, made.per_target) == ("core", "_core", False)
+    assert made.equal_sources == (("one_lib_generic/stage/share/both", "two_run_generic/stage/share/both"),)
+    assert {entry.path: str(entry.treatment) for entry in made.entries} == {
+        "bin/tool": "launcher",
+        "lib/liba.so": "alias of",
+        "lib/liba.so.1": "patch",
+        "libexec/tool": "patch",
+        "share/both": "keep",
+        "share/ï = :": "keep",
+    }
+
+
+def test_a_change_elsewhere_leaves_a_units_edit_file_as_it_was(tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    for directory_, two in ((before, TWO), (after, [*TWO, file("share/new"), link("share/newer", "both")])):
+        directory_.mkdir()
+        assert main(documents(directory_, {"one_lib_generic": ONE, "two_run_generic": two})) == 0
+    assert (before / "one_lib_generic.edit").read_bytes() != (after / "one_lib_generic.edit").read_bytes()
+    for directory_, two in ((before, TWO), (after, [*TWO, file("share/new", size=9), link("share/newer", "new")])):
+        assert main(documents(directory_, {"one_lib_generic": ONE, "two_run_generic": two})) == 0
+    assert (before / "one_lib_generic.edit").read_bytes() == (after / "one_lib_generic.edit").read_bytes()
+    assert (before / "two_run_generic.edit").read_bytes() != (after / "two_run_generic.edit").read_bytes()
+
+
+def test_a_unit_without_entries_gets_an_edit_file(tmp_path: Path) -> None:
+    assert (
+        main(documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": [*TWO, file("x/y")], "z_dev_x": []})) == 0
+    )
+    assert json.loads((tmp_path / "z_dev_x.edit").read_text()) == {"entries": [], "digest": []}
+
+
+def test_plans_of_other_packages_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = plan(Definition("base", "runtime", "_base"), file("share/both"))
+    (tmp_path / "base.json").write_text(json.dumps(base.to_document()))
+    arguments = documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": TWO})
+    assert main([*arguments, f"--builds-on={tmp_path}/base.json"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("ERROR: //:core: share/both: from one_lib_generic/stage/share/both, but package base has")
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_broken_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = documents(tmp_path, {"one_lib_generic": ONE})
+    (tmp_path / "one_lib_generic.facts").write_text("{")
+    assert main(arguments) == 1
+    assert f"{tmp_path}/one_lib_generic.facts: expected a JSON document" in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""Makes what plans are made from, for tests: entries with their facts, artifacts, and plans.
+
+    hip = artifact("hip_lib_generic", library("lib/libhip.so.1", "libhip.so.1"), link("lib/libhip.so", "libhip.so.1"))
+
+An entry's source is filled in when it becomes part of an artifact.
+"""
+
+from dataclasses import replace
+
+from tools.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
+from tools.plan.tool import make_plan
+
+#: The base directory of every artifact made here.
+BASE = "stage"
+
+
+def file(path: str, type_: str = "data", mode: str = "0644", size: int = 1) -> Found:
+    """Make a file of that type, as `tools.inspect` names types."""
+    return Found(path, Kind.FILE, "", mode, facts=Facts("", size, type_))
+
+
+def library(
+    path: str, soname: str | None = None, rpath: tuple[str, ...] = (), runpath: tuple[str, ...] = (), size: int = 1
+) -> Found:
+    """Make a shared library."""
+    return Found(
+        path, Kind.FILE, "", "0755", facts=Facts("", size, "elf-library", soname, rpath, runpath, dynamic=True)
+    )
+
+
+def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> Found:
+    """Make an ELF program; one that is not dynamic is static."""
+    return Found(path, Kind.FILE, "", "0755", facts=Facts("", 1, "elf-program", None, rpath, dynamic=dynamic))
+
+
+def link(path: str, text: str) -> Found:
+    """Make a symbolic link."""
+    return Found(path, Kind.LINK, "", "0777", text)
+
+
+def directory(path: str, mode: str = "0755") -> Found:
+    """Make a directory."""
+    return Found(path, Kind.DIRECTORY, "", mode)
+
+
+def artifact(name: str, *found: Found) -> Artifact:
+    """Make an artifact of entries; one unit, `{name}/small`, has all its files."""
+    sourced = (
+        replace(
+            one,
+            source=f"{name}/{BASE}/{one.path}",
+            facts=replace(one.facts, unit=f"{name}/small") if one.facts else None,
+        )
+        for one in found
+    )
+    return Artifact(name, tuple(sourced))
+
+
+def plan(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Plan:
+    """Plan a package of one artifact, `{package}_lib_generic`."""
+    return make_plan(definition, [artifact(f"{definition.package}_lib_generic", *found)], list(builds_on))
