@@ -18,7 +18,7 @@ MIRROR = "http://mirror.invalid/debian/"
 
 TOOLS = (
     *("bash", "cat", "cksum", "cut", "date", "dirname", "env", "find", "flock", "grep", "mkdir", "mv"),
-    *("readlink", "rm", "sed", "sha256sum", "tail", "tee", "touch", "wc"),
+    *("readlink", "rm", "sed", "sha256sum", "sort", "tail", "tee", "touch", "wc"),
 )
 
 FAKES = {

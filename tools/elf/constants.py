@@ -24,6 +24,7 @@ EM_AARCH64: Final = 183
 EM_AMDGPU: Final = 224
 
 PN_XNUM: Final = 0xFFFF
+SHN_ABS: Final = 0xFFF1
 SHN_XINDEX: Final = 0xFFFF
 
 PT_LOAD: Final = 1

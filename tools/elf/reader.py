@@ -29,8 +29,10 @@ VERNEED: Final = Struct("<HHIII")
 VERNAUX: Final = Struct("<IHHII")
 #: User space ends below this virtual address on every machine.
 MAX_ADDRESS: Final = 1 << 63
-#: More symbol version entries than this are not real.
-MAX_VERSIONS: Final = 1 << 16
+#: More than this of anything (sections, dynamic entries, notes, symbol versions) is damage, not a real file.
+MAX_COUNT: Final = 1 << 16
+#: So are more program headers than this.
+MAX_SEGMENTS: Final = 1 << 10
 
 
 def is_elf(head: bytes) -> bool:
@@ -102,6 +104,8 @@ def _read_tables(source: Source, elf: ElfFile) -> ElfFile:
         phnum = first[7] if phnum == c.PN_XNUM else phnum
     else:
         shnum = 0
+    if phnum > MAX_SEGMENTS or shnum > MAX_COUNT:
+        raise source.error(56, f"{phnum} program headers and {shnum} sections: more than a real file has")
     if phnum and phentsize != PHDR64.size:
         raise source.error(54, f"e_phentsize is {phentsize}, not {PHDR64.size}")
     raw = source.unpack_all(PHDR64, elf.phoff, phnum * PHDR64.size, f"the table of {phnum} program headers")
@@ -165,13 +169,13 @@ def _read_notes(source: Source, elf: ElfFile) -> tuple[Note, ...]:
 
 def _parse_notes(data: bytes, offset: int, align: int) -> list[Note] | None:
     """Read the notes in `data`, which begins at file offset `offset`; None if they do not fit."""
-    notes = []
+    notes: list[Note] = []
     at = 0
     while at + NHDR.size <= len(data):
         name_size, size, kind = NHDR.unpack_from(data, at)
         start = at + NHDR.size
         descriptor = _align(start + name_size, align)
-        if descriptor + size > len(data):
+        if descriptor + size > len(data) or len(notes) == MAX_COUNT:
             return None
         owner = data[start : start + name_size].rstrip(b"\0").decode("utf-8", "surrogateescape")
         notes.append(Note(owner, kind, offset + descriptor, size))
@@ -191,6 +195,8 @@ def _read_dynamic(source: Source, elf: ElfFile) -> ElfFile:
         return elf
     if elf.offset_of(header.vaddr, header.filesz) != header.offset:
         raise source.error(header.position, "PT_DYNAMIC is not inside a PT_LOAD segment with the same offset")
+    if header.filesz > MAX_COUNT * DYN64.size:
+        raise source.error(header.position, f"PT_DYNAMIC has {header.filesz} bytes: more than a real file has")
     raw = source.unpack_all(DYN64, header.offset, header.filesz, "the dynamic section")
     end = next((index for index, (tag, _) in enumerate(raw) if tag == c.DT_NULL), None)
     if end is None:
@@ -252,8 +258,8 @@ def verneed_entries(source: Source, elf: ElfFile) -> list[tuple[int, int, list[i
         names = []
         aux += at
         total += versions + 1
-        if total > MAX_VERSIONS:
-            raise source.error(at, f"more than {MAX_VERSIONS} symbol version requirements")
+        if total > MAX_COUNT:
+            raise source.error(at, f"more than {MAX_COUNT} symbol version requirements")
         for _ in range(versions):
             *_, name, skip = source.unpack(VERNAUX, aux, "a symbol version requirement")
             names.append(name)

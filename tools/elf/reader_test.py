@@ -112,6 +112,7 @@ def test_every_truncation_is_an_error() -> None:
         (58, b"\x28\0", "e_shentsize is 40"),
         (62, b"\xff\0", "e_shstrndx is 255"),
         (0x20, b"\xff\xff\xff\xff", "program headers takes"),
+        (56, b"\0\x08", "2048 program headers and"),
         (0x28, b"\xff\xff\xff\xff", "the first section header takes"),
     ],
 )

@@ -183,11 +183,12 @@ class _Layout:
 
     def symtab(self, dynamic: int) -> None:
         address = self.placed[".dynamic"][0] + PAGE
-        named, unnamed = (pack("<IBBHQQ", *start, 0, dynamic, address, 0) for start in ((1, 1), (0, 3)))
-        symbols = bytes(24) + named + unnamed
+        starts = ((1, 1, 0, dynamic), (0, 3, 0, dynamic), (1, 1, 0, c.SHN_ABS), (10, 1, 0, c.SHN_ABS))
+        symbols = bytes(24) + b"".join(pack("<IBBHQQ", *start, address, 0) for start in starts)
         offset = self.place(".symtab", symbols)
-        self.section(".symtab", c.SHT_SYMTAB, 0, 0, offset, len(symbols), len(self.section_headers) + 1, 3, 24)
-        self.section(".strtab", c.SHT_STRTAB, 0, 0, self.place(".strtab", b"\0_DYNAMIC\0", 1), 10)
+        names = b"\0_DYNAMIC\0other\0"
+        self.section(".symtab", c.SHT_SYMTAB, 0, 0, offset, len(symbols), len(self.section_headers) + 1, 5, 24)
+        self.section(".strtab", c.SHT_STRTAB, 0, 0, self.place(".strtab", names, 1), len(names))
 
     def section(self, name: str, kind: int, flags: int, address: int, offset: int, size: int, *extra: int) -> None:
         """Add a section header; `extra` are sh_link, sh_info and sh_entsize."""

@@ -13,13 +13,12 @@ from typing import Final
 from tools.elf import constants as c
 from tools.elf.edit import Slot, encode
 from tools.elf.model import ElfFile, SectionHeader
-from tools.elf.reader import string_table, verneed_entries
+from tools.elf.reader import MAX_COUNT, string_table, verneed_entries
 from tools.elf.source import Source
 from tools.elf.symbols import dynamic_symbol_names
 
 VERDEF: Final = Struct("<HHHHIII")
 VERDAUX: Final = Struct("<II")
-MAX_VERSIONS: Final = 1 << 16
 _OWN_SECTIONS: Final = (c.SHT_DYNSYM, c.SHT_DYNAMIC, c.SHT_GNU_VERDEF, c.SHT_GNU_VERNEED)
 
 
@@ -153,8 +152,8 @@ def verdef_names(source: Source, elf: ElfFile) -> list[int]:
         *_, versions, _, aux, following = source.unpack(VERDEF, at, "a symbol version definition")
         aux += at
         total += versions + 1
-        if total > MAX_VERSIONS:
-            raise source.error(at, f"more than {MAX_VERSIONS} symbol version definitions")
+        if total > MAX_COUNT:
+            raise source.error(at, f"more than {MAX_COUNT} symbol version definitions")
         for _ in range(versions):
             name, skip = source.unpack(VERDAUX, aux, "a symbol version definition")
             names.append(name)

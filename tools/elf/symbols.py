@@ -18,6 +18,8 @@ _BATCH: Final = SYM_SIZE * (1 << 17)
 _U32_4: Final = Struct("<IIII")
 _U32_2: Final = Struct("<II")
 _U64: Final = Struct("<Q")
+_NAME_VALUE: Final = Struct("<I4xQ")
+_DYNAMIC: Final = b"_DYNAMIC\0"
 
 
 def dynamic_symbol_names(source: Source, elf: ElfFile) -> "array[int] | None":
@@ -44,12 +46,8 @@ def moved_symbols(
     `moved` has the distance in bytes for the index of each section that moves; the symbol tables in `skip` stay.
     """
     for number, section in enumerate(elf.section_headers):
-        if (
-            section.type not in (c.SHT_SYMTAB, c.SHT_DYNSYM)
-            or section.entsize != SYM_SIZE
-            or number in skip
-            or not moved
-        ):
+        is_table = section.type in (c.SHT_SYMTAB, c.SHT_DYNSYM) and section.entsize == SYM_SIZE
+        if not is_table or number in skip or not moved:
             continue
         end = section.offset + section.size - section.size % SYM_SIZE
         for start in range(section.offset, end, _BATCH):
@@ -60,6 +58,24 @@ def moved_symbols(
                     (value,) = _U64.unpack_from(data, at * SYM_SIZE + 8)
                     if data[at * SYM_SIZE + 4] & 0xF != c.STT_TLS:
                         yield start + at * SYM_SIZE + 8, (value + distance) % (1 << 64)
+            for at in _positions(indices, c.SHN_ABS):
+                name, value = _NAME_VALUE.unpack_from(data, at * SYM_SIZE)
+                if (way := _absolute_distance(source, elf, section.link, moved, name, value)) is not None:
+                    yield start + at * SYM_SIZE + 8, (value + way) % (1 << 64)
+
+
+def _absolute_distance(
+    source: Source, elf: ElfFile, link: int, moved: Mapping[int, int], name: int, value: int
+) -> int | None:
+    """Return how far an absolute symbol moves: bfd makes `_DYNAMIC` one on aarch64. None: it is another one."""
+    headers = elf.section_headers
+    distances = (
+        distance for at, distance in moved.items() if headers[at].type == c.SHT_DYNAMIC and headers[at].addr == value
+    )
+    distance = next(distances, None)
+    if distance is None or link >= len(headers) or name + len(_DYNAMIC) > headers[link].size:
+        return None
+    return distance if source.read(headers[link].offset + name, len(_DYNAMIC), "a symbol's name") == _DYNAMIC else None
 
 
 def _positions(values: "array[int]", wanted: int) -> Iterator[int]:

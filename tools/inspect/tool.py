@@ -11,8 +11,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tools.common.documents import read_document, write_document
+from tools.common.documents import write_document
 from tools.common.errors import ToolError
+from tools.common.manifest import located_sources
 from tools.common.program import argument_parser, report_errors
 from tools.elf import constants as c
 from tools.elf.editor import refusal
@@ -74,27 +75,6 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             except ElfError as error:
                 raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
-
-
-def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str, str]:
-    """Map the source of each file to where it is, from arguments `FILE=PATH`.
-
-    FILE is the build's name of a file, as the manifest has it. It may hold `=`, as the path may: the longest name that
-    the manifest has is meant.
-    """
-    entries = [entry for entry in read_document(manifest)["entries"] if entry["kind"] == "file"]
-    sources = {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries}
-    located = {}
-    for argument in files:
-        parts = argument.split("=")
-        names = ("=".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
-        name = next((name for name in names if name in sources), None)
-        if name is None:
-            raise ToolError(
-                f"{argument}: no file of that name in {manifest}; expected one that artifact {artifact} has"
-            )
-        located[sources[name]] = argument[len(name) + 1 :]
-    return located
 
 
 def main(argv: list[str]) -> int:

@@ -57,7 +57,7 @@ def check_version(text: str, distribution: str) -> None:
 
 
 def core_metadata(project: Project, description: str) -> str:
-    """Return the text of METADATA, or of an sdist's PKG-INFO."""
+    """Return the text of METADATA, or of an sdist's PKG-INFO; raises ToolError for a field of several lines."""
     fields = [
         ("Metadata-Version", "2.4"),
         *(("Dynamic", name) for name in project.dynamic),
@@ -72,6 +72,9 @@ def core_metadata(project: Project, description: str) -> str:
         *(("Requires-Dist", requirement) for requirement in project.requires),
         ("Description-Content-Type", "text/markdown"),
     ]
+    for name, value in fields:
+        if len(value.splitlines()) != 1:
+            raise ToolError(f"{project.distribution}: {name} is {value!r}; expected one line of text")
     return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + description
 
 

@@ -44,6 +44,15 @@ def test_dynamic_fields() -> None:
     assert parsed.requires_dist is None
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "name"), [("summary", "", "Summary"), ("requires", ["a\nb"], "Requires-Dist")]
+)
+def test_a_field_is_one_line(key: str, value: Any, name: str) -> None:
+    project = Project.from_document(DOCUMENT | {key: value})
+    with pytest.raises(ToolError, match=f"^rocm-sdk-core: {name} is '.*'; expected one line of text"):
+        core_metadata(project, "")
+
+
 def test_unknown_keys_and_missing_lists_are_fine() -> None:
     minimal = {key: DOCUMENT[key] for key in list(DOCUMENT)[:5]}
     assert Project.from_document(minimal | {"more": 1}).requires == ()

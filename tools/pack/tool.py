@@ -16,12 +16,12 @@ from typing import Any, BinaryIO
 
 from tools.common.documents import read_document, write_document
 from tools.common.errors import ToolError
+from tools.common.manifest import located_sources
 from tools.common.program import argument_parser, report_errors
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.reader import read_elf
-from tools.inspect.tool import located_sources
 from tools.pack.deflate import BLOCK_BYTES, LEVELS, blocks, deflate
 from tools.pack.launcher import finished_launcher
 from tools.pack.segment import Index, Packed
