@@ -1,7 +1,7 @@
 """How the mini SDK compiles its libraries and programs: without a libc, so in no time.
 
-None has an RPATH, as builds leave them that never ran where they lie: the packages must
-give them theirs, or nothing loads.
+None has an RPATH that leads to all it needs, as builds leave them that never ran where they
+lie: the packages must give them theirs, or nothing loads.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
@@ -41,15 +41,22 @@ def sdk_library(name, library, soname = None, calls = None, needs = [], defines 
         linkshared = True,
     )
 
-def sdk_program(name, calls, needs):
-    """Declares a program that calls one library."""
+def sdk_program(name, calls, needs, runpath = []):
+    """Declares a program that calls one library.
+
+    Args:
+        name: file name of the program.
+        calls: the library whose function it calls.
+        needs: target of that library.
+        runpath: DT_RUNPATH entries.
+    """
     _binary(
         name = name,
         source = "program.c",
         defines = ["NEXT=" + calls],
         needs = needs,
         # Without a libc nobody else names the loader. Programs find libraries of libraries when they are linked; here they need not.
-        linkopts = ["-Wl,--allow-shlib-undefined"] + select({
+        linkopts = ["-Wl,--allow-shlib-undefined"] + ["-Wl,-rpath," + entry for entry in runpath] + select({
             "@platforms//cpu:aarch64": ["-Wl,--dynamic-linker=/lib/ld-linux-aarch64.so.1"],
             "@platforms//cpu:x86_64": ["-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2"],
         }),

@@ -8,15 +8,16 @@ HERE = Path(__file__).parent
 BUILT = HERE.parent / "mini"
 
 
-def names() -> list[str]:
-    return sorted(path.name for path in BUILT.glob("*.plan.json"))
+def names(folder: Path) -> list[str]:
+    """Plans below a folder, as `layout/package.plan.json`."""
+    return sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.plan.json"))
 
 
 def test_every_plan_has_a_golden_one() -> None:
-    assert names() == sorted(path.name for path in HERE.glob("*.plan.json"))
+    assert names(BUILT) == names(HERE)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", names(BUILT))
 def test_plan_is_the_golden_one(name: str) -> None:
     golden = (HERE / name).read_text(encoding="utf-8")
-    assert (BUILT / name).read_text(encoding="utf-8") == golden, "if this is what you meant: bazel run //tests/golden:update"
+    assert (BUILT / name).read_text(encoding="utf-8") == golden, "if this is meant: bazel run //tests/golden:update"

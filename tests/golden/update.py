@@ -7,13 +7,15 @@ from pathlib import Path
 
 
 def main(plans: list[str]) -> int:
-    """Copies each plan into this folder of the workspace, in place of all that are there."""
+    """Copy each plan into this folder of the workspace, in place of all that are there."""
     folder = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "tests" / "golden"
-    for old in folder.glob("*.plan.json"):
+    for old in folder.glob("*/*.plan.json"):
         old.unlink()
-    for plan in plans:
-        shutil.copyfile(plan, folder / Path(plan).name)
-        print(f"tests/golden/{Path(plan).name}")
+    for plan in map(Path, plans):
+        golden = folder / plan.parent.name / plan.name
+        golden.parent.mkdir(exist_ok=True)
+        shutil.copyfile(plan, golden)
+        print(golden.relative_to(folder))
     return 0
 
 

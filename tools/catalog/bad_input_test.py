@@ -208,3 +208,9 @@ def test_facts_about_the_build_that_cannot_be_read(bad: BadInput, name: str, con
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     assert bad.error().startswith(f"{path}: {message}")
+
+
+def test_archive_is_not_passed_over(bad: BadInput) -> None:
+    archive = bad.root / "blas_lib_generic.tar.zst"
+    archive.touch()
+    assert bad.error() == f"{archive}: an archive; expected folders. Unpack it beside the others, or move it away"

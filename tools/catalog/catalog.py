@@ -8,7 +8,7 @@ label can hold, and records the truth in a manifest that travels beside the file
     catalog.py --artifacts DIR --repository CANONICAL_NAME --output DIR
 
 writes into the output directory `BUILD.bazel`, `artifacts.bzl`, `manifests/*.json`,
-`files/…` and `directories.txt` (the directories whose listings the rule then watches).
+`files/…`, and for the rule to watch, `files_read.txt` and `directories.txt`.
 It stands alone, on the standard library, because it runs before anything is fetched.
 """
 
@@ -30,6 +30,7 @@ from typing import TypeVar
 #: Files of at least this many bytes get inspect and pack actions of their own.
 BIG_FILE_BYTES = 16 << 20
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
+ARCHIVES = (".tar.zst", ".tar.xz", ".tar.gz")
 MANIFEST_NAME = "artifact_manifest.txt"
 #: Names that would make a directory a Bazel package or stop Bazel's globbing.
 RESERVED_NAMES = frozenset({"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "REPO.bazel"})
@@ -254,9 +255,17 @@ def loadable_file(artifacts: list[Artifact]) -> str:
     )
 
 
+def files_read(artifacts: list[Artifact]) -> list[Path]:
+    """List the files whose contents decide what the repository holds: the rule watches them."""
+    about = {f"share/therock/{name}" for name in ("therock_manifest.json", "dist_info.json")}
+    files = [artifact.folder / MANIFEST_NAME for artifact in artifacts]
+    return files + [a.folder / e["base"] / e["path"] for a in artifacts for e in a.entries if e["path"] in about]
+
+
 def write_repository(artifacts: list[Artifact], output: Path) -> None:
     """Write the links, the manifests and the Bazel files."""
     texts = {"BUILD.bazel": build_file(artifacts), "artifacts.bzl": loadable_file(artifacts)}
+    texts["files_read.txt"] = "".join(f"{path}\n" for path in files_read(artifacts))
     texts["directories.txt"] = "".join(f"{path}\n" for artifact in artifacts for path in artifact.directories)
     for artifact in artifacts:
         for entry in artifact.entries:
@@ -275,12 +284,17 @@ def write_repository(artifacts: list[Artifact], output: Path) -> None:
 def find_artifacts(directory: Path) -> list[Artifact]:
     """List the artifact folders of a directory, sorted by name."""
     try:
-        folders = sorted(path for path in directory.iterdir() if not path.name.startswith(".") and path.is_dir())
+        found = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise CatalogError(
             f"ROCM_ARTIFACTS_DIR={directory}: cannot be read ({error.strerror}); expected a directory of artifact "
             "folders. Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example SDK"
         ) from None
+    if archives := [path.name for path in found if path.name.endswith(ARCHIVES)]:
+        raise CatalogError(
+            f"{directory / archives[0]}: an archive; expected folders. Unpack it beside the others, or move it away"
+        )
+    folders = [path for path in found if path.is_dir()]
     if not folders:
         raise CatalogError(
             f"ROCM_ARTIFACTS_DIR={directory}: holds no artifact folders ({{name}}_{{component}}_{{target}})"

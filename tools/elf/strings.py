@@ -71,9 +71,9 @@ class StringTable:
                 offsets[text] = at
         if not missing:
             return Placement(offsets)
-        free = self._free_strings(
-            {*offsets.values(), *(s.value for s in slots if s.text is None and s.tag in c.STRING_TAGS)}
-        )
+        kept = {slot.value for slot in slots if slot.text is None and slot.tag in c.STRING_TAGS}
+        smallest = min(len(encode(text)) for text in missing)
+        free = self._free_strings(kept | set(offsets.values()), smallest)
         overwrites = []
         for text in sorted(missing, key=len, reverse=True):
             new = encode(text)
@@ -98,26 +98,22 @@ class StringTable:
             offsets[text] = at
         return Placement(offsets, (), appended)
 
-    def _free_strings(self, kept: set[int]) -> dict[int, int]:
+    def _free_strings(self, kept: set[int], smallest: int) -> dict[int, int]:
         """Find the strings that dynamic entries point to now and nothing will point into: offset, size with the NUL.
 
-        `kept` are the offsets that dynamic entries will go on to use.
+        `kept` are the offsets that dynamic entries will go on to use; strings below `smallest` bytes are left out.
         """
-        candidates = sorted({entry.value for entry in self._elf.dynamic if entry.tag in c.STRING_TAGS} - kept)
-        names = self._other_references() if candidates else None
+        now = {entry.value for entry in self._elf.dynamic if entry.tag in c.STRING_TAGS}
+        ends = {at: self.data.find(b"\0", at) for at in sorted(now - kept)}
+        ends = {at: end for at, end in ends.items() if end + 1 - at >= smallest}
+        names = self._other_references() if ends else None
         if names is None:
             return {}
         free: dict[int, int] = {}
-        for at in candidates:
-            end = self.data.find(b"\0", at)
+        for at, end in ends.items():
             start = self.data.rfind(b"\0", 0, at) + 1
-            apart = all(at + size <= start or at > end for at, size in free.items())
-            if (
-                end > at
-                and apart
-                and not any(start <= name <= end for name in names)
-                and not any(start <= name <= end for name in kept)
-            ):
+            apart = all(other + size <= start or other > end for other, size in free.items())
+            if apart and not any(start <= name <= end for used in (names, kept) for name in used):
                 free[at] = end + 1 - at
         return free
 

@@ -48,8 +48,10 @@ def artifact_providers(ctx, artifact, manifest, small, big):
         list of providers.
     """
 
-    # Units name output files, in which `:` (of `gfx950:xnack+`) has no place.
-    folder = artifact.replace(":", "%3A")
+    # Units name output files, in which `:` (of `gfx950:xnack+`) has no place: they are escaped as the catalog does it.
+    folder = artifact
+    for character, escaped in [("%", "%25"), ("=", "%3D"), (":", "%3A"), ("\\", "%5C")]:
+        folder = folder.replace(character, escaped)
     units = [_inspect_unit(ctx, artifact, manifest, folder + "/small", depset(small))]
     units += [
         _inspect_unit(ctx, artifact, manifest, "{}/big/{}".format(folder, file.short_path.partition("/files/" + folder + "/")[2]), depset([file]))

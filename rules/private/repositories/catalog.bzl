@@ -50,6 +50,8 @@ def _catalog_impl(rctx):
     ])
     if result.return_code != 0:
         fail("\n" + result.stderr.strip())
+    for path in rctx.read("files_read.txt").splitlines():
+        rctx.watch(path)
     if not fingerprint:
         for path in [directory] + rctx.read("directories.txt").splitlines():
             rctx.path(path).readdir(watch = "yes")
