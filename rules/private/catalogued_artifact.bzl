@@ -3,7 +3,6 @@
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
-
 visibility(["//rules"])
 
 def _catalogued_artifact_impl(ctx):

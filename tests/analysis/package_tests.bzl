@@ -2,9 +2,9 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:providers.bzl", "PackageInfo")
-load("//rules:catalog.bzl", "catalogued_artifact")
 load(":util.bzl", "actions_of", "assert_hermetic")
 
 visibility("private")

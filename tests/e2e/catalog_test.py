@@ -19,9 +19,11 @@ STAGE = f"{ARTIFACT}/core/clr/stage"
 
 
 def bazelw(directory: str, *targets: str, options: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
-    """Builds targets with ROCM_ARTIFACTS_DIR set; the result has all that was printed."""
+    """Build targets with ROCM_ARTIFACTS_DIR set; the result has all that was printed."""
     command = ["./bazelw", "build", f"--repo_env=ROCM_ARTIFACTS_DIR={directory}", *options, *targets]
-    return subprocess.run(command, cwd=WORKSPACE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return subprocess.run(
+        command, cwd=WORKSPACE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
 
 
 class CatalogTest(unittest.TestCase):
@@ -41,58 +43,60 @@ class CatalogTest(unittest.TestCase):
         self.manifest.write_text("core/clr/stage\n")
 
     def write(self, path: str, content: str) -> Path:
-        """Writes a file of the artifact."""
+        """Write a file of the artifact."""
         file = self.stage / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
         return file
 
     def plan(self) -> dict[str, dict[str, Any]]:
-        """Builds the plan of core and returns its entries by path."""
+        """Build the plan of core and returns its entries by path."""
         result = bazelw(str(self.directory), "//packaging:core_plan")
-        self.assertEqual(result.returncode, 0, result.stdout)
+        assert result.returncode == 0, result.stdout
         document = json.loads((WORKSPACE / "bazel-bin/packaging/core.plan.json").read_text(encoding="utf-8"))
         return {entry["path"]: entry for entry in document["entries"]}
 
     def assert_refused(self, *messages: str, options: tuple[str, ...] = (), directory: str = "") -> None:
-        """Asserts that the build fails and says all of this."""
+        """Assert that the build fails and says all of this."""
         result = bazelw(directory or str(self.directory), "//packaging:core_wheel", options=options)
-        self.assertNotEqual(result.returncode, 0, result.stdout)
+        assert result.returncode != 0, result.stdout
         for message in messages:
-            self.assertIn(message, result.stdout)
-        self.assertNotIn("Traceback (most recent call last):\n  File", result.stdout)
+            assert message in result.stdout
+        assert "Traceback (most recent call last):\n  File" not in result.stdout
 
     def test_the_next_build_notices_every_change(self) -> None:
         """Additions, removals, contents, modes, and texts of links, dangling or not."""
         plan = self.plan()
-        self.assertEqual(plan["lib/data.txt"]["treatment"], "keep")
-        self.assertEqual(plan["share/naïve a+b@c:d.txt"]["treatment"], "keep")
-        self.assertEqual(plan["lib/link"]["link"], "data.txt")
+        assert plan["lib/data.txt"]["treatment"] == "keep"
+        assert plan["share/naïve a+b@c:d.txt"]["treatment"] == "keep"
+        assert plan["lib/link"]["link"] == "data.txt"
 
         self.write("lib/added.txt", "new")
-        self.assertIn("lib/added.txt", self.plan())
+        assert "lib/added.txt" in self.plan()
         (self.stage / "lib/added.txt").unlink()
-        self.assertNotIn("lib/added.txt", self.plan())
+        assert "lib/added.txt" not in self.plan()
         self.write("new directory/deep/file.txt", "new")
-        self.assertIn("new directory/deep/file.txt", self.plan())
+        assert "new directory/deep/file.txt" in self.plan()
 
-        self.assertEqual(self.plan()["lib/data.txt"]["type"], "data")
+        assert self.plan()["lib/data.txt"]["type"] == "data"
         self.write("lib/data.txt", "#!/bin/sh\n")
-        self.assertEqual(self.plan()["lib/data.txt"]["type"], "script")
+        assert self.plan()["lib/data.txt"]["type"] == "script"
 
         (self.stage / "lib/data.txt").chmod(0o755)
         plan = self.plan()
-        self.assertEqual(plan["lib/data.txt"]["mode"], "0755")
-        self.assertEqual(plan["lib/link"]["treatment"], "launcher")
+        assert plan["lib/data.txt"]["mode"] == "0755"
+        assert plan["lib/link"]["treatment"] == "launcher"
 
         for name, text in (("link", "../share/naïve a+b@c:d.txt"), ("dangling", "nowhere else")):
             (self.stage / "lib" / name).unlink()
             (self.stage / "lib" / name).symlink_to(text)
-            self.assertEqual(self.plan()[f"lib/{name}"]["link"], text)
+            assert self.plan()[f"lib/{name}"]["link"] == text
 
     def test_a_directory_that_is_not_there(self) -> None:
         """The variable is named, and what it should hold."""
-        self.assert_refused("ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "/absolute/path", directory="/nonexistent")
+        self.assert_refused(
+            "ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "/absolute/path", directory="/nonexistent"
+        )
         self.assert_refused("expected an absolute path", directory="relative/path")
 
     def test_manifests(self) -> None:
@@ -118,9 +122,13 @@ class CatalogTest(unittest.TestCase):
         (self.directory / "core-hip_run_generic/artifact_manifest.txt").write_text("core/clr/stage\n")
         other.write_text("one")
         result = bazelw(str(self.directory), "//packaging:core_wheel")
-        self.assertEqual(result.returncode, 0, result.stdout)
+        assert result.returncode == 0, result.stdout
         other.write_text("two")
-        self.assert_refused("core-hip_lib_generic/core/clr/stage/lib/data.txt", "core-hip_run_generic/core/clr/stage/lib/data.txt", "expected equal content")
+        self.assert_refused(
+            "core-hip_lib_generic/core/clr/stage/lib/data.txt",
+            "core-hip_run_generic/core/clr/stage/lib/data.txt",
+            "expected equal content",
+        )
 
     def test_a_truncated_elf_file(self) -> None:
         """Named by its place in the artifacts directory, with the remedy."""
@@ -129,8 +137,14 @@ class CatalogTest(unittest.TestCase):
 
     def test_a_version_that_pep_440_refuses(self) -> None:
         """With the setting to change."""
-        self.assert_refused("'banana' is not a version that PEP 440 knows", "--//packaging:version", options=("--//packaging:version=banana",))
-        self.assert_refused("is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",))
+        self.assert_refused(
+            "'banana' is not a version that PEP 440 knows",
+            "--//packaging:version",
+            options=("--//packaging:version=banana",),
+        )
+        self.assert_refused(
+            "is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",)
+        )
 
 
 if __name__ == "__main__":

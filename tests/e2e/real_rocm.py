@@ -16,7 +16,11 @@ import venv
 from pathlib import Path
 
 LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
-CPP = '#include <cstdio>\n#include <vector>\nint main() { std::vector<int> v{1, 2, 3}; std::printf("%zu\\n", v.size()); }\n'
+CPP = r"""
+#include <cstdio>
+#include <vector>
+int main() { std::vector<int> v{1, 2, 3}; std::printf("%zu\n", v.size()); }
+"""
 HIP = """\
 #include <hip/hip_runtime.h>
 __global__ void add(float *a, const float *b, int n) {
@@ -27,16 +31,18 @@ __global__ void add(float *a, const float *b, int n) {
 
 
 def run(*command: object, **variables: str) -> str:
-    """Runs a command and returns what it prints; its failure ends the program with all that it said."""
+    """Run a command and returns what it prints; its failure ends the program with all that it said."""
     environment = {"PATH": "/usr/bin:/bin", "HOME": tempfile.gettempdir(), **variables}
-    result = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [str(part) for part in command], env=environment, capture_output=True, text=True, check=False
+    )
     if result.returncode:
         sys.exit(f"{command}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout
 
 
 def install(dist: Path, directory: Path, target: str) -> Path:
-    """Makes an environment with everything in it; returns its interpreter."""
+    """Make an environment with everything in it; returns its interpreter."""
     venv.create(directory, symlinks=True, with_pip=False)
     python = directory / "bin" / "python"
     extras = "libraries,devel,profiler,device" if list(dist.glob("rocm_sdk_device_*")) else "libraries,devel,profiler"
@@ -53,8 +59,10 @@ def is_library(path: Path) -> bool:
 
 
 def load_libraries(python: Path, site_packages: Path) -> None:
-    """Loads each library of core and libraries in a process of its own."""
-    trees = [path for path in site_packages.iterdir() if path.name.startswith(("_rocm_sdk_core", "_rocm_sdk_libraries"))]
+    """Load each library of core and libraries in a process of its own."""
+    trees = [
+        path for path in site_packages.iterdir() if path.name.startswith(("_rocm_sdk_core", "_rocm_sdk_libraries"))
+    ]
     found = sorted(path for tree in trees for path in tree.rglob("*") if path.is_file() and is_library(path))
     for library in found:
         run(python, "-c", LOAD, library)
@@ -64,7 +72,12 @@ def load_libraries(python: Path, site_packages: Path) -> None:
 
 def check_launchers(tree: Path) -> None:
     """Launchers answer as the programs that they stand for."""
-    for name, answer in {"clang++": "clang version 17", "clang-cpp": "clang version 17", "ld.lld": "LLD 17", "llvm-ranlib": "LLVM version 17"}.items():
+    for name, answer in {
+        "clang++": "clang version 17",
+        "clang-cpp": "clang version 17",
+        "ld.lld": "LLD 17",
+        "llvm-ranlib": "LLVM version 17",
+    }.items():
         said = run(tree / "lib/llvm/bin" / name, "--version")
         assert answer in said, said
         print(f"{name}: {said.splitlines()[0]}")
@@ -72,7 +85,7 @@ def check_launchers(tree: Path) -> None:
 
 
 def compile_programs(devel: Path, scratch: Path) -> None:
-    """The devel tree's compiler compiles a C++ program, which runs, and a HIP kernel for gfx1030."""
+    """Compile, with the devel tree's compiler, a C++ program that runs, and a HIP kernel for gfx1030."""
     clang = devel / "lib/llvm/bin/clang++"
     source, program, kernel, code = (scratch / name for name in ("a.cpp", "a.out", "a.hip", "a.o"))
     source.write_text(CPP)

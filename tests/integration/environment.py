@@ -14,16 +14,31 @@ class Environment:
     """A virtual environment; pip of the test's own interpreter fills it."""
 
     def __init__(self, directory: Path) -> None:
-        """Makes the environment, without a pip of its own."""
+        """Make the environment, without a pip of its own."""
         self.directory = directory
         venv.create(directory, symlinks=True, with_pip=False)
         self.python = directory / "bin" / "python"
-        self.site_packages = Path(sysconfig.get_path("purelib", "venv", vars={"base": str(directory), "platbase": str(directory)}))
-        self.variables = {"HOME": str(directory), "PATH": "/usr/bin:/bin", "PIP_NO_INPUT": "1", "PIP_CONFIG_FILE": os.devnull}
+        self.site_packages = Path(
+            sysconfig.get_path("purelib", "venv", vars={"base": str(directory), "platbase": str(directory)})
+        )
+        self.variables = {
+            "HOME": str(directory),
+            "PATH": "/usr/bin:/bin",
+            "PIP_NO_INPUT": "1",
+            "PIP_CONFIG_FILE": os.devnull,
+        }
 
     def pip(self, *arguments: str, **variables: str) -> str:
-        """Runs pip on the environment; only the distributions of the build can be found."""
-        command = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check", "--no-cache-dir"]
+        """Run pip on the environment; only the distributions of the build can be found."""
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(self.python),
+            "--disable-pip-version-check",
+            "--no-cache-dir",
+        ]
         return self._run([*command, *arguments], variables)
 
     def install(self, *requirements: str, **variables: str) -> str:
@@ -31,7 +46,7 @@ class Environment:
         return self.pip("install", "--no-index", f"--find-links={DIST}/index.html", *requirements, **variables)
 
     def run(self, program: str | Path, *arguments: str) -> str:
-        """Runs a program of the environment: a console script by its name, anything else by its path."""
+        """Run a program of the environment: a console script by its name, anything else by its path."""
         return self._run([str(self.directory / "bin" / program), *arguments], {})
 
     def _run(self, command: list[str], variables: dict[str, str]) -> str:
@@ -40,7 +55,7 @@ class Environment:
         return result.stdout
 
     def distributions(self) -> set[str]:
-        """The names of what is installed."""
+        """Return the names of what is installed."""
         return {path.name.partition("-")[0] for path in self.site_packages.glob("*.dist-info")}
 
     def files(self) -> list[str]:

@@ -1,13 +1,12 @@
 """The family layout: one libraries package per family of GPU targets, one devel package for all."""
 
-import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-Environment = importlib.import_module("environment").Environment
+from environment import Environment
 
 LOAD = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipblas_chain())"
 

@@ -1,6 +1,5 @@
 """Installs what the build made into a fresh environment, uses all of it, and removes it again."""
 
-import importlib
 import json
 import os
 import stat
@@ -11,14 +10,13 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-environment_module = importlib.import_module("environment")
-Environment = environment_module.Environment
+from environment import DIST, Environment
 
 LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     environment = Environment(tmp_path_factory.mktemp("environment"))
     environment.install("rocm[libraries,devel,device,profiler]")
     return environment
@@ -28,25 +26,30 @@ def elf_files(tree: Path) -> list[Path]:
     return [path for path in sorted(tree.rglob("*")) if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
 
 
-def libraries(environment) -> list[Path]:
+def libraries(environment: Environment) -> list[Path]:
     trees = [environment.site_packages / name for name in ("_rocm_sdk_core", "_rocm_sdk_libraries", "_rocm_profiler")]
-    return [path for tree in trees for path in elf_files(tree) if ".so" in path.name and path.suffix not in (".hsaco", ".co")]
+    return [
+        path
+        for tree in trees
+        for path in elf_files(tree)
+        if ".so" in path.name and path.suffix not in (".hsaco", ".co")
+    ]
 
 
-def test_the_selector_brings_the_packages_and_one_target(environment) -> None:
+def test_the_selector_brings_the_packages_and_one_target(environment: Environment) -> None:
     installed = environment.distributions()
     assert {"rocm", "rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel", "rocm_profiler"} <= installed
     assert len([name for name in installed if name.startswith("rocm_sdk_device_")]) == 1
 
 
-def test_every_library_loads_in_a_process_of_its_own(environment) -> None:
+def test_every_library_loads_in_a_process_of_its_own(environment: Environment) -> None:
     found = libraries(environment)
     assert len(found) >= 9
     for library in found:
         environment.run("python", "-c", LOAD, str(library))
 
 
-def test_no_library_loads_without_its_rpath(environment, tmp_path: Path) -> None:
+def test_no_library_loads_without_its_rpath(environment: Environment, tmp_path: Path) -> None:
     """The packages' RPATHs are what makes libraries load: elsewhere, the same bytes do not."""
     source = environment.site_packages / "_rocm_sdk_libraries/lib/libhipblas.so.3"
     if not source.exists():
@@ -57,7 +60,7 @@ def test_no_library_loads_without_its_rpath(environment, tmp_path: Path) -> None
     assert "librocblas.so.5: cannot open shared object file" in result.stderr
 
 
-def test_every_launcher_answers_as_the_program_it_stands_for(environment) -> None:
+def test_every_launcher_answers_as_the_program_it_stands_for(environment: Environment) -> None:
     tree = environment.site_packages / "_rocm_sdk_core"
     if not (tree / "lib/llvm/bin/clang-22").exists():
         pytest.skip("the launchers of the mini SDK are known")
@@ -74,24 +77,26 @@ def test_every_launcher_answers_as_the_program_it_stands_for(environment) -> Non
     assert environment.run(tree / "bin/hipconfig-7") == "7.1.0-mini\n"
 
 
-def test_console_scripts_are_those_whose_tools_ship(environment) -> None:
+def test_console_scripts_are_those_whose_tools_ship(environment: Environment) -> None:
     scripts = {path.name for path in (environment.directory / "bin").iterdir()}
     expected = {"amdclang", "amdclang++", "amdlld", "hipconfig", "offload-arch", "rocminfo"}
     if (environment.site_packages / "_rocm_sdk_core/lib/llvm/bin/clang-22").exists():
         profiler = {"rocprof-compute", "rocprof-sys-instrument", "rocprof-sys-run"}
-        assert {name for name in scripts if not name.startswith(("python", "𝜋thon", "activate", "Activate"))} == expected | profiler | {"rocm-sdk"}
+        assert {
+            name for name in scripts if not name.startswith(("python", "𝜋thon", "activate", "Activate"))
+        } == expected | profiler | {"rocm-sdk"}
         assert environment.run("amdclang++", "a.cpp") == "amdclang++ a.cpp: chain of 1\n"
         assert environment.run("hipconfig") == "7.1.0-mini\n"
         assert environment.run("rocprof-sys-run") == "rocprof-sys-run: chain of 4\n"
         assert environment.run("rocprof-compute") == "rocprof-compute\n"
 
 
-def test_rocm_sdk_test_passes(environment) -> None:
+def test_rocm_sdk_test_passes(environment: Environment) -> None:
     report = json.loads(environment.run("rocm-sdk", "test", "--json"))
     assert json.dumps(report).count('"failed"') <= 1, report
 
 
-def test_devel_tree_mirrors_the_runtime_packages(environment) -> None:
+def test_devel_tree_mirrors_the_runtime_packages(environment: Environment) -> None:
     root = Path(environment.run("rocm-sdk", "path", "--root").strip())
     assert root == environment.site_packages / "_rocm_sdk_devel"
     for library in libraries(environment):
@@ -104,7 +109,7 @@ def test_devel_tree_mirrors_the_runtime_packages(environment) -> None:
     assert all(path.exists() for path in links)
 
 
-def test_no_file_can_be_written_by_others(environment) -> None:
+def test_no_file_can_be_written_by_others(environment: Environment) -> None:
     for path in environment.site_packages.rglob("*"):
         if path.is_file() and not path.is_symlink():
             assert not path.stat().st_mode & stat.S_IWOTH, path
@@ -130,6 +135,6 @@ def test_an_unknown_target_is_refused_with_those_available(tmp_path: Path) -> No
 
 def test_the_target_can_be_chosen(tmp_path: Path) -> None:
     environment = Environment(tmp_path / "environment")
-    targets = sorted(path.name.split("-")[0].split("_")[-1] for path in environment_module.DIST.glob("rocm_sdk_device_*.whl"))
+    targets = sorted(path.name.split("-")[0].split("_")[-1] for path in DIST.glob("rocm_sdk_device_*.whl"))
     environment.install("rocm[device]", ROCM_SDK_TARGET_FAMILY=targets[-1])
     assert f"rocm_sdk_device_{targets[-1]}" in environment.distributions()

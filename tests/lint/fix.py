@@ -11,7 +11,7 @@ from lint_test import BUILDIFIER, program, sources
 
 
 def main() -> int:
-    """Runs the formatters in place."""
+    """Run the formatters in place."""
     os.chdir(os.environ["BUILD_WORKSPACE_DIRECTORY"])
     subprocess.run([BUILDIFIER, "-mode=fix", "-lint=fix", *sources(".bzl", "BUILD.bazel", "MODULE.bazel")], check=True)
     subprocess.run([program("ruff"), "format", "--no-cache", "."], check=True)

@@ -14,29 +14,35 @@ BUILDIFIER = Path(os.environ["BUILDIFIER"]).absolute()
 
 
 def sources(*suffixes: str) -> list[str]:
-    """The files of the workspace with these endings, sorted; none of Bazel's output or git's."""
-    found = []
+    """List the files of the workspace with these endings, sorted; none of Bazel's output or git's."""
+    found: list[str] = []
     for directory, names, files in os.walk(WORKSPACE):
         names[:] = [name for name in names if not name.startswith((".", "bazel-")) and name != "__pycache__"]
-        found += [os.path.relpath(os.path.join(directory, file), WORKSPACE) for file in files if file.endswith(suffixes)]
+        found += [str(Path(directory, file).relative_to(WORKSPACE)) for file in files if file.endswith(suffixes)]
     return sorted(found)
 
 
 def site_packages() -> list[str]:
-    """The directories of the Python dependencies."""
+    """List the directories of the Python dependencies."""
     return sorted({path for path in sys.path if path.endswith("site-packages")})
 
 
 def program(name: str) -> Path:
-    """A program that one of the wheels carries among its scripts."""
+    """Find a program that one of the wheels carries among its scripts."""
     (found,) = [path for site in site_packages() for path in Path(site).glob(f"*.data/scripts/{name}")]
     return found
 
 
 def lint(*command: str | Path, **variables: str) -> None:
-    """Runs a linter in the workspace; what it prints is the failure's message."""
+    """Run a linter in the workspace; what it prints is the failure's message."""
     result = subprocess.run(
-        command, cwd=WORKSPACE, env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command,
+        cwd=WORKSPACE,
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stdout
 
@@ -60,4 +66,12 @@ def test_mypy(tmp_path: Path) -> None:
 
 
 def test_shellcheck() -> None:
-    lint(program("shellcheck"), "--severity=style", "bazelw", ".ci/run", *sources(".sh"))
+    lint(
+        program("shellcheck"),
+        "--severity=style",
+        "--external-sources",
+        "bazelw",
+        "tools/bazel",
+        ".ci/run",
+        *sources(".sh"),
+    )

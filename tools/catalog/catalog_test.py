@@ -256,4 +256,4 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
         subprocess.run(command, check=True, env={})
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
-    assert len(trees[0]) == 6
+    assert len(trees[0]) == 7

@@ -392,7 +392,10 @@ def test_new_root_means_a_new_server(machine: Machine) -> None:
 def fingerprint(machine: Machine, *arguments: str, **variables: str) -> str:
     """Return ROCM_ARTIFACTS_FINGERPRINT as Bazel sees it."""
     machine.fake("printer", 'printf "%s" "${ROCM_ARTIFACTS_FINGERPRINT-none}"')
-    return machine.run("build", *arguments, BAZEL=str(machine.path / "printer"), **variables).stdout
+    environment = machine.environment(BAZEL=str(machine.path / "printer"), **variables)
+    return subprocess.run(
+        [BAZELW, "build", *arguments], env=environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_fingerprint_changes_with_names_modes_and_links_of_the_artifacts(machine: Machine, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Distribution:
         return str(parse(self.filename)[0])
 
     def anchor(self, directory: str, requires_python: str) -> str:
-        """The link to the file, from a page for which the files lie in `directory`."""
+        """Return the link to the file, from a page for which the files lie in `directory`."""
         attributes = {
             "href": f"{directory}{self.filename}#sha256={self.sha256}",
             "data-requires-python": requires_python,
@@ -71,13 +71,13 @@ def place(source: str, target: Path) -> None:
 
 
 def write_page(path: Path, title: str, body: str) -> None:
-    """Writes one page, and the directories above it."""
+    """Write one page, and the directories above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(PAGE.format(title=html.escape(title), body=body), encoding="utf-8")
 
 
 def write_pages(output: Path, distributions: list[Distribution], requires_python: str) -> None:
-    """Writes the flat page and those of the simple repository API."""
+    """Write the flat page and those of the simple repository API."""
     ordered = sorted(distributions, key=lambda distribution: distribution.filename)
     flat = "".join(distribution.anchor("", requires_python) for distribution in ordered)
     write_page(output / "index.html", "Links", flat)
@@ -85,12 +85,14 @@ def write_pages(output: Path, distributions: list[Distribution], requires_python
     rows = "".join(f'<a href="{name}/">{name}</a><br>\n' for name in projects)
     write_page(output / "simple/index.html", "Simple index", rows)
     for name in projects:
-        own = [distribution.anchor("../../", requires_python) for distribution in ordered if distribution.project == name]
+        own = [
+            distribution.anchor("../../", requires_python) for distribution in ordered if distribution.project == name
+        ]
         write_page(output / "simple" / name / "index.html", f"Links for {name}", "".join(own))
 
 
 def write(args: argparse.Namespace) -> None:
-    """Fills the directory."""
+    """Fill the directory."""
     output = Path(args.output)
     output.mkdir(parents=True, exist_ok=True)
     distributions = []
@@ -106,11 +108,13 @@ def write(args: argparse.Namespace) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parses the arguments and fills the directory."""
+    """Parse the arguments and fills the directory."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--distribution", action="append", default=[], help="a wheel or sdist")
-    parser.add_argument("--metadata", action="append", default=[], help="its core metadata, in the order of the distributions")
+    parser.add_argument(
+        "--metadata", action="append", default=[], help="its core metadata, in the order of the distributions"
+    )
     parser.add_argument("--digest", action="append", default=[], help="JSON file: its filename, size and sha256")
     parser.add_argument("--requires-python", required=True, help="version specifier that every link carries")
     parser.add_argument("--output", required=True, help="directory to fill")

@@ -19,6 +19,7 @@ class Anchors(html.parser.HTMLParser):
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the attributes of a link."""
         if tag == "a":
             self.found.append(dict(attrs))
 

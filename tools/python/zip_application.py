@@ -9,17 +9,20 @@ stands alone, because it is what assembles every other tool.
 """
 
 import argparse
-import importlib._bootstrap_external as bootstrap
+import marshal
+import struct
 import sys
 import zipfile
-from importlib.util import source_hash
+from importlib.util import MAGIC_NUMBER, source_hash
 
 MAIN = "import sys\nfrom {module} import main\nraise SystemExit(main(sys.argv[1:]))\n"
+#: Flags of a `.pyc` (PEP 552): valid by the hash of its source, which nobody checks.
+HASH_BASED = 1
 DOS_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def archive_name(runfiles_path: str, import_roots: list[str]) -> str:
-    """Returns the name below the import root that holds it, else below its repository."""
+    """Return the name below the import root that holds it, else below its repository."""
     for root in sorted(import_roots, key=len, reverse=True):
         if runfiles_path.startswith(root + "/"):
             return runfiles_path[len(root) + 1 :]
@@ -29,11 +32,11 @@ def archive_name(runfiles_path: str, import_roots: list[str]) -> str:
 def compiled(source: bytes, name: str) -> bytes:
     """Compiles a module to the bytes of a `.pyc` that is valid whatever the file's date."""
     code = compile(source, name, "exec", dont_inherit=True, optimize=0)
-    return bytes(bootstrap._code_to_hash_pyc(code, source_hash(source), False))
+    return MAGIC_NUMBER + struct.pack("<L", HASH_BASED) + source_hash(source) + marshal.dumps(code)
 
 
 def write_archive(output: str, members: dict[str, bytes]) -> None:
-    """Writes the members, each with its compiled form beside it."""
+    """Write the members, each with its compiled form beside it."""
     with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
         for name, source in sorted(members.items()):
             archive.writestr(zipfile.ZipInfo(name, DOS_EPOCH), source)
@@ -42,7 +45,7 @@ def write_archive(output: str, members: dict[str, bytes]) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parses the params file and writes the archive."""
+    """Parse the params file and writes the archive."""
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
     parser.add_argument("--output", required=True)
     parser.add_argument("--main", required=True)

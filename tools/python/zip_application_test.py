@@ -12,7 +12,9 @@ BUILDER = Path(__file__).parent / "zip_application.py"
 def build(directory: Path, name: str) -> Path:
     sources = directory / "src"
     sources.mkdir(exist_ok=True)
-    (sources / "program.py").write_text("from helper import VALUE\n\ndef main(argv):\n    print(VALUE, argv)\n    return 3\n")
+    (sources / "program.py").write_text(
+        "from helper import VALUE\n\ndef main(argv):\n    print(VALUE, argv)\n    return 3\n"
+    )
     (sources / "helper.py").write_text("VALUE = 'ï'\n")
     output = directory / name
     lines = [
@@ -30,7 +32,9 @@ def build(directory: Path, name: str) -> Path:
 
 def test_runs_and_passes_arguments_and_exit_code(tmp_path: Path) -> None:
     archive = build(tmp_path, "tool.pyz")
-    result = subprocess.run([sys.executable, "-I", "-S", archive, "a", "b"], capture_output=True, text=True, encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-I", "-S", archive, "a", "b"], capture_output=True, text=True, encoding="utf-8"
+    )
     assert (result.returncode, result.stderr) == (3, "")
     assert result.stdout.strip() == "ï ['a', 'b']"
 

@@ -7,7 +7,7 @@ import pytest
 
 
 def main(argv: list[str]) -> int:
-    """Runs the tests; JUnit results go where Bazel wants them, a `--test_filter` becomes `-k`."""
+    """Run the tests; JUnit results go where Bazel wants them, a `--test_filter` becomes `-k`."""
     options = ["-p", "no:cacheprovider", "--import-mode=importlib", "-ra"]
     if report := os.environ.get("XML_OUTPUT_FILE"):
         options.append(f"--junit-xml={report}")

@@ -1,3 +1,4 @@
 #!/usr/bin/env python3
 """Stands for the profiler."""
+
 print("rocprof-compute")
