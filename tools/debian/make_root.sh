@@ -17,6 +17,7 @@ partial=$root.partial
 cache=$(dirname "$root")
 log=$cache/make_root.log
 
+# shellcheck source=tools/debian/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # logged COMMAND...: runs COMMAND with its output in the log, and shows the end of that if it fails.

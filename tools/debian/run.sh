@@ -7,6 +7,7 @@ set -euo pipefail
 workspace=$1
 shift
 here=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tools/debian/common.sh
 . "$here/common.sh"
 
 HOME=${HOME:-~}
