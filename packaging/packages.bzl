@@ -5,7 +5,8 @@ Facts only. `rocm_packages.bzl` makes targets of them; another SDK has a file li
 
 visibility(["//packaging", "//tests/..."])
 
-# Artifacts of which a name ends in `*` are meant by their prefix.
+# Artifacts of which a name ends in `*` are meant by their prefix. `rpath` has the directories that the loader searches,
+# in this order, each as `package/path`.
 CORE = struct(
     artifacts = {
         "dev": ["core-hip", "core-ocl"],
@@ -70,7 +71,7 @@ CORE = struct(
         "libexec/rocprofiler-systems/**",
         "share/**/rocprofiler-systems/**",
     ],
-    rpath = {"core": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"]},
+    rpath = ["core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
 )
 
 _LIBRARIES = [
@@ -89,19 +90,19 @@ _LIBRARIES = [
 LIBRARIES = struct(
     artifacts = {"lib": _LIBRARIES},
     exclude = [],
-    rpath = {
-        "core": ["lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"],
-        "libraries": ["lib"],
-    },
+    rpath = [
+        "libraries/lib",
+        "core/lib",
+        "core/lib/rocm_sysdeps/lib",
+        "core/lib/host-math/lib",
+        "core/lib/llvm/lib",
+    ],
 )
 
 DEVICE = struct(
     artifacts = {"lib": _LIBRARIES},
     exclude = [],
-    rpath = {
-        "core": ["lib", "lib/rocm_sysdeps/lib"],
-        "libraries": ["lib"],
-    },
+    rpath = ["libraries/lib", "core/lib", "core/lib/rocm_sysdeps/lib"],
 )
 
 _PROFILER = ["rocprofiler-compute", "rocprofiler-systems"]
@@ -109,10 +110,7 @@ _PROFILER = ["rocprofiler-compute", "rocprofiler-systems"]
 PROFILER = struct(
     artifacts = {"lib": _PROFILER, "run": _PROFILER},
     exclude = [],
-    rpath = {
-        "core": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"],
-        "profiler": ["lib"],
-    },
+    rpath = ["profiler/lib", "core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
 )
 
 # Every component of what the other packages are made from, and of these.
@@ -126,7 +124,7 @@ DEVEL = struct(
         "rocshmem",
         "rocwmma",
     ],
-    rpath = {"devel": ["lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib"]},
+    rpath = ["devel/lib", "devel/lib/llvm/lib", "devel/lib/rocm_sysdeps/lib"],
 )
 
 # What all distributions say of themselves.
@@ -139,6 +137,7 @@ METADATA = struct(
         "Programming Language :: Python :: 3",
         "Topic :: Software Development :: Libraries",
     ],
-    license_expression = "MIT",
+    # Of ROCm, its compiler, and the Python code beside them.
+    license_expression = "MIT AND Apache-2.0 WITH LLVM-exception AND Apache-2.0",
     urls = {"Documentation": "https://rocm.docs.amd.com/", "Source": "https://github.com/ROCm/TheRock"},
 )

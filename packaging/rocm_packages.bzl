@@ -32,7 +32,7 @@ def _identifier(target):
     return target.replace("-", "_")
 
 def _searched(rpath, trees):
-    return ["{}/{}".format(trees[package], path) for package, paths in rpath.items() for path in paths]
+    return ["{}/{}".format(trees[entry.partition("/")[0]], entry.partition("/")[2]) for entry in rpath]
 
 def _wheel(name, package, distribution, readme, requires = [], summary = "", **kwargs):
     rocm_wheel(
@@ -204,19 +204,20 @@ def _content(split, targets, dist_targets, trees, has_profiler):
     packages = {
         "core": {"distribution": "rocm-sdk-core", "import": "rocm_sdk_core", "tree": trees["core"]},
         "devel": {"distribution": "rocm-sdk-devel", "import": "rocm_sdk_devel", "tree": trees["devel"]},
-        "libraries": {
+    }
+    if split or targets:
+        packages["libraries"] = {
             "distribution": "rocm-sdk-libraries" + suffix,
             "import": trees["libraries"].removeprefix("_") + suffix.replace("-", "_"),
             "tree": trees["libraries"] + suffix.replace("-", "_"),
-        },
-    }
-    if split:
+        }
+    if split and targets:
         packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
     if has_profiler:
         packages["profiler"] = {"distribution": "rocm-profiler", "import": "rocm_profiler", "tree": trees["profiler"]}
     preferred = [target for target in dist_targets if target in targets] + targets
     return {
-        "default_target": preferred[0] if preferred else None,
+        "default_target": preferred[0] if preferred else "",
         "layout": "split" if split else "family",
         "packages": packages,
         "targets": targets,

@@ -7,16 +7,23 @@ visibility(["//rules"])
 
 def _catalogued_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
-    return artifact_providers(ctx, artifact, ctx.file.manifest, ctx.files.srcs, ctx.files.big_srcs)
+    folder = ctx.label.name
+    units = [struct(name = "small", manifest = ctx.file.small_manifest, files = ctx.files.srcs)] + [
+        struct(name = "big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest = manifest, files = [file])
+        for file, manifest in zip(ctx.files.big_srcs, ctx.files.big_manifests)
+    ]
+    return artifact_providers(ctx, artifact, ctx.file.manifest, units)
 
 catalogued_artifact = rule(
     doc = "An artifact found by the catalog.",
     implementation = _catalogued_artifact_impl,
     attrs = {
         "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of."),
+        "big_manifests": attr.label_list(allow_files = [".json"], doc = "The manifest of each big file, in their order."),
         "big_srcs": attr.label_list(allow_files = True, doc = "Files that get actions of their own."),
         "component": attr.string(mandatory = True, doc = "`lib`, `run`, `dev`, `dbg`, `doc` or `test`."),
         "manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The entries, with what Bazel's inputs lose."),
+        "small_manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The manifest of `srcs`."),
         "srcs": attr.label_list(allow_files = True, doc = "All other files."),
         "target": attr.string(mandatory = True, doc = "`generic`, an AMD GPU target or a family of them."),
     } | INSPECT_ATTRS,

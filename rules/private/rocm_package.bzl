@@ -60,7 +60,7 @@ def _pack(ctx, artifact, unit, edit, big):
     args = tool_args(ctx)
     args.add(edit, format = "--edits=%s")
     args.add(artifact_id(artifact), format = "--artifact=%s")
-    args.add(artifact.manifest, format = "--manifest=%s")
+    args.add(unit.manifest, format = "--manifest=%s")
     args.add(launcher, format = "--launcher=%s")
     args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
     args.add(threads, format = "--threads=%s")
@@ -71,7 +71,7 @@ def _pack(ctx, artifact, unit, edit, big):
         ctx,
         tool = ctx.attr._pack,
         args = args,
-        inputs = depset([edit, artifact.manifest, launcher], transitive = [unit.files]),
+        inputs = depset([edit, unit.manifest, launcher], transitive = [unit.files]),
         outputs = [segment, index],
         mnemonic = "RocmPack",
         progress_message = "Packing {}: {}".format(ctx.attr.package, unit.id.rpartition("/")[2] if big else unit.id),

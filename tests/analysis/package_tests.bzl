@@ -53,7 +53,9 @@ def package_test_suite(name):
         artifact_name = "mini",
         big_srcs = ["data.txt"],
         component = "dev",
+        big_manifests = ["manifest.json"],
         manifest = "manifest.json",
+        small_manifest = "manifest.json",
         tags = ["manual"],
         target = "generic",
     )

@@ -1,6 +1,6 @@
 """Installs the packages of real ROCm into a fresh environment and uses them as people do.
 
-    python3 tests/e2e/real_rocm.py --dist DIR --target gfx1030
+    python3 tests/e2e/real_rocm.py --dist DIR
 
 Run it where Debian's ROCm finds its libc (a Debian 13 root). Each library is loaded in a
 process of its own, launchers answer, and the compiler of the devel tree compiles C++ and
@@ -41,13 +41,14 @@ def run(*command: object, **variables: str) -> str:
     return result.stdout
 
 
-def install(dist: Path, directory: Path, target: str) -> Path:
-    """Make an environment with everything in it; returns its interpreter."""
+def install(dist: Path, directory: Path) -> Path:
+    """Make an environment with everything in it, for gfx1030 if there is a choice; returns its interpreter."""
     venv.create(directory, symlinks=True, with_pip=False)
     python = directory / "bin" / "python"
-    extras = "libraries,devel,profiler,device" if list(dist.glob("rocm_sdk_device_*")) else "libraries,devel,profiler"
+    device = list(dist.glob("rocm_sdk_device_gfx1030-*"))
+    extras = "libraries,devel,profiler,device" if device else "libraries,devel,profiler"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-cache-dir", "--no-index"]
-    run(*pip, f"--find-links={dist}/index.html", f"rocm[{extras}]", ROCM_SDK_TARGET_FAMILY=target)
+    run(*pip, f"--find-links={dist}/index.html", f"rocm[{extras}]", ROCM_SDK_TARGET_FAMILY="gfx1030" if device else "")
     return python
 
 
@@ -104,12 +105,11 @@ def main() -> int:
     """Installs and checks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of the distributions, with its index.html")
-    parser.add_argument("--target", required=True, help="GPU target or family to choose")
     args = parser.parse_args()
     os.environ.pop("LD_LIBRARY_PATH", None)
     with tempfile.TemporaryDirectory(prefix="rocm-real-") as name:
         scratch = Path(name)
-        python = install(args.dist, scratch / "environment", args.target)
+        python = install(args.dist, scratch / "environment")
         site_packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
         load_libraries(python, site_packages)
         check_launchers(site_packages / "_rocm_sdk_core")

@@ -61,6 +61,12 @@ class Artifact:
         """The folder's name, as a target may have it."""
         return escape(self.folder.name)
 
+    def unit_manifest(self, label: str | None) -> str:
+        """Return the path of the manifest of a big file, given by its label, or of all small ones."""
+        prefix = f"files/{self.label_name}/"
+        unit = f"big/{label.removeprefix(prefix)}" if label else "small"
+        return f"manifests/{self.label_name}/{unit}.json"
+
 
 def escape(path: str) -> str:
     r"""Return a path that a Bazel label can hold and from which `path` can be read.
@@ -229,9 +235,11 @@ def build_file(artifacts: list[Artifact]) -> str:
         attributes = {
             "name": artifact.label_name,
             "artifact_name": artifact.name,
+            "big_manifests": [artifact.unit_manifest(label) for label in artifact.big],
             "big_srcs": artifact.big,
             "component": artifact.component,
             "manifest": f"manifests/{artifact.label_name}.json",
+            "small_manifest": artifact.unit_manifest(None),
             "srcs": artifact.small,
             "target": artifact.target,
         }
@@ -255,6 +263,27 @@ def loadable_file(artifacts: list[Artifact]) -> str:
     )
 
 
+def manifests(artifact: Artifact) -> dict[str, str]:
+    """Return the texts of an artifact's manifests: the whole, for plans, and one per unit, for inspect and pack.
+
+    Those of units have no modes and no links, and a big file's has nothing but the file: so an action runs again only
+    for what it reads.
+    """
+
+    def text(entries: list[dict[str, str]]) -> str:
+        document = {"artifact": artifact.folder.name, "entries": entries}
+        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+    files = {
+        entry["file"].split("/", 2)[2]: {key: entry[key] for key in ("base", "path", "kind", "file")}
+        for entry in artifact.entries
+        if entry["kind"] == "file"
+    }
+    texts = {artifact.unit_manifest(label): text([files[label]]) for label in artifact.big}
+    texts[artifact.unit_manifest(None)] = text([files[label] for label in artifact.small])
+    return texts | {f"manifests/{artifact.label_name}.json": text(artifact.entries)}
+
+
 def files_read(artifacts: list[Artifact]) -> list[Path]:
     """List the files whose contents decide what the repository holds: the rule watches them."""
     about = {f"share/therock/{name}" for name in ("therock_manifest.json", "dist_info.json")}
@@ -273,11 +302,9 @@ def write_repository(artifacts: list[Artifact], output: Path) -> None:
                 link = output / entry["file"].split("/", 2)[2]
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(artifact.folder / entry["base"] / entry["path"])
-        manifest = output / "manifests" / f"{artifact.label_name}.json"
-        manifest.parent.mkdir(exist_ok=True)
-        document = {"artifact": artifact.folder.name, "entries": artifact.entries}
-        manifest.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        texts |= manifests(artifact)
     for name, text in texts.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
         (output / name).write_text(text, encoding="utf-8")
 
 

@@ -96,9 +96,11 @@ def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
     assert call == {
         "name": "gfx_lib_gfx950%3Axnack+",
         "artifact_name": "gfx",
+        "big_manifests": [],
         "big_srcs": [],
         "component": "lib",
         "manifest": "manifests/gfx_lib_gfx950%3Axnack+.json",
+        "small_manifest": "manifests/gfx_lib_gfx950%3Axnack+/small.json",
         "srcs": [labels[path] for path, entry in entries.items() if entry["kind"] == "file"],
         "target": "gfx950:xnack+",
     }
@@ -170,6 +172,13 @@ def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: p
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
     assert [label.rpartition("/")[2] for label in call["srcs"]] == ["nine"]
+    for manifest, label in zip(call["big_manifests"], call["big_srcs"], strict=True):
+        name = label.rpartition("/")[2]
+        (entry,) = artifacts.entries(manifest.removeprefix("manifests/").removesuffix(".json")).values()
+        assert sorted(entry) == ["base", "file", "kind", "path"], (
+            "neither mode nor neighbours: they would repack the file"
+        )
+        assert entry["path"].rpartition("/")[2] == name
     assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["eleven", "ten"]
 
 
@@ -180,9 +189,11 @@ package(default_visibility = ["//visibility:public"])
 catalogued_artifact(
     name = "a_dev_generic",
     artifact_name = "a",
+    big_manifests = [],
     big_srcs = [],
     component = "dev",
     manifest = "manifests/a_dev_generic.json",
+    small_manifest = "manifests/a_dev_generic/small.json",
     srcs = ["files/a_dev_generic/stage/include/a.h"],
     target = "generic",
 )
@@ -190,9 +201,11 @@ catalogued_artifact(
 catalogued_artifact(
     name = "ï_lib_gfx942",
     artifact_name = "ï",
+    big_manifests = [],
     big_srcs = [],
     component = "lib",
     manifest = "manifests/ï_lib_gfx942.json",
+    small_manifest = "manifests/ï_lib_gfx942/small.json",
     srcs = [],
     target = "gfx942",
 )
@@ -256,4 +269,4 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
         subprocess.run(command, check=True, env={})
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
-    assert len(trees[0]) == 7
+    assert len(trees[0]) == 8

@@ -9,7 +9,7 @@ artifacts_directory() {
   local workspace=$1 argument line found=${ROCM_ARTIFACTS_DIR:-}
   shift
   while read -r line; do found=$line; done < <(
-    sed -n 's/^[^#]*--repo_env[= ]ROCM_ARTIFACTS_DIR=//p' "${HOME:-}/.bazelrc" "$workspace/user.bazelrc" 2>/dev/null
+    sed -n 's/^[^#]*--repo_env[= ]ROCM_ARTIFACTS_DIR=\([^ ]*\).*/\1/p' "${HOME:-}/.bazelrc" "$workspace/user.bazelrc" 2>/dev/null
   )
   for argument; do
     case $argument in --repo_env=ROCM_ARTIFACTS_DIR=* | ROCM_ARTIFACTS_DIR=*) found=${argument#*ROCM_ARTIFACTS_DIR=} ;; esac
@@ -21,7 +21,8 @@ export_fingerprint() {
   local directory
   directory=$(artifacts_directory "$@")
   [ -n "$directory" ] || return 0
-  # What cannot be read is for the catalog to say.
-  ROCM_ARTIFACTS_FINGERPRINT=$({ find "$directory" -printf '%y %m %P %l\n' 2>/dev/null || true; } | LC_ALL=C sort | sha256sum)
+  # The directory and the artifacts in it may be links, but nothing below is followed. What cannot be read is for the
+  # catalog to say.
+  ROCM_ARTIFACTS_FINGERPRINT=$({ find -H "$directory"/* -printf '%y %m %p %l\n' 2>/dev/null || true; } | LC_ALL=C sort | sha256sum)
   export ROCM_ARTIFACTS_FINGERPRINT
 }

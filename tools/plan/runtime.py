@@ -108,7 +108,8 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
             f"{found.source}: the link leads to {resolved.path}, which package {owner} holds; expected a target whose "
             f"content can be copied. Exclude {found.path} from the package, or add the artifact of its target"
         )
-    reason = "link whose name is the library's SONAME" if facts.type == LIBRARY else f"link to a file ({facts.type})"
+    is_soname = facts.type == LIBRARY and facts.soname == name
+    reason = "link whose name is the library's SONAME" if is_soname else f"link to a file ({facts.type})"
     copy = _entry(found, Treatment.COPY_OF_LINK, reason)
     copy = replace(copy, source=resolved.node.found.source, mode=resolved.node.found.mode)
     return with_rpath(copy, facts, definition)

@@ -14,6 +14,7 @@ import struct
 import sys
 import zipfile
 from importlib.util import MAGIC_NUMBER, source_hash
+from pathlib import PurePosixPath
 
 MAIN = "import sys\nfrom {module} import main\nraise SystemExit(main(sys.argv[1:]))\n"
 #: Flags of a `.pyc` (PEP 552): valid by the hash of its source, which nobody checks.
@@ -38,6 +39,9 @@ def compiled(source: bytes, name: str) -> bytes:
 def write_archive(output: str, members: dict[str, bytes]) -> None:
     """Write the members, each with its compiled form beside it."""
     with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
+        # Without these, zipimport before Python 3.13 does not find packages that have no __init__.py.
+        for directory in sorted({f"{parent}/" for name in members for parent in PurePosixPath(name).parents} - {"./"}):
+            archive.writestr(zipfile.ZipInfo(directory, DOS_EPOCH), b"")
         for name, source in sorted(members.items()):
             archive.writestr(zipfile.ZipInfo(name, DOS_EPOCH), source)
             if name != "__main__.py":

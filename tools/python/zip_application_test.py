@@ -13,7 +13,7 @@ def build(directory: Path, name: str) -> Path:
     sources = directory / "src"
     sources.mkdir(exist_ok=True)
     (sources / "program.py").write_text(
-        "from helper import VALUE\n\ndef main(argv):\n    print(VALUE, argv)\n    return 3\n"
+        "from helper import VALUE\nimport deep.below.module\n\ndef main(argv):\n    print(VALUE, argv)\n    return 3\n"
     )
     (sources / "helper.py").write_text("VALUE = 'ï'\n")
     output = directory / name
@@ -22,6 +22,7 @@ def build(directory: Path, name: str) -> Path:
         "--main=program",
         "--import-root=pypi_helper/site-packages",
         f"_main/program.py={sources}/program.py",
+        f"_main/deep/below/module.py={sources}/helper.py",
         f"pypi_helper/site-packages/helper.py={sources}/helper.py",
     ]
     params = directory / "params"
@@ -41,7 +42,17 @@ def test_runs_and_passes_arguments_and_exit_code(tmp_path: Path) -> None:
 
 def test_modules_are_compiled_and_importable_from_their_root(tmp_path: Path) -> None:
     with zipfile.ZipFile(build(tmp_path, "tool.pyz")) as archive:
-        assert archive.namelist() == ["__main__.py", "helper.py", "helper.pyc", "program.py", "program.pyc"]
+        assert archive.namelist() == [
+            "deep/",
+            "deep/below/",
+            "__main__.py",
+            "deep/below/module.py",
+            "deep/below/module.pyc",
+            "helper.py",
+            "helper.pyc",
+            "program.py",
+            "program.pyc",
+        ]
         assert {info.date_time[0] for info in archive.infolist()} == {1980}
 
 

@@ -15,51 +15,48 @@ def artifact_id(artifact):
     """Returns an artifact's whole name, `{name}_{component}_{target}`, from its ArtifactInfo."""
     return "{}_{}_{}".format(artifact.artifact_name, artifact.component, artifact.target)
 
-def _inspect_unit(ctx, artifact, manifest, unit, files):
-    facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, unit))
+def _inspect_unit(ctx, artifact, unit, identity):
+    facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, identity))
+    files = depset(unit.files)
     args = tool_args(ctx)
     args.add(artifact, format = "--artifact=%s")
-    args.add(unit, format = "--unit=%s")
-    args.add(manifest, format = "--manifest=%s")
+    args.add(identity, format = "--unit=%s")
+    args.add(unit.manifest, format = "--manifest=%s")
     args.add(facts, format = "--output=%s")
     args.add_all(files, map_each = located_file)
     run_tool(
         ctx,
         tool = ctx.attr._inspect,
         args = args,
-        inputs = depset([manifest], transitive = [files]),
+        inputs = depset([unit.manifest], transitive = [files]),
         outputs = [facts],
         mnemonic = "RocmInspect",
-        progress_message = "Inspecting %{label}",
+        progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),
     )
-    return struct(id = unit, files = files, facts = facts)
+    return struct(id = identity, files = files, facts = facts, manifest = unit.manifest)
 
-def artifact_providers(ctx, artifact, manifest, small, big):
+def artifact_providers(ctx, artifact, manifest, units):
     """Declares the inspect actions of an artifact and returns its providers.
 
     Args:
         ctx: context of a rule with INSPECT_ATTRS.
         artifact: the artifact's name, `{name}_{component}_{target}`.
         manifest: File, its manifest.
-        small: list of File that one unit takes together.
-        big: list of File that get a unit each.
+        units: list of struct(name, manifest = File that names the unit's files, files = list of File), the small
+            files' unit first.
 
     Returns:
         list of providers.
     """
+    parts = artifact.split("_")
+    if len(parts) != 3:
+        fail("{}: artifact {}: expected names without `_`, which is what splits {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
 
-    # Units name output files, in which `:` (of `gfx950:xnack+`) has no place: they are escaped as the catalog does it.
-    folder = artifact
-    for character, escaped in [("%", "%25"), ("=", "%3D"), (":", "%3A"), ("\\", "%5C")]:
-        folder = folder.replace(character, escaped)
-    units = [_inspect_unit(ctx, artifact, manifest, folder + "/small", depset(small))]
-    units += [
-        _inspect_unit(ctx, artifact, manifest, "{}/big/{}".format(folder, file.short_path.partition("/files/" + folder + "/")[2]), depset([file]))
-        for file in big
-    ]
-    name, component, target = artifact.split("_")
+    # Units name output files, in which `:` (of `gfx950:xnack+`) has no place.
+    folder = artifact.replace(":", "%3A")
+    inspected = [_inspect_unit(ctx, artifact, unit, folder + "/" + unit.name) for unit in units]
     return [
         DefaultInfo(files = depset([manifest])),
-        OutputGroupInfo(facts = depset([unit.facts for unit in units])),
-        ArtifactInfo(artifact_name = name, component = component, target = target, manifest = manifest, units = units),
+        OutputGroupInfo(facts = depset([unit.facts for unit in inspected])),
+        ArtifactInfo(artifact_name = parts[0], component = parts[1], target = parts[2], manifest = manifest, units = inspected),
     ]

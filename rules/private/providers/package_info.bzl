@@ -5,9 +5,9 @@ visibility(["//rules/..."])
 DOC = "One Python distribution: the plan of its entries and their packed bytes."
 
 FIELDS = {
-    "definition": "struct: name, kind, distribution, import_name, tree (directory in site-packages).",
+    "definition": "struct: package, kind, tree (directory in site-packages).",
     "indexes": "depset of File: for each unit, where in the segment each entry lies, with its digests.",
-    "plan": "File: JSON list of entries: path, source, treatment and reason.",
+    "plan": "File: JSON object with a list of entries: path, source, treatment and reason.",
     "segments": "depset of File: for each unit, the deflated bytes of its entries, one after the other.",
 }
 
