@@ -7,15 +7,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from lint_test import BUILDIFIER, program, sources
+from lint_test import BUILDIFIER, sources
+
+from tools.testing.wheel_scripts import put_on_path
 
 
 def main() -> int:
     """Run the formatters in place."""
+    put_on_path()
     os.chdir(os.environ["BUILD_WORKSPACE_DIRECTORY"])
     subprocess.run([BUILDIFIER, "-mode=fix", "-lint=fix", *sources(".bzl", "BUILD.bazel", "MODULE.bazel")], check=True)
-    subprocess.run([program("ruff"), "format", "--no-cache", "."], check=True)
-    return subprocess.run([program("ruff"), "check", "--fix", "--no-cache", "."], check=False).returncode
+    subprocess.run(["ruff", "format", "--no-cache", "."], check=True)
+    return subprocess.run(["ruff", "check", "--fix", "--no-cache", "."], check=False).returncode
 
 
 if __name__ == "__main__":

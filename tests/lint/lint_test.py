@@ -22,17 +22,6 @@ def sources(*suffixes: str) -> list[str]:
     return sorted(found)
 
 
-def site_packages() -> list[str]:
-    """List the directories of the Python dependencies."""
-    return sorted({path for path in sys.path if path.endswith("site-packages")})
-
-
-def program(name: str) -> Path:
-    """Find a program that one of the wheels carries among its scripts."""
-    (found,) = [path for site in site_packages() for path in Path(site).glob(f"*.data/scripts/{name}")]
-    return found
-
-
 def lint(*command: str | Path, **variables: str) -> None:
     """Run a linter in the workspace; what it prints is the failure's message."""
     result = subprocess.run(
@@ -52,11 +41,11 @@ def test_buildifier() -> None:
 
 
 def test_ruff_check() -> None:
-    lint(program("ruff"), "check", "--no-cache", ".")
+    lint("ruff", "check", "--no-cache", ".")
 
 
 def test_ruff_format() -> None:
-    lint(program("ruff"), "format", "--check", "--no-cache", ".")
+    lint("ruff", "format", "--check", "--no-cache", ".")
 
 
 def test_mypy(tmp_path: Path) -> None:
@@ -67,7 +56,7 @@ def test_mypy(tmp_path: Path) -> None:
 
 def test_shellcheck() -> None:
     lint(
-        program("shellcheck"),
+        "shellcheck",
         "--severity=style",
         "--external-sources",
         "bazelw",

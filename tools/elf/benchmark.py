@@ -27,6 +27,7 @@ from tools.elf.editor import plan_patch
 from tools.elf.patch import Patch
 from tools.elf.reader import read_elf
 from tools.elf.sample import Sample
+from tools.testing.wheel_scripts import put_on_path
 
 SIZES = (1_000_000, 100_000_000, 1_600_000_000)
 ENTRIES = tuple(f"$ORIGIN/../../_rocm_sdk_core/{name}" for name in ("lib", "lib/rocm_sysdeps/lib", "lib/llvm/lib"))
@@ -168,4 +169,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    put_on_path()
+    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
     sys.exit(main())

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tools.testing.wheel_scripts import put_on_path
+
 
 def main(argv: list[str]) -> int:
     """Run the tests; JUnit results go where Bazel wants them, a `--test_filter` becomes `-k`."""
@@ -15,6 +17,7 @@ def main(argv: list[str]) -> int:
         options.append(f"-k={selection}")
     if temporary := os.environ.get("TEST_TMPDIR"):
         options.append(f"--basetemp={temporary}/pytest")
+    put_on_path()
     return int(pytest.main(options + argv))
 
 

@@ -21,6 +21,6 @@ def pytest_test(name, srcs, deps = [], data = [], args = [], **kwargs):
         main = Label("//tools/testing:pytest_main.py"),
         args = ["$(rootpath {})".format(src) for src in srcs] + args,
         data = data + srcs,
-        deps = deps + ["@pypi//pytest"],
+        deps = deps + [Label("//tools/testing:wheel_scripts"), "@pypi//pytest"],
         **kwargs
     )

@@ -105,9 +105,7 @@ def pip_runner() -> Path:
 
 
 def find_uv() -> Path | None:
-    """Return the uv program of the wheel among the test's dependencies, beside its interpreter, or on PATH; or None."""
-    unpacked = [path for entry in sys.path for path in Path(entry).glob("uv-*.data/scripts/uv")]
+    """Return the uv program beside the test's interpreter or on PATH, or None."""
     beside = Path(sys.executable).parent / "uv"
     found = shutil.which("uv")
-    candidates = [*unpacked, beside, *([Path(found)] if found else [])]
-    return next((path for path in candidates if path.exists()), None)
+    return beside if beside.exists() else Path(found) if found else None
