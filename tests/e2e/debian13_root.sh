@@ -7,6 +7,11 @@ command -v mmdebstrap >/dev/null || apt-get -qy --no-install-recommends install 
 command -v bwrap >/dev/null || apt-get -qy --no-install-recommends install bubblewrap
 # shellcheck disable=SC2016 # apt's placeholder, not the shell's
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
-# g++ for its C++ library; clang-tools has the bundler that clang runs for HIP, which the artifacts lack.
-mmdebstrap --variant=minbase --include=ca-certificates,clang-tools-17,g++,python3-pip,python3-venv trixie "$root" ${mirror:+"$mirror"}
+packages=(
+  ca-certificates python3-pip python3-venv
+  clang-tools-17 g++                                               # HIP's bundler, which the artifacts lack; a C++ library
+  binutils-gold elfutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross lld llvm mold patchelf # what looks at edited ELF files
+  python3-hypothesis python3-pyelftools python3-pytest
+)
+mmdebstrap --variant=minbase "--include=$(IFS=, && echo "${packages[*]}")" trixie "$root" ${mirror:+"$mirror"}
 for place in /*; do [ ! -d "$place" ] || mkdir -p "$root$place"; done
