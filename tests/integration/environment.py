@@ -7,6 +7,8 @@ import sysconfig
 import venv
 from pathlib import Path
 
+#: Loads one library, in a process that ends with it.
+LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 DIST = Path(os.environ["DIST"]).absolute()
 
 
@@ -48,6 +50,10 @@ class Environment:
     def run(self, program: str | Path, *arguments: str) -> str:
         """Run a program of the environment: a console script by its name, anything else by its path."""
         return self._run([str(self.directory / "bin" / program), *arguments], {})
+
+    def load(self, library: Path) -> None:
+        """Load a library in a process of its own, with LD_LIBRARY_PATH unset."""
+        self.run("python", "-c", LOAD, str(library))
 
     def _run(self, command: list[str], variables: dict[str, str]) -> str:
         result = subprocess.run(command, capture_output=True, text=True, env=self.variables | variables, check=False)

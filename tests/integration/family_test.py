@@ -1,11 +1,8 @@
 """The family layout: one libraries package per family of GPU targets, one devel package for all."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from environment import Environment
 
 LOAD = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipblas_chain())"

@@ -1,25 +1,11 @@
 """Installs what the build made into a fresh environment, uses all of it, and removes it again."""
 
-import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from environment import DIST, Environment
-
-LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    environment = Environment(tmp_path_factory.mktemp("environment"))
-    environment.install("rocm[libraries,devel,device,profiler]")
-    return environment
 
 
 def elf_files(tree: Path) -> list[Path]:
@@ -46,54 +32,11 @@ def test_every_library_loads_in_a_process_of_its_own(environment: Environment) -
     found = libraries(environment)
     assert len(found) >= 9
     for library in found:
-        environment.run("python", "-c", LOAD, str(library))
-
-
-def test_no_library_loads_without_its_rpath(environment: Environment, tmp_path: Path) -> None:
-    """The packages' RPATHs are what makes libraries load: elsewhere, the same bytes do not."""
-    source = environment.site_packages / "_rocm_sdk_libraries/lib/libhipblas.so.3"
-    if not source.exists():
-        pytest.skip("only the mini SDK's libraries are known to need each other")
-    alone = tmp_path / source.name
-    alone.write_bytes(source.read_bytes())
-    result = subprocess.run([environment.python, "-c", LOAD, alone], capture_output=True, text=True, check=False)
-    assert "librocblas.so.5: cannot open shared object file" in result.stderr
-
-
-def test_every_launcher_answers_as_the_program_it_stands_for(environment: Environment) -> None:
-    tree = environment.site_packages / "_rocm_sdk_core"
-    if not (tree / "lib/llvm/bin/clang-22").exists():
-        pytest.skip("the launchers of the mini SDK are known")
-    for path, libraries_called in {
-        "bin/amdclang": 1,
-        "bin/amdclang++": 1,
-        "lib/llvm/bin/clang": 1,
-        "lib/llvm/bin/clang++": 1,
-        "lib/llvm/bin/lld": 1,
-        "bin/rocminfo": 3,
-    }.items():
-        name = Path(path).name
-        assert environment.run(tree / path, "-x", "ï") == f"{name} -x ï: chain of {libraries_called}\n"
-    assert environment.run(tree / "bin/hipconfig-7") == "7.1.0-mini\n"
-
-
-def test_console_scripts_are_those_whose_tools_ship(environment: Environment) -> None:
-    scripts = {path.name for path in (environment.directory / "bin").iterdir()}
-    expected = {"amdclang", "amdclang++", "amdlld", "hipconfig", "offload-arch", "rocminfo"}
-    if (environment.site_packages / "_rocm_sdk_core/lib/llvm/bin/clang-22").exists():
-        profiler = {"rocprof-compute", "rocprof-sys-instrument", "rocprof-sys-run"}
-        assert {
-            name for name in scripts if not name.startswith(("python", "𝜋thon", "activate", "Activate"))
-        } == expected | profiler | {"rocm-sdk"}
-        assert environment.run("amdclang++", "a.cpp") == "amdclang++ a.cpp: chain of 1\n"
-        assert environment.run("hipconfig") == "7.1.0-mini\n"
-        assert environment.run("rocprof-sys-run") == "rocprof-sys-run: chain of 4\n"
-        assert environment.run("rocprof-compute") == "rocprof-compute\n"
+        environment.load(library)
 
 
 def test_rocm_sdk_test_passes(environment: Environment) -> None:
-    report = json.loads(environment.run("rocm-sdk", "test", "--json"))
-    assert json.dumps(report).count('"failed"') <= 1, report
+    assert ", 0 failed, 0 skipped" in environment.run("rocm-sdk", "test").splitlines()[-1]
 
 
 def test_devel_tree_mirrors_the_runtime_packages(environment: Environment) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # The runfiles hold links; behind them is the workspace.
 WORKSPACE = Path(__file__).resolve().parents[2]
 BUILDIFIER = Path(os.environ["BUILDIFIER"]).absolute()
@@ -48,10 +50,12 @@ def test_ruff_format() -> None:
     lint("ruff", "format", "--check", "--no-cache", ".")
 
 
-def test_mypy(tmp_path: Path) -> None:
+# Each has a conftest.py, which mypy takes for one module when it sees both.
+@pytest.mark.parametrize("folders", [("tools", "tests"), ("packaging",)])
+def test_mypy(folders: tuple[str, ...], tmp_path: Path) -> None:
     paths = os.pathsep.join(path for path in sys.path if path)
     command = [sys.executable, "-m", "mypy", f"--cache-dir={tmp_path}", "--config-file=mypy.ini"]
-    lint(*command, "tools", "packaging", "tests", PYTHONPATH=paths)
+    lint(*command, *folders, PYTHONPATH=paths)
 
 
 def test_shellcheck() -> None:
