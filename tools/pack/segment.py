@@ -6,7 +6,7 @@ lies, how large it is inflated, and its CRC-32 and SHA-256: all that a zip or ta
 directory and a RECORD ask for. So `link` never looks into the bytes.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -33,12 +33,16 @@ class Index:
     entries: tuple[Packed, ...]
     #: source -> SHA-256 in hex of the unpatched file.
     source_sha256: dict[str, str]
+    #: path -> what an ELF edit gave up, such as RELRO of a dynamic section that had to move.
+    notes: dict[str, list[str]] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the index as JSON data."""
-        return {"entries": [asdict(entry) for entry in self.entries], "source_sha256": self.source_sha256}
+        entries = [asdict(entry) for entry in self.entries]
+        return {"entries": entries, "source_sha256": self.source_sha256, "notes": self.notes}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Index":
         """Read what `to_document` wrote."""
-        return cls(tuple(Packed(**entry) for entry in document["entries"]), document["source_sha256"])
+        entries = tuple(Packed(**entry) for entry in document["entries"])
+        return cls(entries, document["source_sha256"], document["notes"])

@@ -60,8 +60,12 @@ def file_chunks(file: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-def patched_chunks(file: BinaryIO, source: str, rpath: list[str]) -> Iterator[bytes]:
-    """Stream an ELF file with its search path replaced; raises ToolError where the edit cannot be made."""
+def patched_chunks(file: BinaryIO, entry: dict[str, Any], notes: dict[str, list[str]]) -> Iterator[bytes]:
+    """Stream an ELF file with its search path replaced, and note by its path what that gave up.
+
+    Raises ToolError where the edit cannot be made.
+    """
+    source, rpath = entry["source"], entry["rpath"]
     edit = ElfEdit()
     if rpath:
         edit.set_search_path(rpath)
@@ -69,6 +73,8 @@ def patched_chunks(file: BinaryIO, source: str, rpath: list[str]) -> Iterator[by
         edit.remove_search_path()
     try:
         patch = plan_patch(read_elf(file, source), file, edit)
+        if patch.notes:
+            notes[entry["path"]] = list(patch.notes)
         for chunk in patch.chunks(file, BLOCK_BYTES):
             yield bytes(chunk)
     except ElfError as error:
@@ -77,7 +83,9 @@ def patched_chunks(file: BinaryIO, source: str, rpath: list[str]) -> Iterator[by
         ) from None
 
 
-def entry_chunks(entry: dict[str, Any], located: dict[str, str], launcher: str | None) -> Iterator[bytes]:
+def entry_chunks(
+    entry: dict[str, Any], located: dict[str, str], launcher: str | None, notes: dict[str, list[str]]
+) -> Iterator[bytes]:
     """Stream the bytes that an entry has in the package."""
     if "launcher_target" in entry:
         if launcher is None:
@@ -85,7 +93,7 @@ def entry_chunks(entry: dict[str, Any], located: dict[str, str], launcher: str |
         yield finished_launcher(launcher, entry["path"], entry["launcher_target"])
         return
     with open(located[entry["source"]], "rb") as file:
-        yield from patched_chunks(file, entry["source"], entry["rpath"]) if "rpath" in entry else file_chunks(file)
+        yield from patched_chunks(file, entry, notes) if "rpath" in entry else file_chunks(file)
 
 
 def source_digest(path: str) -> str:
@@ -112,13 +120,14 @@ def main(argv: list[str]) -> int:
     def work() -> None:
         located = located_sources(args.manifest, args.artifact, args.files)
         edits = read_document(args.edits)
+        notes: dict[str, list[str]] = {}
         with ThreadPoolExecutor(args.threads) as pool, Path(args.segment).open("wb") as segment:
             packer = Packer(segment, pool, LEVELS[args.compression], 2 * args.threads)
             entries = tuple(
-                packer.pack(entry["path"], entry["mode"], entry_chunks(entry, located, args.launcher))
+                packer.pack(entry["path"], entry["mode"], entry_chunks(entry, located, args.launcher, notes))
                 for entry in edits["entries"]
             )
         digests = {source: source_digest(located[source]) for source in edits["digest"]}
-        write_document(args.index, Index(entries, digests).to_document())
+        write_document(args.index, Index(entries, digests, notes).to_document())
 
     return report_errors(args.label, work)

@@ -146,6 +146,13 @@ def test_rpath_is_written_in_flight(unit: Unit, sample: Sample) -> None:
     }
 
 
+def test_what_an_edit_gives_up_is_noted(unit: Unit) -> None:
+    unit.files = {"lib/spare.so": Sample().build(), "lib/full.so": Sample(spare=0).build()}
+    assert unit.pack(*(keep(path) | {"rpath": ["$ORIGIN"]} for path in ("lib/spare.so", "lib/full.so"))) == 0
+    moved = "the dynamic section moved out of PT_GNU_RELRO: it stays writable after relocation"
+    assert unit.index.notes == {"lib/full.so": [moved]}
+
+
 def test_an_empty_rpath_takes_away_what_is_there(unit: Unit) -> None:
     unit.files = {"lib/libsample.so.1": Sample(runpath="/build/lib").build()}
     assert unit.pack(keep("lib/libsample.so.1") | {"rpath": []}) == 0
