@@ -9,7 +9,7 @@ set -euo pipefail
 suite=forky
 # bazel-bootstrap brings the other rule sets, a JDK and a C compiler; pip is for fetching, venv for tests, locales for
 # the one locale that finish() makes.
-packages=bazel-bootstrap,bazel-rules-shell,ca-certificates,locales,python3-pip,python3-venv
+packages=bazel-bootstrap,ca-certificates,locales,python3-pip,python3-venv
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 root=$1
