@@ -92,6 +92,8 @@ def check_target(known: Distributions, packages: dict[str, InstalledPackage]) ->
     from .detect import detect_gpus
     from .targets import select_target
 
+    if not known.targets:
+        raise SkipError("this version has no package per GPU target")
     recorded = str((load_selection() or {}).get("target", known.default_target))
     now = select_target(known.targets, known.default_target, os.environ, detect_gpus())
     wanted = known.target_packages()[now.target].distribution

@@ -70,6 +70,9 @@ def find_libraries(*shortnames: str) -> list[Path]:
         raise ModuleNotFoundError(f"unknown ROCm library {', '.join(unknown)}; known: {', '.join(sorted(LIBRARIES))}")
     distributions = load_distributions()
     roles = sorted({LIBRARIES[name].package for name in shortnames})
+    not_built = [role for role in roles if role not in distributions.packages]
+    if not_built:
+        raise ModuleNotFoundError(f"rocm {distributions.version} was built without the package `{not_built[0]}`")
     packages = {role: find_role(role, distributions) for role in roles}
     missing = [role for role, package in packages.items() if package is None]
     if missing:
@@ -102,8 +105,10 @@ def find_role(role: str, distributions: Distributions) -> InstalledPackage | Non
 
 
 def role_candidates(role: str, distributions: Distributions) -> list[PackageNames]:
-    """Return the packages that can play a role, the one for the chosen target first."""
-    names = distributions.packages[role]
+    """Return the packages that can play a role, the one for the chosen target first; none if it was not built."""
+    names = distributions.packages.get(role)
+    if names is None:
+        return []
     if not names.is_per_target:
         return [names]
     chosen = str((load_selection() or {}).get("target", distributions.default_target))
