@@ -3,8 +3,10 @@
 #   debian13_root.sh ROOT
 set -euo pipefail
 root=$1
-command -v mmdebstrap >/dev/null || apt-get -qy --no-install-recommends install mmdebstrap
-command -v bwrap >/dev/null || apt-get -qy --no-install-recommends install bubblewrap
+if ! command -v mmdebstrap || ! command -v bwrap; then
+  apt-get -q update
+  apt-get -qy --no-install-recommends install bubblewrap mmdebstrap
+fi
 # shellcheck disable=SC2016 # apt's placeholder, not the shell's
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 packages=(
