@@ -49,6 +49,7 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
         "interpreter": elf.interpreter,
         "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
         "dynamic": elf.has_dynamic and refusal(elf) is None,
+        "refusal": refusal(elf),
     }
     facts = {name: value for name, value in facts.items() if value}
     try:

@@ -93,7 +93,10 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
 def test_what_cannot_be_edited_is_not_called_dynamic(tmp_path: Path) -> None:
     assert "dynamic" not in facts(tmp_path, Sample(machine=c.EM_AMDGPU).build())
     assert "dynamic" not in facts(tmp_path, Sample(soname="ld-linux-x86-64.so.2").build())
-    assert "dynamic" not in facts(tmp_path, program(".text", b"\xc3"))
+    static = facts(tmp_path, program(".text", b"\xc3"))
+    assert "dynamic" not in static
+    assert static["refusal"].startswith("there is no dynamic section")
+    assert "refusal" not in facts(tmp_path, Sample().build())
 
 
 class Artifact:

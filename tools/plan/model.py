@@ -145,6 +145,8 @@ class Facts:
     rpath: tuple[str, ...] = ()
     runpath: tuple[str, ...] = ()
     dynamic: bool = False
+    #: Why no RPATH can be given to an ELF program or library; None if one can.
+    refusal: str | None = None
 
     @classmethod
     def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":

@@ -25,8 +25,10 @@ def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
-    if not facts.dynamic or facts.type not in (LIBRARY, PROGRAM):
+    if facts.type not in (LIBRARY, PROGRAM):
         return entry
+    if not facts.dynamic:
+        return replace(entry, reason=f"{entry.reason}; no RPATH: {facts.refusal}") if facts.refusal else entry
     wanted = [origin_relative(definition.tree, entry.path, searched) for searched in definition.rpath]
     existing = facts.runpath or facts.rpath  # The loader ignores DT_RPATH where there is DT_RUNPATH.
     rpath = extended(existing, wanted)

@@ -192,6 +192,19 @@ def test_other_files_are_kept_as_they_are(type_: str) -> None:
     assert (entry.rpath, entry.mode) == (None, "0555")
 
 
+def test_plan_says_why_a_file_gets_no_rpath() -> None:
+    static = program("bin/x", dynamic=False)
+    assert static.facts
+    found = replace(static, facts=replace(static.facts, refusal="there is no dynamic section"))
+    entry = only(CORE, found)
+    assert outcome(entry) == (
+        Treatment.KEEP,
+        "regular file (elf-program); no RPATH: there is no dynamic section",
+        None,
+    )
+    assert entry.rpath is None
+
+
 def test_static_program_is_kept_as_it_is() -> None:
     assert outcome(only(CORE, program("bin/x", dynamic=False)))[0] is Treatment.KEEP
 
