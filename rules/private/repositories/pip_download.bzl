@@ -18,8 +18,7 @@ def pip_download(rctx, requirement, hashes):
     """
     python = rctx.which("python3")
     if not python:
-        fail("{}: fetching {} from the Python package index needs `python3` with pip on PATH. " +
-             "Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(rctx.name, requirement))
+        fail("{}: fetching {} from the Python package index needs `python3` with pip on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(rctx.name, requirement))
     rctx.file(".download/requirements.txt", "{} {}\n".format(
         requirement,
         " ".join(["--hash=" + digest for digest in hashes]),

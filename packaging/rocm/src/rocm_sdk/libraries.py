@@ -1,6 +1,6 @@
 """Finding and preloading the shared libraries of the packages by short name.
 
-The table is the public list of REFERENCE libraries: which package has one, in which directory, under which file name.
+The table is the public list of libraries: which package has one, in which directory, under which file name.
 Extension modules that were linked without an RPATH to these packages call `preload_libraries` (through
 `rocm_sdk.initialize_process`) so that the dynamic loader finds the SONAMEs they need already loaded.
 """
