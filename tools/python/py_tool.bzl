@@ -2,7 +2,8 @@
 
 A plain `py_binary` starts `env python3` (a look on PATH) and brings a few hundred files
 into every sandbox. This rule runs the toolchain's interpreter, which is an input, on one
-archive that holds the program, its dependencies and their compiled code.
+archive that holds the program, its dependencies and their compiled code. Shared libraries
+among the data come along; a loader's `get_data` reaches them.
 """
 
 load("@rules_python//python:defs.bzl", "PyInfo")
@@ -15,7 +16,7 @@ _PYTHON_TOOLCHAIN = "@rules_python//python:toolchain_type"
 def _runfiles_path_line(file):
     path = file.short_path
     path = path.removeprefix("../") if path.startswith("../") else "_main/" + path
-    return "{}={}".format(path, file.path) if file.extension == "py" else None
+    return "{}={}".format(path, file.path) if file.extension in ("py", "so") else None
 
 def _py_tool_impl(ctx):
     runtime = ctx.toolchains[_PYTHON_TOOLCHAIN].py3_runtime
@@ -27,18 +28,20 @@ def _py_tool_impl(ctx):
     archive = ctx.actions.declare_file(ctx.label.name + ".pyz")
     sources = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps])
     imports = depset(transitive = [dep[PyInfo].imports for dep in ctx.attr.deps])
+    data = depset(transitive = [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps])
+    members = depset(transitive = [sources, data])
 
     args = ctx.actions.args()
     args.add(archive, format = "--output=%s")
     args.add(ctx.attr.main, format = "--main=%s")
     args.add_all(imports, format_each = "--import-root=%s")
-    args.add_all(sources, map_each = _runfiles_path_line)
+    args.add_all(members, map_each = _runfiles_path_line)
     args.set_param_file_format("multiline")
     args.use_param_file("@%s", use_always = True)
     ctx.actions.run(
         executable = interpreter,
         arguments = ["-I", "-S", "-B", ctx.file._builder.path, args],
-        inputs = depset([ctx.file._builder], transitive = [sources]),
+        inputs = depset([ctx.file._builder], transitive = [members]),
         tools = runtime_files,
         outputs = [archive],
         mnemonic = "PyTool",

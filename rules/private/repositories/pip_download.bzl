@@ -1,8 +1,48 @@
-"""Fetches one hash-locked wheel with pip, from whatever index pip is set up for."""
+"""Fetches one hash-locked wheel or sdist with pip, from whatever index pip is set up for."""
 
 visibility(["//rules/private/repositories/..."])
 
-def pip_download(rctx, requirement, hashes):
+# pip asks the build backend of an sdist for its name before it keeps the file, and would make an environment for that.
+# This module answers in the backend's place: nothing that was fetched is run.
+_BACKEND = """\
+import os
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    os.mkdir(metadata_directory + "/{name}-{version}.dist-info")
+    with open(metadata_directory + "/{name}-{version}.dist-info/METADATA", "w") as metadata:
+        metadata.write("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+    return "{name}-{version}.dist-info"
+"""
+
+def _download(rctx, requirement, hashes, options, environment = {}):
+    """Runs `pip download` into `.download` and returns the path of the one file that it left there."""
+    python = rctx.which("python3")
+    if not python:
+        fail("{}: fetching {} from the Python package index needs `python3` with pip on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(rctx.name, requirement))
+    rctx.file("requirements.txt", "{} {}\n".format(
+        requirement,
+        " ".join(["--hash=" + digest for digest in hashes]),
+    ))
+    rctx.report_progress("pip download " + requirement)
+    command = [python, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--disable-pip-version-check"]
+    result = rctx.execute(
+        command + ["--dest=.download", "--requirement=requirements.txt"] + options,
+        environment = environment,
+        timeout = 1200,
+    )
+    rctx.delete("requirements.txt")
+    if result.return_code != 0:
+        fail("{}: pip could not fetch {}: {}\nCheck pip's configuration (`python3 -m pip config list`) and the network.".format(
+            rctx.name,
+            requirement,
+            result.stderr.strip() or result.stdout.strip(),
+        ))
+    files = rctx.path(".download").readdir()
+    if len(files) != 1:
+        fail("{}: expected pip to leave one file for {}, found {}".format(rctx.name, requirement, files))
+    return files[0]
+
+def pip_download_wheel(rctx, requirement, hashes):
     """Downloads one wheel into the repository and returns its path.
 
     pip is used, not `rctx.download`, because the machine's pip configuration knows
@@ -16,40 +56,29 @@ def pip_download(rctx, requirement, hashes):
     Returns:
         The `path` of the wheel as a zip archive, inside the directory `.download`.
     """
-    python = rctx.which("python3")
-    if not python:
-        fail("{}: fetching {} from the Python package index needs `python3` with pip on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(rctx.name, requirement))
-    rctx.file(".download/requirements.txt", "{} {}\n".format(
-        requirement,
-        " ".join(["--hash=" + digest for digest in hashes]),
-    ))
-    rctx.report_progress("pip download " + requirement)
-    result = rctx.execute(
-        [
-            python,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--require-hashes",
-            "--disable-pip-version-check",
-            "--dest=.download",
-            "--requirement=.download/requirements.txt",
-        ],
-        timeout = 1200,
-    )
-    if result.return_code != 0:
-        fail("{}: pip could not fetch {}: {}\nCheck pip's configuration (`python3 -m pip config list`) and the network.".format(
-            rctx.name,
-            requirement,
-            result.stderr.strip() or result.stdout.strip(),
-        ))
-    wheels = [path for path in rctx.path(".download").readdir() if path.basename.endswith(".whl")]
-    if len(wheels) != 1:
-        fail("{}: expected pip to leave one wheel for {}, found {}".format(rctx.name, requirement, wheels))
+    wheel = _download(rctx, requirement, hashes, ["--only-binary=:all:"])
 
     # A wheel is a zip archive; `extract` goes by the name, and not every version of Bazel knows `.whl`.
-    rctx.symlink(wheels[0], ".download/wheel.zip")
+    rctx.symlink(wheel, ".download/wheel.zip")
     return rctx.path(".download/wheel.zip")
+
+def pip_download_sdist(rctx, requirement, hashes, backend):
+    """Downloads one source distribution into the repository and returns its path.
+
+    Args:
+        rctx: the repository context.
+        requirement: a pinned requirement, `name==version`.
+        hashes: the accepted `sha256:…` digests, one of which pip insists on.
+        backend: dotted name of the build backend that its pyproject.toml names (PEP 517).
+
+    Returns:
+        The `path` of the archive, inside the directory `.download`.
+    """
+    name, _, version = requirement.partition("==")
+    package = ".backend/{}".format(backend.rpartition(".")[0].replace(".", "/"))
+    rctx.file(package + "/__init__.py")  # Else a real package of that name, if one is installed, would come first.
+    rctx.file(".backend/{}.py".format(backend.replace(".", "/")), _BACKEND.format(name = name, version = version))
+    options = ["--no-binary=:all:", "--no-build-isolation"]
+    sdist = _download(rctx, requirement, hashes, options, {"PYTHONPATH": str(rctx.path(".backend"))})
+    rctx.delete(".backend")
+    return sdist

@@ -3,7 +3,7 @@
 rules_python's own `pip.parse` is not used: its attributes differ between the versions that users have.
 """
 
-load(":pip_download.bzl", "pip_download")
+load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/private/repositories/..."])
 
@@ -46,7 +46,7 @@ def _requires(rctx, locked_names):
     return sorted(names)
 
 def _pypi_wheel_impl(rctx):
-    wheel = pip_download(rctx, rctx.attr.requirement, rctx.attr.hashes)
+    wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
     rctx.extract(wheel, output = "site-packages")
     rctx.delete(".download")
     rctx.file("BUILD.bazel", _WHEEL_BUILD.format(

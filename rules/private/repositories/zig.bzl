@@ -1,6 +1,9 @@
-"""The zig toolchain: one wheel that compiles C for every target, so that no compiler of the host is used."""
+"""The zig toolchain: one wheel that compiles C for every target, so that no compiler of the host is used.
 
-load(":pip_download.bzl", "pip_download")
+It links programs and libraries without libc (`-nostdlib`), which is all that the packages are made with.
+"""
+
+load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/private/repositories/..."])
 
@@ -19,43 +22,25 @@ package(default_visibility = ["//visibility:public"])
 
 _TOOL = ["ziglang/zig"]
 
+# The headers of both targets' libc, and of the compiler.
 filegroup(
     name = "compiler_files",
     srcs = _TOOL + glob([
         "ziglang/lib/include/**",
-        "ziglang/lib/libc/include/*-linux-any/**",
-        "ziglang/lib/libc/include/*-linux-gnu/**",
+        "ziglang/lib/libc/include/aarch64-linux-any/**",
+        "ziglang/lib/libc/include/aarch64-linux-gnu/**",
         "ziglang/lib/libc/include/any-linux-any/**",
         "ziglang/lib/libc/include/generic-glibc/**",
-        "ziglang/lib/libcxx/include/**",
-        "ziglang/lib/libcxxabi/include/**",
-        "ziglang/lib/libunwind/include/**",
+        "ziglang/lib/libc/include/x86-linux-any/**",
+        "ziglang/lib/libc/include/x86-linux-gnu/**",
     ]),
 )
 
-# What a link that names no libc reads is little; one that does, has zig compile libc's start files and stubs.
+# A link that names no libc needs the program alone, and a library directory to be there. Start files and stubs of libc,
+# which zig would compile, are 15,000 files that each action would have to be shown.
 filegroup(
     name = "linker_files",
-    srcs = _TOOL + glob(
-        ["ziglang/lib/**"],
-        exclude = [
-            "ziglang/lib/docs/**",
-            "ziglang/lib/libc/darwin/**",
-            "ziglang/lib/libc/freebsd/**",
-            "ziglang/lib/libc/include/*darwin*/**",
-            "ziglang/lib/libc/include/*freebsd*/**",
-            "ziglang/lib/libc/include/*macos*/**",
-            "ziglang/lib/libc/include/*musl*/**",
-            "ziglang/lib/libc/include/*netbsd*/**",
-            "ziglang/lib/libc/include/*wasi*/**",
-            "ziglang/lib/libc/include/*windows*/**",
-            "ziglang/lib/libc/mingw/**",
-            "ziglang/lib/libc/musl/**",
-            "ziglang/lib/libc/netbsd/**",
-            "ziglang/lib/libc/wasi/**",
-            "ziglang/lib/libtsan/**",
-        ],
-    ),
+    srcs = _TOOL + ["ziglang/lib/include/stddef.h"],
 )
 
 filegroup(
@@ -102,7 +87,7 @@ toolchain(
 """
 
 def _zig_impl(rctx):
-    wheel = pip_download(rctx, rctx.attr.requirement, rctx.attr.hashes)
+    wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
     rctx.extract(wheel)
     rctx.delete(".download")
     rctx.execute(["chmod", "0755", "ziglang/zig"])

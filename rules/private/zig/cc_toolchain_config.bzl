@@ -69,14 +69,19 @@ def _library_groups():
     def group(kind, flags, iterate = None):
         return flag_group(flags = flags, iterate_over = iterate, expand_if_equal = variable_with_value("libraries_to_link.type", kind))
 
+    def whole_archive(flag):
+        return flag_group(flags = [flag], expand_if_true = "libraries_to_link.is_whole_archive")
+
     return feature(name = "libraries_to_link", enabled = True, flag_sets = [flag_set(
         actions = _LINK + _ARCHIVE,
         flag_groups = [flag_group(iterate_over = "libraries_to_link", expand_if_available = "libraries_to_link", flag_groups = [
+            whole_archive("-Wl,--whole-archive"),
             group("object_file_group", ["%{libraries_to_link.object_files}"], iterate = "libraries_to_link.object_files"),
             group("object_file", ["%{libraries_to_link.name}"]),
             group("static_library", ["%{libraries_to_link.name}"]),
             group("dynamic_library", ["-l%{libraries_to_link.name}"]),
             group("versioned_dynamic_library", ["-l:%{libraries_to_link.name}"]),
+            whole_archive("-Wl,--no-whole-archive"),
         ])],
     )])
 
