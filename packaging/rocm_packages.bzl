@@ -5,6 +5,7 @@ load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "LIBRARIES", "METADA
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:static_wheel.bzl", "rocm_static_wheel")
 load("//rules:wheel.bzl", "rocm_wheel")
 
 visibility(["//packaging", "//tests/..."])
@@ -172,7 +173,7 @@ def _devel(name, artifacts, trees, split, families, builds_on):
     _wheel(
         name = name + "devel_wheel",
         distribution = "rocm-sdk-devel",
-        files = _glue("devel", "rocm_sdk_devel", ["__init__.py", "_devel.lock"]),
+        files = _glue("devel", "rocm_sdk_devel", ["__init__.py", "_devel.journal", "_devel.lock"]),
         import_name = "rocm_sdk_devel",
         package = name + "devel",
         readme = "devel",
@@ -181,21 +182,51 @@ def _devel(name, artifacts, trees, split, families, builds_on):
     )
     return [name + "devel"]
 
+def _pin(names, target = ""):
+    return names["distribution"].replace("{target}", target) + "=={version}"
+
+def _static_extras(content):
+    """Returns the extras of the static wheel: those of the sdist that ask nothing about the machine."""
+    packages, targets = content["packages"], content["targets"]
+    extras = {role: [_pin(packages[role])] for role in ["devel", "profiler"] if role in packages}
+    if content["layout"] == "family":
+        return extras | {"libraries-" + target.lower(): [_pin(packages["libraries"], target)] for target in targets}
+    libraries = [_pin(packages["libraries"])]
+    extras["libraries"] = libraries
+    if "device" in packages:
+        devices = {target: _pin(packages["device"], target) for target in targets}
+        extras |= {"device-" + target.lower(): libraries + [pin] for target, pin in devices.items()}
+        extras["device-all"] = libraries + devices.values()
+    return extras
+
 def _selector(name, content):
+    """Declares `rocm` twice: the sdist that looks at the machine, and the wheel with explicit extras only."""
     distributions_file(name = name + "distributions", content = json.encode(content), version = _VERSION)
-    rocm_sdist(
-        name = name + "rocm_sdist",
+    project = dict(
         classifiers = METADATA.classifiers,
         description = Label("//packaging/rocm:README.md"),
         distribution = "rocm",
-        dynamic = ["Requires-Dist", "Provides-Extra"],
-        files = {name + "distributions": "src/rocm_sdk/_distributions.json"},
         license_expression = "Apache-2.0",
         license_files = [_LICENSE],
         sources = Label("//packaging/rocm:sources"),
         summary = "ROCm for Python: selects the packages for the machine, and helps to use them",
         urls = METADATA.urls,
         version = _VERSION,
+    )
+    rocm_sdist(
+        name = name + "rocm_sdist",
+        dynamic = ["Requires-Dist", "Provides-Extra"],
+        files = {name + "distributions": "src/rocm_sdk/_distributions.json"},
+        **project
+    )
+    rocm_static_wheel(
+        name = name + "rocm_static_wheel",
+        console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
+        extras = _static_extras(content),
+        files = {name + "distributions": "rocm_sdk/_distributions.json"},
+        requires = [_pin(content["packages"]["core"])],
+        strip_prefix = "src",
+        **project
     )
 
 def _content(split, targets, dist_targets, trees, has_profiler):
@@ -252,5 +283,6 @@ def rocm_packages(name, artifacts, split, dist_targets = []):
     for package in packages:
         native.alias(name = package + "_plan", actual = package)
     distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
-    native.filegroup(name = name + "all_wheels", srcs = distributions, visibility = ["//visibility:public"])
-    rocm_index(name = name + "dist", distributions = distributions, visibility = ["//visibility:public"])
+    static = [name + "rocm_static_wheel"]
+    native.filegroup(name = name + "all_wheels", srcs = distributions + static, visibility = ["//visibility:public"])
+    rocm_index(name = name + "dist", distributions = distributions, static = static, visibility = ["//visibility:public"])

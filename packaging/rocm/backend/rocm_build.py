@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 sys.path.insert(0, str(SOURCE))
 
-from rocm_sdk.detect import Gpu, detect_gpus  # noqa: E402
+from rocm_sdk.detect import Answer, ask_sources, prefer  # noqa: E402
 from rocm_sdk.distributions import SELECTED_FILE, Distributions, load_distributions  # noqa: E402
 from rocm_sdk.targets import Selection, select_target  # noqa: E402
 
@@ -66,10 +66,11 @@ def build_wheel(
 ) -> str:
     """PEP 517 hook: write the wheel and return its file name. The choice is made anew: same machine, same answer."""
     known = load_distributions(SOURCE / PACKAGE)
-    selection, gpus = choose(known)
+    selection, answers = choose(known)
     print(f"rocm: target {selection.target}: {selection.reason}")
     files = {f"{PACKAGE}/{path}": data for path, data in _package_files().items()}
-    chosen = {**asdict(selection), "gpus": [asdict(gpu) for gpu in gpus]}
+    # Installers keep this wheel and use it again, elsewhere too. So what was chosen, and why, goes with it.
+    chosen = {**asdict(selection), "sources": [asdict(answer) for answer in answers]}
     files[f"{PACKAGE}/{SELECTED_FILE}"] = (json.dumps(chosen, indent=2) + "\n").encode()
     dist_info = f"{_stem(known)}.dist-info"
     files.update({f"{dist_info}/{path}": data for path, data in _metadata_files(known, selection).items()})
@@ -92,10 +93,10 @@ def build_sdist(sdist_directory: str, config_settings: dict[str, object] | None 
     return name
 
 
-def choose(known: Distributions) -> tuple[Selection, list[Gpu]]:
-    """Return the target for this machine, and the GPUs that were found; raises TargetError for an unknown wish."""
-    gpus = detect_gpus()
-    return select_target(known.targets, known.default_target, os.environ, gpus), gpus
+def choose(known: Distributions) -> tuple[Selection, list[Answer]]:
+    """Return the target for this machine, and what told of its GPUs; raises TargetError for an unknown wish."""
+    answers = ask_sources()
+    return select_target(known.targets, known.default_target, os.environ, prefer(answers)), answers
 
 
 def requirements(known: Distributions, selection: Selection) -> dict[str, list[str]]:

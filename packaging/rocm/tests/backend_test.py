@@ -79,7 +79,8 @@ def test_split_requirements(tmp_path: Path) -> None:
     }
     selected = json.loads(wheel.read("rocm_sdk/_selected.json"))
     assert selected["target"] == "gfx942"
-    assert selected["reason"] == "ROCM_SDK_TARGET_FAMILY is gfx942"
+    assert (selected["source"], selected["reason"]) == ("environment", "ROCM_SDK_TARGET_FAMILY is gfx942")
+    assert selected["sources"][0]["source"] == "kfd"
 
 
 def test_family_requirements(tmp_path: Path) -> None:
@@ -153,8 +154,10 @@ def test_a_choice_that_is_no_longer_right_is_noticed(any_environment: Environmen
     ]
     data = json.loads(any_environment.rocm_sdk("targets", "--detect", "--json", ROCM_SDK_TARGET_FAMILY="gfx1100"))
     assert (data["selected"]["target"], data["detected"]["target"]) == ("gfx942", "gfx1100")
+    assert data["detected"]["environment"] == {"ROCM_SDK_TARGET_FAMILY": "gfx1100"}
+    assert data["detected"]["sources"][0]["source"] == "kfd"
     report = any_environment.rocm_sdk("test", "-k", "target", check=False, ROCM_SDK_TARGET_FAMILY="gfx1100")
-    assert "failed  target: rocm was installed for gfx942, but here ROCM_SDK_TARGET_FAMILY is gfx1100." in report
+    assert "failed  target: rocm was installed for gfx942 (ROCM_SDK_TARGET_FAMILY is gfx942), but here" in report
     assert report.endswith("0 passed, 1 failed, 0 skipped\n")
     any_environment.install(split_sdk.index, "rocm-sdk-device-gfx1100")
     assert "1 passed" in any_environment.rocm_sdk("test", "-k", "target", ROCM_SDK_TARGET_FAMILY="gfx1100")

@@ -14,7 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent / "backend")]
 
-from environments import Environment  # noqa: E402
+from environments import Environment, find_uv  # noqa: E402
 from fake_sdk import FakeSdk, distributions, make_sdk  # noqa: E402
 from rocm_sdk.devel import layout  # noqa: E402
 from rocm_sdk.distributions import parse_distributions  # noqa: E402
@@ -34,7 +34,18 @@ def family_sdk(tmp_path_factory: pytest.TempPathFactory) -> FakeSdk:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
-    return Environment.create(tmp_path / "venv")
+    """Offer an empty environment for tests that do not ask what the installer does; uv is the quicker one."""
+    return Environment.create(tmp_path / "venv", installer="uv" if find_uv() else "pip")
+
+
+@pytest.fixture(scope="session")
+def shared_environment(tmp_path_factory: pytest.TempPathFactory, split_sdk: FakeSdk) -> Environment:
+    """Offer an environment with `rocm[device,devel]` and a development tree, for tests that change nothing in it."""
+    root = tmp_path_factory.mktemp("shared") / "venv"
+    environment = Environment.create(root, installer="uv" if find_uv() else "pip")
+    environment.install(split_sdk.index, "rocm[device,devel]")
+    environment.rocm_sdk("init")
+    return environment
 
 
 @pytest.fixture(params=["pip", "uv"])

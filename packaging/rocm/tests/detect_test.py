@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rocm_sdk.detect import Gpu, decode_gfx_target_version, detect_gpus, read_kfd_topology
+from rocm_sdk import detect
+from rocm_sdk.detect import Gpu, ask_kfd, ask_sources, decode_gfx_target_version, detect_gpus
 
 CPU = {"cpu_cores_count": 16, "simd_count": 0, "gfx_target_version": 0}
 
@@ -40,7 +42,7 @@ def test_discrete_before_integrated_else_in_order_of_nodes(kfd_nodes: Callable[.
 
 def test_nodes_are_ordered_as_numbers(kfd_nodes: Callable[..., Path]) -> None:
     nodes = kfd_nodes(CPU, CPU, *[{"gfx_target_version": 110000 + number} for number in range(10)])
-    assert [gpu.target for gpu in read_kfd_topology(nodes)] == [f"gfx110{number}" for number in range(10)]
+    assert [gpu.target for gpu in ask_kfd(nodes).gpus] == [f"gfx110{number}" for number in range(10)]
 
 
 def test_no_topology_and_no_program_is_no_gpu(tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ def test_unreadable_or_odd_properties_are_passed_over(kfd_nodes: Callable[..., P
     (nodes / "2").mkdir()
     (nodes / "3").mkdir()
     (nodes / "3" / "properties").write_bytes(b"gfx_target_version x\n\nname\n\xff\xfe 1\n")
-    assert read_kfd_topology(nodes) == [Gpu("gfx942", False, "kfd")]
+    assert ask_kfd(nodes).gpus == (Gpu("gfx942", False, "kfd"),)
 
 
 def _program(directory: Path, name: str, text: str) -> None:
@@ -76,3 +78,30 @@ def test_programs_are_asked_in_turn(tmp_path: Path) -> None:
 def test_the_kernel_is_asked_first(kfd_nodes: Callable[..., Path], tmp_path: Path) -> None:
     _program(tmp_path / "bin", "offload-arch", "echo gfx1100")
     assert detect_gpus(kfd_nodes({"gfx_target_version": 90402}), str(tmp_path / "bin")) == [Gpu("gfx942", False, "kfd")]
+
+
+def test_each_source_says_where_it_looked_and_what_it_found(kfd_nodes: Callable[..., Path], tmp_path: Path) -> None:
+    path = tmp_path / "bin"
+    _program(path, "offload-arch", "exit 3")
+    _program(path, "rocm_agent_enumerator", "echo gfx1100")
+    assert [(answer.source, answer.remark) for answer in ask_sources(tmp_path / "nodes", str(path))] == [
+        ("kfd", f"{tmp_path}/nodes: No such file or directory"),
+        ("offload-arch", f"{path}/offload-arch: ended with status 3"),
+        ("rocm_agent_enumerator", f"{path}/rocm_agent_enumerator: lists 1 GPUs"),
+    ]
+    nodes = kfd_nodes(CPU, {"gfx_target_version": 90402})
+    (answer,) = ask_sources(nodes, str(path))
+    assert answer.remark == f"{nodes}: 1 of 2 nodes are GPUs"
+
+
+def test_programs_that_cannot_answer_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "PROGRAM_TIMEOUT_SECONDS", 0.2)
+    path = tmp_path / "bin"
+    _program(path, "offload-arch", "exec sleep 30")
+    (path / "rocm_agent_enumerator").write_bytes(b"\x7fELF no program")
+    (path / "rocm_agent_enumerator").chmod(0o755)
+    remarks = [answer.remark for answer in ask_sources(tmp_path / "nodes", f"{path}:{os.defpath}")]
+    assert remarks[1:] == [
+        f"{path}/offload-arch: no answer within 0.2 s",
+        f"{path}/rocm_agent_enumerator: Exec format error",
+    ]

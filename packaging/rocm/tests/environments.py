@@ -87,9 +87,13 @@ class Environment:
         return found
 
     def _installer(self, verb: str) -> list[str]:
-        if self.installer == "uv":
-            return [str(find_uv()), "pip", verb, "--offline", "--python", str(self.python)]
-        return [str(self.python), str(pip_runner()), verb, "--disable-pip-version-check"]
+        options = ["--offline", "--python", str(self.python)]
+        command = [*self.installer_command(self.installer), verb]
+        return [*command, *options] if self.installer == "uv" else [*command, "--disable-pip-version-check"]
+
+    def installer_command(self, installer: str) -> list[str]:
+        """Return the command that stands for `pip`, or for `uv pip`, in this environment."""
+        return [str(find_uv()), "pip"] if installer == "uv" else [str(self.python), str(pip_runner())]
 
     def _variables(self) -> dict[str, str]:
         """Give each environment caches of its own, so that tests do not see each other's builds."""

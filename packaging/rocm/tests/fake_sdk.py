@@ -176,6 +176,11 @@ def sdist_files(layout: str, version: str = VERSION) -> dict[str, bytes]:
     return files
 
 
+def sdk_source() -> Path:
+    """Return the directory of the runtime's sources."""
+    return PACKAGES / "rocm" / "src" / "rocm_sdk"
+
+
 def distributions(layout: str, version: str = VERSION) -> dict[str, object]:
     """Return the contents of `_distributions.json`."""
     families = layout == "family"

@@ -7,9 +7,10 @@ import json
 import pytest
 import rocm_build
 from rocm_sdk import libraries
-from rocm_sdk.checks import SkipError, check_target
 from rocm_sdk.distributions import Distributions, parse_distributions
 from rocm_sdk.libraries import find_libraries, find_role
+from rocm_sdk.selfcheck.check import SkipError
+from rocm_sdk.selfcheck.packages import check_target
 from rocm_sdk.targets import select_target
 
 CORE = {"distribution": "rocm-sdk-core", "import": "rocm_sdk_core", "tree": "_rocm_sdk_core"}
@@ -35,7 +36,7 @@ def test_backend_requires_what_there_is(layout: str) -> None:
 
 def test_check_of_the_target_is_skipped() -> None:
     with pytest.raises(SkipError, match="no package per GPU target"):
-        check_target(without_targets("split"), {})
+        check_target(without_targets("split"))
 
 
 def test_libraries_that_were_not_built_are_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 
 import pytest
 from fake_sdk import distributions
+from hypothesis import given
+from hypothesis import strategies as st
 from rocm_sdk import process
 from rocm_sdk.distributions import parse_distributions
 from rocm_sdk.process import initialize_process, split_list, version_matches
@@ -34,15 +35,26 @@ def test_version_matches(pattern: str | re.Pattern[str], version: str, expected:
     assert version_matches(pattern, version) is expected
 
 
-def test_stars_stand_for_whatever_was_cut_out() -> None:
-    generator = random.Random(4)
-    for _ in range(500):
-        version = "".join(generator.choices("0123456789.+abrc-[(\\^$", k=generator.randrange(1, 20)))
-        start, end = sorted(generator.choices(range(len(version) + 1), k=2))
-        assert version_matches(version, version)
-        assert version_matches(f"{version[:start]}*{version[end:]}", version)
-        assert not version_matches(f"{version[:start]}*{version[end:]}x", version)
-        assert not version_matches(version, version + "0")
+VERSIONS = st.text("0123456789.+abrc-[(\\^$?\n", max_size=20)
+
+
+@given(VERSIONS, VERSIONS)
+def test_without_a_star_only_the_version_itself_matches(pattern: str, version: str) -> None:
+    assert version_matches(pattern, version) == (pattern == version)
+
+
+@given(st.lists(VERSIONS, min_size=2, max_size=4), st.data())
+def test_stars_stand_for_any_characters(parts: list[str], data: st.DataObject) -> None:
+    between = data.draw(st.lists(VERSIONS, min_size=len(parts) - 1, max_size=len(parts) - 1))
+    version = parts[0] + "".join(between[number] + part for number, part in enumerate(parts[1:]))
+    assert version_matches("*".join(parts), version)
+    assert not version_matches("*".join(parts) + "x", version)
+
+
+@given(VERSIONS, VERSIONS, VERSIONS)
+def test_a_star_lets_start_and_end_decide(start: str, end: str, version: str) -> None:
+    fits = version.startswith(start) and version.endswith(end) and len(version) >= len(start) + len(end)
+    assert version_matches(f"{start}*{end}", version) == fits
 
 
 def test_split_list() -> None:

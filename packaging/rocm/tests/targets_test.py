@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import random
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rocm_sdk.detect import Gpu
 from rocm_sdk.errors import TargetError
 from rocm_sdk.targets import ENVIRONMENT_VARIABLE, match_target, select_target
@@ -57,16 +59,38 @@ def test_a_feature_suffix_prefers_the_very_target() -> None:
     assert match_target("gfx950:xnack-", ("gfx950", "gfx950:xnack+")) == "gfx950"
 
 
-def test_each_target_is_served_by_itself_and_by_its_own_family() -> None:
-    generator = random.Random(2)
-    for _ in range(500):
-        target = f"gfx{generator.randrange(9, 13)}{generator.randrange(256):02x}"
-        others = [f"gfx{generator.randrange(1000, 2000)}" for _ in range(5)]
-        available = [*others, target, f"{target[:-1]}X-all"]
-        generator.shuffle(available)
-        assert match_target(target, available) == target
-        available.remove(target)
-        assert match_target(target, [name for name in available if name != target]) == f"{target[:-1]}X-all"
+TARGETS = st.from_regex(r"gfx(9|1[0-2])[0-9a-f]{2}", fullmatch=True)
+NAMES = st.lists(TARGETS | TARGETS.map(lambda target: f"{target[:-1]}X-all"), min_size=1, max_size=8, unique=True)
+
+
+@given(TARGETS, NAMES, st.randoms())
+def test_each_target_is_served_by_itself_and_by_its_own_family(target: str, others: list[str], random: Random) -> None:
+    family = f"{target[:-1]}X-all"
+    available = list({*others, target, family})
+    random.shuffle(available)
+    assert match_target(target, available) == target
+    available.remove(target)
+    assert match_target(target, available) == family
+    available.remove(family)
+    assert match_target(target, available) is None
+
+
+@given(NAMES, st.sampled_from(["", "gfx942", "gfx90a:xnack+"]), st.lists(TARGETS), st.randoms())
+def test_the_choice_is_always_there_and_the_order_of_packages_does_not_matter(
+    available: list[str], wanted: str, found: list[str], random: Random
+) -> None:
+    gpus = [Gpu(target, False, "kfd") for target in found]
+    environ = {ENVIRONMENT_VARIABLE: wanted} if match_target(wanted, available) else {}
+    selection = select_target(available, available[0], environ, gpus)
+    assert selection.target in available
+    assert selection.source == ("environment" if environ else selection.source)
+    if selection.source == "detection":
+        served = [target for target in found if match_target(target, available)]
+        assert selection.target == match_target(served[0], available)
+    elif selection.source == "default":
+        assert not any(match_target(target, available) for target in found)
+    shuffled = random.sample(available, len(available))
+    assert select_target(shuffled, available[0], environ, gpus) == selection
 
 
 GPUS = [Gpu("gfx906", False, "kfd"), Gpu("gfx1101", False, "kfd"), Gpu("gfx1151", True, "kfd")]

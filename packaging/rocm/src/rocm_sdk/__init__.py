@@ -10,21 +10,22 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .libraries import find_libraries, preload_libraries
+    from .libraries import find_libraries
+    from .preload import preload_libraries
     from .process import initialize_process
 
     __version__: str
 
 __all__ = ["__version__", "find_libraries", "initialize_process", "preload_libraries"]
 
-_HOME = {"find_libraries": "libraries", "preload_libraries": "libraries", "initialize_process": "process"}
+_HOME = {"find_libraries": "libraries", "preload_libraries": "preload", "initialize_process": "process"}
 
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from .distributions import load_distributions
+        from .version import read_version
 
-        value: object = load_distributions().version
+        value: object = read_version()
     elif name in _HOME:
         from importlib import import_module
 

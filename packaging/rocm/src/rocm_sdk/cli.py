@@ -1,25 +1,36 @@
-"""The command line `rocm-sdk`: paths, version, targets, the development tree, and a check of the installation.
+"""The command line `rocm-sdk`: its commands, their options and their help.
 
-`main` is the entry point of the console script and of `python -m rocm_sdk`. Each command returns the exit status.
+`main` is the entry point of the console script and of `python -m rocm_sdk`. What a command does is in `commands`, which
+loads the rest only when it runs: `rocm-sdk version` is to answer at once.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from . import commands
 from .errors import RocmSdkError
 
-# What `path --NAME` prints, below the root of the development tree.
-PATHS = {"root": "", "bin": "bin", "cmake": "lib/cmake", "include": "include", "lib": "lib"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    Run = Callable[[argparse.Namespace], int]
+
+EXAMPLES = """\
+  rocm-sdk test                is the installation whole?
+  rocm-sdk doctor              does anything on this machine get in its way?
+  eval "$(rocm-sdk env)"       build against ROCm in this shell
+  rocm-sdk COMMAND --help      what a command does, with examples"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command in `argv` (the process's own arguments by default) and return the exit status."""
+    """Run the command in `argv` (the process's own arguments by default) and return the exit status.
+
+    0: done, and nothing wrong; 1: an error, a failed check or a problem; 2: the command line is wrong.
+    """
     arguments = make_parser().parse_args(argv)
     warnings.formatwarning = lambda message, *_: f"rocm-sdk: warning: {message}\n"
     try:
@@ -32,103 +43,172 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser; each command's `run` takes the parsed arguments."""
-    parser = argparse.ArgumentParser(prog="rocm-sdk", description="The ROCm SDK installed in this Python environment.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    path = commands.add_parser("path", help="print a directory of the development tree, which is made if need be")
-    choice = path.add_mutually_exclusive_group(required=True)
-    for name, below in PATHS.items():
-        words = f"its {below} directory" if below else "its root"
-        choice.add_argument(f"--{name}", dest="name", action="store_const", const=name, help=words)
-    path.set_defaults(run=_run_path)
-
-    version = commands.add_parser("version", help="print the version of these packages")
-    version.set_defaults(run=_run_version)
-
-    targets = commands.add_parser("targets", help="list the GPU targets, and which one was chosen and why")
-    targets.add_argument("--detect", action="store_true", help="look at this machine and the environment variable now")
-    targets.add_argument("--json", action="store_true", help="print JSON")
-    targets.set_defaults(run=_run_targets)
-
-    init = commands.add_parser("init", help="make, repair or update the development tree")
-    init.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    init.set_defaults(run=_run_init)
-
-    test = commands.add_parser("test", help="check the installation")
-    test.add_argument("-k", dest="pattern", default="", metavar="TEXT", help="only checks whose name contains TEXT")
-    test.add_argument("--json", action="store_true", help="print JSON")
-    test.set_defaults(run=_run_test)
+    parser = argparse.ArgumentParser(
+        prog="rocm-sdk",
+        description="The ROCm SDK that is installed in this Python environment.",
+        epilog=f"examples:\n{EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_informing(subparsers)
+    _add_building(subparsers)
+    _add_init_py(subparsers)
+    _add_checking(subparsers)
     return parser
 
 
-def _run_path(arguments: argparse.Namespace) -> int:
-    from .devel import devel_root
-
-    print(devel_root() / PATHS[arguments.name])
-    return 0
-
-
-def _run_version(_: argparse.Namespace) -> int:
-    from .distributions import load_distributions
-
-    print(load_distributions().version)
-    return 0
-
-
-def _run_targets(arguments: argparse.Namespace) -> int:
-    from .distributions import load_distributions, load_selection
-
-    known = load_distributions()
-    facts: dict[str, object] = {
-        "available": list(known.targets),
-        "layout": known.layout,
-        "default": known.default_target,
-        "selected": load_selection(),
-    }
-    if arguments.detect:
-        facts["detected"] = _detect()
-    print(json.dumps(facts, indent=2) if arguments.json else _describe_targets(facts))
-    return 0
+def _add(
+    subparsers: Subparsers, name: str, run: Run, summary: str, details: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a command; `summary` is its line in the list of commands, the rest is for its own help."""
+    parser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n{details}".strip(),
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
-def _detect() -> dict[str, object]:
-    """Return what a fresh installation would select here, as JSON data."""
-    from dataclasses import asdict
-
-    from .detect import detect_gpus
-    from .distributions import load_distributions
-    from .targets import select_target
-
-    known = load_distributions()
-    gpus = detect_gpus()
-    selection = select_target(known.targets, known.default_target, os.environ, gpus)
-    return {"gpus": [asdict(gpu) for gpu in gpus], **asdict(selection)}
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
-def _describe_targets(facts: dict[str, object]) -> str:
-    available, selected, detected = facts["available"], facts["selected"], facts.get("detected")
-    lines = [f"available: {' '.join(available) if isinstance(available, list) else available}"]
-    if isinstance(selected, dict):
-        lines.append(f"selected:  {selected['target']} (when rocm was installed: {selected['reason']})")
-    else:
-        lines.append(f"selected:  {facts['default']} (the default)")
-    if isinstance(detected, dict):
-        lines.append(f"now:       {detected['target']} ({detected['reason']})")
-    return "\n".join(lines)
+def _add_informing(subparsers: Subparsers) -> None:
+    """Add the commands that tell what is installed."""
+    version = _add(
+        subparsers, "version", commands.run_version, "print the version of these packages", "", "  rocm-sdk version"
+    )
+    _add_json(version)
+
+    listing = _add(
+        subparsers,
+        "list",
+        commands.run_list,
+        "list the installed packages, with versions, GPU targets and sizes",
+        "A file that several have as hard links counts once.",
+        "  rocm-sdk list\n  rocm-sdk list --json | jq '.packages[].name'",
+    )
+    _add_json(listing)
+
+    targets = _add(
+        subparsers,
+        "targets",
+        commands.run_targets,
+        "list the GPU targets, and which one was chosen and why",
+        "The choice was made when `rocm` was installed. --detect makes it anew, changes nothing, and tells what each\n"
+        "source said: the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch,\n"
+        "rocm_agent_enumerator.",
+        "  rocm-sdk targets\n"
+        "  rocm-sdk targets --detect --json\n"
+        "  ROCM_SDK_TARGET_FAMILY=gfx942 rocm-sdk targets --detect",
+    )
+    targets.add_argument("--detect", action="store_true", help="look at this machine and the environment variable now")
+    _add_json(targets)
 
 
-def _run_init(arguments: argparse.Namespace) -> int:
-    from .devel import devel_root
+def _add_building(subparsers: Subparsers) -> None:
+    """Add the commands about the development tree."""
+    path = _add(
+        subparsers,
+        "path",
+        commands.run_path,
+        "print a directory of the development tree, which is made if need be",
+        "Needs rocm[devel].",
+        '  cmake -DCMAKE_PREFIX_PATH="$(rocm-sdk path --root)" ...\n  ls "$(rocm-sdk path --include)"',
+    )
+    choice = path.add_mutually_exclusive_group(required=True)
+    for name, below in commands.PATHS.items():
+        words = f"its {below} directory" if below else "its root, the install prefix of ROCm"
+        choice.add_argument(f"--{name}", dest="name", action="store_const", const=name, help=words)
+    choice.add_argument(
+        "--json", dest="name", action="store_const", const="json", help="print all as JSON, for programs"
+    )
 
-    root = devel_root(verify=True)
-    if not arguments.quiet:
-        print(f"The development tree is ready: {root}")
-    return 0
+    env = _add(
+        subparsers,
+        "env",
+        commands.run_env,
+        "print shell commands that set variables for building against ROCm",
+        "ROCM_PATH, HIP_PLATFORM, HIP_CLANG_PATH, CMAKE_PREFIX_PATH, and search paths in which ROCm comes before this\n"
+        "Python environment, and that before the system. May be done twice. LD_LIBRARY_PATH is not set: programs find\n"
+        "the libraries by RPATH, or by rocm_sdk.initialize_process. Needs rocm[devel].",
+        '  eval "$(rocm-sdk env)"                     bash, zsh and other POSIX shells\n'
+        "  rocm-sdk env --shell fish | source\n"
+        "  os.environ.update(json.loads(subprocess.check_output(['rocm-sdk', 'env', '--shell', 'json'])))",
+    )
+    env.add_argument("--shell", choices=commands.SHELLS, default="bash", help="whose language; json for programs")
+
+    init = _add(
+        subparsers,
+        "init",
+        commands.run_init,
+        "make, repair or update the development tree",
+        "It is made on first need anyhow. Do it while an image is built, if the environment cannot be written later.",
+        "  rocm-sdk init --quiet",
+    )
+    init.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
-def _run_test(arguments: argparse.Namespace) -> int:
-    from .selfcheck import report, run_checks
+def _add_init_py(subparsers: Subparsers) -> None:
+    parser = _add(
+        subparsers,
+        "init-py",
+        commands.run_init_py,
+        "write _rocm_init.py, by which a framework's wheel loads ROCm before its extensions",
+        "The framework calls _rocm_init.initialize() before it imports the first extension module, and requires\n"
+        "rocm[libraries] in its metadata. Its wheel then needs no LD_LIBRARY_PATH and no copy of ROCm.",
+        "  rocm-sdk init-py --from-extension build/_C.so -o myframework/_rocm_init.py\n"
+        "  rocm-sdk init-py --preload amdhip64,hipblas --check-version '7.10.*' --fail-on-mismatch",
+    )
+    parser.add_argument(
+        "--from-extension",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="preload what this extension module names as NEEDED; may be repeated",
+    )
+    parser.add_argument(
+        "--preload", action="append", default=[], metavar="NAMES", help="preload these short names, split by `,`"
+    )
+    parser.add_argument(
+        "--check-version",
+        default="exact",
+        metavar="V",
+        help="`exact`: the installed version (default); `minor`: any with its first two numbers; `none`; or a version, "
+        "in which `*` stands for any characters",
+    )
+    parser.add_argument(
+        "--fail-on-mismatch", action="store_true", help="raise RuntimeError on another version, not warn"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write this file, not to standard output")
 
-    results = run_checks(arguments.pattern)
-    print(report(results, as_json=arguments.json))
-    return 1 if any(result.outcome == "failed" for result in results) or not results else 0
+
+def _add_checking(subparsers: Subparsers) -> None:
+    """Add the commands that look for faults."""
+    test = _add(
+        subparsers,
+        "test",
+        commands.run_test,
+        "check the installation, file by file; needs no GPU",
+        "Versions, RECORD, RPATHs, that each library loads and each console script answers, preloading, and the\n"
+        "development tree, which is made if need be.",
+        "  rocm-sdk test\n  rocm-sdk test -k library:\n  rocm-sdk test --quick --json",
+    )
+    test.add_argument("-k", dest="pattern", default="", metavar="TEXT", help="only checks whose name contains TEXT")
+    test.add_argument("--quick", action="store_true", help="compare sizes with RECORD, not hashes")
+    _add_json(test)
+
+    doctor = _add(
+        subparsers,
+        "doctor",
+        commands.run_doctor,
+        "look for what keeps the packages from working on this machine, and say what to do",
+        "A second ROCm, packages of different versions, LD_LIBRARY_PATH that hides our libraries, missing code for\n"
+        "the GPUs of this machine, a target that was chosen for another machine. The status is 1 if there is a\n"
+        "problem, 0 if there are only warnings.",
+        "  rocm-sdk doctor\n  rocm-sdk doctor --json | jq '.findings[].remedy'",
+    )
+    _add_json(doctor)

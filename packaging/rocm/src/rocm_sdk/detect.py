@@ -1,7 +1,8 @@
 """Which AMD GPUs this machine has, found without any ROCm installed.
 
 Sources, the first that knows any GPU wins: the kernel driver's topology in sysfs (KFD, `gfx_target_version`), then the
-programs `offload-arch` and `rocm_agent_enumerator` if they are on PATH. `detect_gpus` is what others call.
+programs `offload-arch` and `rocm_agent_enumerator` if they are on PATH. Others call `detect_gpus`, or `ask_sources` if
+they want to tell what each source said.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,24 +37,43 @@ class Gpu:
         return f"{'integrated' if self.integrated else 'discrete'} GPU {self.target} (found by {self.source})"
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What one source said: the GPUs in its own order, and in words where it was looked and what came of it."""
+
+    source: str
+    gpus: tuple[Gpu, ...]
+    remark: str
+
+
 def detect_gpus(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Gpu]:
-    """Return the machine's GPUs, discrete before integrated, else in the source's order; empty if there are none.
+    """Return the machine's GPUs in order of preference; empty if there are none.
 
     `path` replaces the PATH on which programs are looked up. What a source cannot tell is not an error.
     """
-    gpus = read_kfd_topology(kfd_nodes)
+    return prefer(ask_sources(kfd_nodes, path))
+
+
+def ask_sources(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Answer]:
+    """Ask the sources in turn until one knows a GPU, and return all answers; arguments as for `detect_gpus`."""
+    answers = [ask_kfd(kfd_nodes)]
     for program in PROGRAMS:
-        if not gpus:
-            gpus = _ask_program(program, path)
-    return sorted(gpus, key=lambda gpu: gpu.integrated)
+        if not answers[-1].gpus:
+            answers.append(_ask_program(program, path))
+    return answers
 
 
-def read_kfd_topology(nodes: Path) -> list[Gpu]:
-    """Return the GPUs among the KFD topology `nodes`, in the order of their numbers; CPU nodes have version 0."""
+def prefer(answers: Sequence[Answer]) -> list[Gpu]:
+    """Return the GPUs of the answers, discrete before integrated, else in the sources' order."""
+    return sorted((gpu for answer in answers for gpu in answer.gpus), key=lambda gpu: gpu.integrated)
+
+
+def ask_kfd(nodes: Path) -> Answer:
+    """Read the KFD topology `nodes`; the GPUs are in the order of their numbers. CPU nodes have version 0."""
     try:
         numbers = sorted(int(node.name) for node in nodes.iterdir() if node.name.isdigit())
-    except OSError:
-        return []
+    except OSError as error:
+        return Answer("kfd", (), f"{nodes}: {error.strerror}")
     gpus = []
     for number in numbers:
         properties = _read_properties(nodes / str(number) / "properties")
@@ -61,7 +82,7 @@ def read_kfd_topology(nodes: Path) -> list[Gpu]:
             target = decode_gfx_target_version(version)
             integrated = properties.get("cpu_cores_count", 0) > 0 or target in APU_TARGETS
             gpus.append(Gpu(target, integrated, "kfd"))
-    return gpus
+    return Answer("kfd", tuple(gpus), f"{nodes}: {len(gpus)} of {len(numbers)} nodes are GPUs")
 
 
 def decode_gfx_target_version(version: int) -> str:
@@ -80,10 +101,10 @@ def _read_properties(path: Path) -> dict[str, int]:
     return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
 
 
-def _ask_program(program: str, path: str | None) -> list[Gpu]:
+def _ask_program(program: str, path: str | None) -> Answer:
     executable = shutil.which(program, path=path)
     if executable is None:
-        return []
+        return Answer(program, (), "not on PATH")
     try:
         done = subprocess.run(
             [executable],
@@ -93,13 +114,13 @@ def _ask_program(program: str, path: str | None) -> list[Gpu]:
             timeout=PROGRAM_TIMEOUT_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
+    except subprocess.TimeoutExpired:
+        return Answer(program, (), f"{executable}: no answer within {PROGRAM_TIMEOUT_SECONDS} s")
+    except OSError as error:
+        return Answer(program, (), f"{executable}: {error.strerror}")
     if done.returncode != 0:
-        return []
-    targets = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    return [
-        Gpu(target, target.split(":", 1)[0] in APU_TARGETS, program)
-        for target in targets
-        if _TARGET_ID.fullmatch(target) and target != "gfx000"
-    ]
+        return Answer(program, (), f"{executable}: ended with status {done.returncode}")
+    words = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    targets = [word for word in words if _TARGET_ID.fullmatch(word) and word != "gfx000"]
+    gpus = tuple(Gpu(target, target.split(":", 1)[0] in APU_TARGETS, program) for target in targets)
+    return Answer(program, gpus, f"{executable}: lists {len(gpus)} GPUs")

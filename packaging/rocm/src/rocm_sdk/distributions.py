@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-DISTRIBUTIONS_FILE = "_distributions.json"
+from .version import DISTRIBUTIONS_FILE
+
 SELECTED_FILE = "_selected.json"
 
 

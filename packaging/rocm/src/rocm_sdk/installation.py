@@ -14,6 +14,8 @@ from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions
 
+OWN_DISTRIBUTION = "rocm"
+
 
 @dataclass(frozen=True)
 class InstalledPackage:
@@ -87,3 +89,9 @@ def list_dist_infos(site: Path) -> dict[str, Path]:
 def normalize_name(name: str) -> str:
     """Return a distribution name as PEP 503 compares them."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def own_package() -> InstalledPackage | None:
+    """Return the package `rocm` itself, this code; None if it runs from its sources."""
+    site = Path(__file__).parent.parent
+    return find_in_site(PackageNames(OWN_DISTRIBUTION, __package__ or "", __package__ or ""), site)

@@ -1,62 +1,16 @@
-"""Finding and preloading the shared libraries of the packages by short name.
+"""Finding the shared libraries of the packages by short name.
 
-The table is the public list of libraries: which package has one, in which directory, under which file name.
-Extension modules that were linked without an RPATH to these packages call `preload_libraries` (through
-`rocm_sdk.initialize_process`) so that the dynamic loader finds the SONAMEs they need already loaded.
+`library_table` is the public list; here it is looked up in what is installed. `preload` loads what is found here.
 """
 
 from __future__ import annotations
 
-import ctypes
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions, load_selection
 from .installation import InstalledPackage, find_package
-
-
-@dataclass(frozen=True)
-class Library:
-    """One public library: the role of the package that has it, its file name as a glob, its directory in the tree."""
-
-    package: str
-    pattern: str
-    directory: str = "lib"
-    optional: bool = False
-
-
-LIBRARIES = {
-    "amdhip64": Library("core", "libamdhip64.so*"),
-    "hiprtc": Library("core", "libhiprtc.so*"),
-    "hipfile": Library("core", "libhipfile.so*"),
-    "roctx64": Library("core", "libroctx64.so*"),
-    "rocprofiler-sdk": Library("core", "librocprofiler-sdk.so*"),
-    "rocprofiler-sdk-roctx": Library("core", "librocprofiler-sdk-roctx.so*"),
-    "roctracer64": Library("core", "libroctracer64.so*"),
-    "rocm_sysdeps_liblzma": Library("core", "librocm_sysdeps_liblzma.so*", "lib/rocm_sysdeps/lib"),
-    "rocm-openblas": Library("core", "librocm-openblas.so*", "lib/host-math/lib"),
-    "amd_comgr": Library("core", "libamd_comgr.so*"),
-    "rocm_kpack": Library("core", "librocm_kpack.so*"),
-    "rocm_smi64": Library("core", "librocm_smi64.so*"),
-    "rocdecode": Library("core", "librocdecode.so*"),
-    "rocjpeg": Library("core", "librocjpeg.so*"),
-    "amd_smi": Library("core", "libamd_smi.so*"),
-    "rocdxg": Library("core", "librocdxg.so*", optional=True),
-    "rpp": Library("libraries", "librpp.so*"),
-    "hipblas": Library("libraries", "libhipblas.so*"),
-    "hipblaslt": Library("libraries", "libhipblaslt.so*"),
-    "hipfft": Library("libraries", "libhipfft.so*"),
-    "hiprand": Library("libraries", "libhiprand.so*"),
-    "hipsparse": Library("libraries", "libhipsparse.so*"),
-    "hipsparselt": Library("libraries", "libhipsparselt.so*"),
-    "hipsolver": Library("libraries", "libhipsolver.so*"),
-    "rccl": Library("libraries", "librccl.so*"),
-    "miopen": Library("libraries", "libMIOpen.so*"),
-    "origami": Library("libraries", "liborigami.so*"),
-    "hipdnn": Library("libraries", "libhipdnn_backend.so*"),
-}
-
-_LOADED: dict[str, ctypes.CDLL] = {}
+from .library_table import LIBRARIES, LIBRARY_DIRECTORIES, version_key
 
 
 def find_libraries(*shortnames: str) -> list[Path]:
@@ -82,19 +36,6 @@ def find_libraries(*shortnames: str) -> list[Path]:
     return [path for path in paths if path is not None]
 
 
-def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
-    """Load the libraries into this process, once each, and keep them loaded.
-
-    `rtld_global` makes their symbols available to libraries loaded later. Optional libraries that are not there are
-    passed over. Raises what `find_libraries` raises, and OSError if the dynamic loader refuses a library.
-    """
-    mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
-    for name in shortnames:
-        if name not in _LOADED:
-            for path in find_libraries(name):
-                _LOADED[name] = ctypes.CDLL(str(path), mode=mode)
-
-
 def find_role(role: str, distributions: Distributions) -> InstalledPackage | None:
     """Return the installed package of that role; among several of a kind, the one of the target chosen at install."""
     for names in role_candidates(role, distributions):
@@ -118,10 +59,10 @@ def role_candidates(role: str, distributions: Distributions) -> list[PackageName
 def _locate(shortname: str, package: InstalledPackage) -> Path | None:
     library = LIBRARIES[shortname]
     directory = package.tree / library.directory
-    matches = sorted(directory.glob(library.pattern))
+    matches = sorted(directory.glob(library.pattern), key=lambda path: (version_key(path.name), path.name))
     if matches:
-        # The file named like the SONAME is the library itself; an unversioned name may only stand for it.
-        return next((path for path in matches if ".so." in path.name), matches[0])
+        # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.
+        return matches[-1]
     if library.optional:
         return None
     raise FileNotFoundError(
@@ -130,10 +71,33 @@ def _locate(shortname: str, package: InstalledPackage) -> Path | None:
     )
 
 
-def _missing_message(roles: list[str], shortnames: tuple[str, ...], distributions: Distributions) -> str:
-    names = [role_candidates(role, distributions)[0].distribution for role in roles]
-    wanted = [f"{name}=={distributions.version}" for name in names]
-    needed_by = ", ".join(name for name in shortnames if LIBRARIES[name].package in roles)
-    extras = ",".join(role for role in roles if role != "core")
-    command = f'pip install "rocm[{extras}]=={distributions.version}"' if extras else f'pip install "{wanted[0]}"'
-    return f"{needed_by}: not installed: {', '.join(wanted)}. Install with: {command}"
+def library_directories(distributions: Distributions) -> list[Path]:
+    """Return the directories in the installed trees of core and libraries that hold libraries, in search order."""
+    packages = [find_role(role, distributions) for role in ("core", "libraries")]
+    found = [package.tree / below for package in packages if package for below in LIBRARY_DIRECTORIES]
+    return [directory for directory in found if directory.is_dir()]
+
+
+def _missing_message(roles: Sequence[str], shortnames: Sequence[str], distributions: Distributions) -> str:
+    """Say which package each library is missing from, and the one command that installs them all."""
+    parts = []
+    for role in roles:
+        names = ", ".join(name for name in shortnames if LIBRARIES[name].package == role)
+        parts.append(f"{names}: not installed: {_distribution(role, distributions)}=={distributions.version}")
+    return f"{'; '.join(parts)}. Install with: {install_command(roles, distributions)}"
+
+
+def install_command(roles: Sequence[str], distributions: Distributions) -> str:
+    """Return the pip command that brings the packages of these roles; core comes with any of them."""
+    extras = []
+    for role in roles:
+        # Without a choice, as after installing the static wheel, no extra stands for "the libraries of this machine".
+        chosen = load_selection() is not None or not distributions.packages[role].is_per_target
+        target = role_candidates(role, distributions)[0].distribution.rpartition(f"-{role}-")[2].lower()
+        extras += [] if role == "core" else [role if chosen else f"{role}-{target}"]
+    listed = f"[{','.join(extras)}]" if extras else ""
+    return f'pip install "rocm{listed}=={distributions.version}"'
+
+
+def _distribution(role: str, distributions: Distributions) -> str:
+    return role_candidates(role, distributions)[0].distribution

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 
 from .distributions import load_distributions
-from .libraries import preload_libraries
+from .preload import preload_libraries
 
 PRELOAD_VARIABLE = "ROCM_SDK_PRELOAD_LIBRARIES"
 
@@ -27,7 +27,7 @@ def initialize_process(
 ) -> None:
     """Check that the installed ROCm is the expected one, then load libraries into this process.
 
-    `preload_shortnames` are short names of `rocm_sdk.libraries`, `rtld_global` as in `preload_libraries`. With
+    `preload_shortnames` are short names of `rocm_sdk.library_table`, `rtld_global` as in `preload_libraries`. With
     `env_override` the environment variable ROCM_SDK_PRELOAD_LIBRARIES may list more, split by `,` or `;`.
     `check_version` is a version in which `*` stands for any characters (`7.10.*`), or a compiled pattern to match from
     the start; a mismatch is a warning, or RuntimeError with `fail_on_version_mismatch`.

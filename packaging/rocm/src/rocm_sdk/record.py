@@ -1,19 +1,16 @@
 """Reading and editing RECORD, the list of an installed distribution's files (PEP 376, "Recording installed projects").
 
-A devel tree that unpacks itself adds its files there, so that `pip uninstall` removes them. RECORD is replaced as a
-whole, by rename: a reader, or an interruption, sees the old list or the new one.
+A devel tree that unpacks itself adds its files there, so that `pip uninstall` removes them. Everything here is pure but
+`read_record`; how a RECORD is replaced is in `devel.replace`.
 """
 
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-# Left beside RECORD only if the process is killed while it writes; the next write takes its place.
-TEMPORARY_SUFFIX = ".rocm-sdk-new"
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,20 @@ class Row:
 def read_record(path: Path) -> list[Row]:
     """Return the rows of a RECORD file; raises OSError if it cannot be read."""
     with open(path, encoding="utf-8", newline="") as lines:
-        return [Row(*[*row, "", ""][:3]) for row in csv.reader(lines) if row]
+        return parse_record(lines)
+
+
+def parse_record(lines: Iterable[str]) -> list[Row]:
+    """Return the rows of a RECORD file's lines, which have their line ends; empty lines are passed over."""
+    return [Row(*[*row, "", ""][:3]) for row in csv.reader(lines) if row]
+
+
+def format_record(rows: Iterable[Row]) -> str:
+    """Return the text of a RECORD file with these rows."""
+    text = io.StringIO(newline="")
+    # Lines end as csv and pip end them: with another end it would not quote a name that has a carriage return.
+    csv.writer(text).writerows((row.path, row.digest, row.size) for row in rows)
+    return text.getvalue()
 
 
 def replace_below(rows: Iterable[Row], tree: str, paths: Iterable[str]) -> list[Row]:
@@ -40,18 +50,3 @@ def replace_below(rows: Iterable[Row], tree: str, paths: Iterable[str]) -> list[
 def is_below(path: str, tree: str) -> bool:
     """Return whether `path` is the directory `tree` or lies in it; both are relative paths with `/`."""
     return path.rstrip("/") == tree or path.startswith(tree + "/")
-
-
-def write_record(path: Path, rows: Iterable[Row]) -> None:
-    """Replace the RECORD file `path`, keeping its permissions; raises OSError and leaves the old one if it cannot."""
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows((row.path, row.digest, row.size) for row in rows)
-            stream.flush()
-            os.fchmod(stream.fileno(), path.stat().st_mode & 0o777)
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

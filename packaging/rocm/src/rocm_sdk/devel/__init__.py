@@ -4,12 +4,16 @@ Wheels cannot hold links and should not hold a file twice, so the devel package 
 it has, with links for the rest. The tree is made from it on first need, and its links follow the packages that come
 and go. `devel_root` is the entry; the modules below it:
 
-- `layout`  where things lie, and the errors when they do not,
-- `state`   what was made, and from which packages: absent until all is done,
-- `expand`  making and changing the tree, under a lock,
-- `archive` unpacks `_devel.tar[.xz]`,
-- `links`   makes the tree's links equal to what the installed packages ask for,
-- `inspect` looks for faults.
+- `layout`   where things lie, and the errors when they do not,
+- `state`    what was made, and from which packages: absent until all is done,
+- `expand`   making and changing the tree, under a lock,
+- `archive`  unpacks `_devel.tar[.xz]`, `xz` says how large that gets, `space` whether there is room,
+- `links`    makes the tree's links equal to what the installed packages ask for,
+- `replace`  replaces a file as a whole, RECORD for one,
+- `failures` says what to do about errors,
+- `inspect`  looks for faults.
+
+The tree is made in site-packages, or below the directory that ROCM_SDK_DEVEL_ROOT names.
 """
 
 from __future__ import annotations
@@ -22,15 +26,16 @@ from .state import is_current
 __all__ = ["devel_root"]
 
 
-def devel_root(*, verify: bool = False) -> Path:
+def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
     """Return the root of the development tree, made or brought up to date first if need be.
 
     When nothing has changed since the last call that takes about a millisecond and no lock. With `verify` every file
-    is looked for, and the tree made again if one is missing. Raises DevelError, with the remedy in its text.
+    is looked for, and the tree made again if one is missing. A progress bar is shown on a terminal, unless `quiet`.
+    Raises DevelError, with the remedy in its text.
     """
     layout = find_layout()
     if verify or not is_current(layout):
         from .expand import update
 
-        update(layout, verify)
+        update(layout, verify, quiet)
     return layout.root

@@ -1,8 +1,11 @@
 """Unpacking the archive of the devel package.
 
 Its members are named relative to site-packages and all lie in the devel tree: regular files, directories, and symbolic
-links. A link that leads out of the tree stands for a file of a runtime package. Only files and directories are made
-here; links are left to `links`, so no member can be written through one.
+links. A link that leads out of the tree stands for a file of a runtime package. Only files and directories are made;
+links are left to `links`, so no member can be written through one.
+
+A plain archive is read twice, first the headers, then the contents. So a broken one is known, and the space that is
+needed, before anything is written. A compressed one is read once, and tells no more than its size beforehand.
 """
 
 from __future__ import annotations
@@ -10,15 +13,17 @@ from __future__ import annotations
 import os
 import posixpath
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from ..errors import DevelError
+from ..progress import Report
+from .files import COPY_BYTES, Directories, Member, write_file, write_files
+from .space import Need, need_of
 from .state import Content
-
-COPY_BYTES = 1 << 20
 
 # What reading a broken archive raises.
 READ_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, EOFError)
@@ -30,46 +35,88 @@ with suppress(ImportError):  # A Python without it says so in a TarError when it
 _BROKEN = "The package is broken: report this to those who built it."
 
 
-def unpack(archive: Path, site: Path, tree: str) -> Content:
-    """Write the archive's files and directories below `site`/`tree`, which must not exist; return what it holds.
+@dataclass(frozen=True)
+class Source:
+    """An archive, the directory and the tree in it that it is unpacked to, and what is told as that goes on.
+
+    `require_space` is called before anything is written, and raises if there is not enough; `report` with the position
+    in the archive, in bytes.
+    """
+
+    archive: Path
+    home: Path
+    tree: str
+    require_space: Callable[[Need], None]
+    report: Report
+
+
+def unpack(source: Source) -> Content:
+    """Write the archive's files and directories; the tree must not exist. Return what the archive holds.
 
     Modes come from the archive, less the umask; directories stay writable for their owner. Raises DevelError for a
     member that is not allowed, one of READ_ERRORS for a broken archive, and OSError.
     """
+    with open(source.archive, "rb") as stream:
+        return (_unpack_compressed if source.archive.suffix == ".xz" else _unpack_plain)(source, stream)
+
+
+def _unpack_plain(source: Source, stream: IO[bytes]) -> Content:
     content = Content()
-    made = {tree}
-    (site / tree).mkdir()
-    compressed = archive.suffix == ".xz"
-    with open(archive, "rb") as stream, tarfile.open(archive, "r:xz" if compressed else "r:", encoding="utf-8") as tar:
-        plain = None if compressed else stream
-        for member in tar:
-            name = check_name(member.name, tree, archive)
-            if member.isdir():
-                _make_directory(site, name, member.mode, made)
-                content.directories.append(name)
-            elif member.isreg() and not member.issparse():
-                _make_directory(site, posixpath.dirname(name), 0o777, made)
-                _write_file(f"{site}/{name}", member, _read_file(tar, member, plain))
-                content.files.append(name)
-            elif member.issym():
-                _sort_link(name, member.linkname, tree, content, archive)
-            else:
-                raise DevelError(f"{archive}: {name} is neither a file, a directory nor a symbolic link. {_BROKEN}")
-            tar.members = []  # type: ignore[attr-defined]  # tarfile keeps every member otherwise
-        _check_end(tar, plain)
+    with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:
+        members = [_take(member, source, content) for member in _iterate(tar)]
+        _check_end(tar, stream)
+    source.require_space(need_of(content))
+    made = [member for member in members if member is not None]
+    directories = Directories(source.home, source.tree)
+    for member in made:
+        directories.make_for(member)
+    write_files(source.home, stream.fileno(), [member for member in made if not member.is_directory], source.report)
     return content
 
 
-def _check_end(tar: tarfile.TarFile, plain: IO[bytes] | None) -> None:
-    """Raise tarfile.ReadError unless the members end with two zero blocks (POSIX pax): tarfile is content with less.
+def _unpack_compressed(source: Source, stream: IO[bytes]) -> Content:
+    from .xz import uncompressed_size
 
-    An xz stream has checksums instead, which are compared when it is read to its end.
-    """
-    if plain is None:
+    source.require_space(Need(uncompressed_size(stream), 0))
+    content = Content()
+    directories = Directories(source.home, source.tree)
+    with tarfile.open(fileobj=stream, mode="r:xz", encoding="utf-8") as tar:
+        for info in _iterate(tar):
+            member = _take(info, source, content)
+            if member is not None:
+                directories.make_for(member)
+                if not member.is_directory:
+                    write_file(source.home, member, _extracted(source, stream, tar, info))
         while tar.fileobj is not None and tar.fileobj.read(COPY_BYTES):
-            pass
-    elif os.pread(plain.fileno(), 2 * tarfile.BLOCKSIZE, tar.offset) != bytes(2 * tarfile.BLOCKSIZE):
+            pass  # The checksums at the end of an xz stream are compared when it is read to there.
+    return content
+
+
+def _iterate(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for member in tar:
+        yield member
+        tar.members = []  # type: ignore[attr-defined]  # tarfile keeps every member otherwise
+
+
+def _check_end(tar: tarfile.TarFile, plain: IO[bytes]) -> None:
+    """Raise tarfile.ReadError unless the members end with two zero blocks (POSIX pax): tarfile is content with less."""
+    if os.pread(plain.fileno(), 2 * tarfile.BLOCKSIZE, tar.offset) != bytes(2 * tarfile.BLOCKSIZE):
         raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
+
+
+def _take(info: tarfile.TarInfo, source: Source, content: Content) -> Member | None:
+    """Put a member of the archive into `content` and return it if it is a file or a directory."""
+    name = check_name(info.name, source.tree, source.archive)
+    if info.isdir():
+        content.directories.append(name)
+    elif info.isreg() and not info.issparse():
+        content.files[name] = info.size
+    elif info.issym():
+        _sort_link(name, info.linkname, source, content)
+        return None
+    else:
+        raise DevelError(f"{source.archive}: {name} is neither a file, a directory nor a symbolic link. {_BROKEN}")
+    return Member(name, info.mode & 0o777, info.size, info.offset_data, info.isdir())
 
 
 def check_name(name: str, tree: str, archive: Path) -> str:
@@ -80,43 +127,25 @@ def check_name(name: str, tree: str, archive: Path) -> str:
     return plain
 
 
-def _sort_link(name: str, text: str, tree: str, content: Content, archive: Path) -> None:
+def _sort_link(name: str, text: str, source: Source, content: Content) -> None:
     """Put a link where it belongs by what its text leads to, as a path relative to site-packages."""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(name), text))
-    if target == tree or target.startswith(tree + "/"):
+    if target == source.tree or target.startswith(source.tree + "/"):
         content.symlinks[name] = text
     elif text.startswith("/") or target == ".." or target.startswith("../") or "/" not in target:
-        raise DevelError(f"{archive}: link {name} -> {text} leads out of the installed packages. {_BROKEN}")
+        raise DevelError(f"{source.archive}: link {name} -> {text} leads out of the installed packages. {_BROKEN}")
     else:
         content.outward[name] = target
 
 
-def _make_directory(site: Path, name: str, mode: int, made: set[str]) -> None:
-    if name in made:
-        return
-    _make_directory(site, posixpath.dirname(name), 0o777, made)
-    (site / name).mkdir(mode=mode & 0o777 | 0o700)
-    made.add(name)
-
-
-def _write_file(path: str, member: tarfile.TarInfo, blocks: Iterator[bytes]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, member.mode & 0o777)
-    with open(descriptor, "wb", buffering=0) as output:
-        for block in blocks:
-            rest = memoryview(block)
-            while rest:
-                rest = rest[output.write(rest) :]
-
-
-def _read_file(tar: tarfile.TarFile, member: tarfile.TarInfo, plain: IO[bytes] | None) -> Iterator[bytes]:
-    """Yield a member's contents; from `plain`, the archive itself, when it is not compressed: that is twice as fast."""
-    source = None if plain else tar.extractfile(member)
-    for start in range(0, member.size, COPY_BYTES):
-        length = min(COPY_BYTES, member.size - start)
-        if plain:
-            block = os.pread(plain.fileno(), length, member.offset_data + start)
-        else:
-            block = source.read(length) if source else b""
-        if len(block) != length:
-            raise EOFError(f"{member.name} is cut short")
-        yield block
+def _extracted(source: Source, stream: IO[bytes], tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+    """Yield a member's contents from a compressed archive, which can only be read in order."""
+    file = tar.extractfile(info)
+    left = info.size if file else 0
+    while left and file:
+        source.report(stream.tell())
+        piece = file.read(min(COPY_BYTES, left))
+        if not piece:
+            raise EOFError(f"{info.name} is cut short")
+        yield piece
+        left -= len(piece)

@@ -9,7 +9,7 @@ from ..record import is_below, read_record
 from . import devel_root
 from .layout import DevelLayout, find_layout
 from .links import wanted_hard_links
-from .state import TreeContent, read_content
+from .state import TreeContent, find_damage, read_content
 
 
 def find_faults() -> list[str]:
@@ -19,32 +19,28 @@ def find_faults() -> list[str]:
     content = read_content(layout)
     if content is None:
         return [f"{layout.content_file} is missing"]
-    return [*_missing(layout, content), *_wrong_links(layout, content), *_unrecorded(layout)]
-
-
-def _missing(layout: DevelLayout, content: TreeContent) -> list[str]:
-    paths = sorted(content.recorded_paths(layout))
-    return [f"{path} is missing" for path in paths if not (layout.site / path).exists()]
+    damaged = [f"{path} is missing, or not of its size" for path in find_damage(layout, content)]
+    return [*damaged, *_wrong_links(layout, content), *_unrecorded(layout)]
 
 
 def _wrong_links(layout: DevelLayout, content: TreeContent) -> list[str]:
     links = sorted(wanted_hard_links(content.archive, layout).items())
-    return [f"{path} is not {source}" for path, source in links if not _is_same(layout.site, path, source)]
+    return [f"{path} is not {source}" for path, source in links if not _is_same(layout.home, path, source)]
 
 
-def _is_same(site: Path, path: str, source: str) -> bool:
+def _is_same(home: Path, path: str, source: str) -> bool:
     try:
-        return (site / path).samefile(site / source)
+        return (home / path).samefile(home / source)
     except FileNotFoundError:
         return False
 
 
 def _unrecorded(layout: DevelLayout) -> list[str]:
     """Return what uninstalling would leave behind; Python's own caches are removed with the modules they are for."""
-    recorded = {row.path for row in read_record(layout.devel.record) if is_below(row.path, layout.tree)}
+    recorded = {row.path for row in read_record(layout.record) if is_below(row.path, layout.tree)}
     found = []
     for directory, subdirectories, files in os.walk(layout.root):
-        here = Path(directory).relative_to(layout.site)
+        here = Path(directory).relative_to(layout.home)
         links = [name for name in subdirectories if (Path(directory) / name).is_symlink()]
         subdirectories[:] = sorted(name for name in subdirectories if name != "__pycache__")
         found += [(here / name).as_posix() for name in sorted([*files, *links])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +13,11 @@ from ..installation import InstalledPackage, find_in_site, find_site, list_dist_
 
 ARCHIVE_NAMES = ("_devel.tar", "_devel.tar.xz")
 LOCK_NAME = "_devel.lock"
+JOURNAL_NAME = "_devel.journal"
 STATE_NAME = ".rocm-sdk-state.json"
 CONTENT_NAME = ".rocm-sdk-content.json"
+# Names a directory for development trees that is used instead of site-packages.
+ROOT_VARIABLE = "ROCM_SDK_DEVEL_ROOT"
 
 
 @dataclass(frozen=True)
@@ -20,9 +25,12 @@ class DevelLayout:
     """The devel package, and the packages of the same version beside it that the tree takes links from.
 
     `core` is None if it is not installed there. `runtime` has the packages that the archive's own links can point to,
-    `targets` those whose every file is linked in (device packages, family libraries), the preferred first.
+    `targets` those whose every file is linked in (device packages, family libraries), the preferred first. `home` is
+    the directory that holds the tree: site-packages, or one that has links to the packages' trees in the same places,
+    so that relative paths are the same in both.
     """
 
+    home: Path
     devel: InstalledPackage
     core: InstalledPackage | None
     runtime: tuple[InstalledPackage, ...]
@@ -34,24 +42,44 @@ class DevelLayout:
         return self.devel.site
 
     @property
-    def root(self) -> Path:
-        """The development tree."""
-        return self.devel.tree
+    def is_elsewhere(self) -> bool:
+        """Whether the tree is outside of site-packages, and so not the business of those who uninstall packages."""
+        return self.home != self.site
 
     @property
     def tree(self) -> str:
-        """The name of the development tree in `site`."""
+        """The name of the development tree in `home`."""
         return self.devel.names.tree
 
     @property
+    def root(self) -> Path:
+        """The development tree."""
+        return self.home / self.tree
+
+    @property
+    def siblings(self) -> list[str]:
+        """The names of the trees of all installed packages that the development tree links to."""
+        return sorted({package.names.tree for package in (*self.runtime, *self.targets)} - {self.tree})
+
+    @property
     def glue(self) -> Path:
-        """The directory of the devel package's Python code, with the archive and the lock."""
+        """The directory of the devel package's Python code, with the archive."""
         return self.site / self.devel.names.import_name
+
+    @property
+    def record(self) -> Path:
+        """The RECORD that lists the tree: the package's own, which uninstalling follows, or one beside the tree."""
+        return self.home / "RECORD" if self.is_elsewhere else self.devel.record
 
     @property
     def lock_file(self) -> Path:
         """The file whose lock guards the tree; it ships in the wheel, so that RECORD has it from the start."""
-        return self.glue / LOCK_NAME
+        return (self.home if self.is_elsewhere else self.glue) / LOCK_NAME
+
+    @property
+    def journal(self) -> Path:
+        """The empty file through which others are replaced; it ships in the wheel as well."""
+        return (self.home if self.is_elsewhere else self.glue) / JOURNAL_NAME
 
     @property
     def state_file(self) -> Path:
@@ -106,8 +134,23 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
     beside = [find_in_site(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
     targets = [find_in_site(other, site, dist_infos) for other in known.target_packages().values()]
     return DevelLayout(
+        find_home(devel, os.environ),
         devel,
         find_in_site(known.packages["core"], site, dist_infos),
         tuple(package for package in beside if package and package.version == devel.version),
         tuple(package for package in targets if package and package.version == devel.version),
     )
+
+
+def find_home(devel: InstalledPackage, environment: Mapping[str, str]) -> Path:
+    """Return the directory for the tree: site-packages, or one below that which ROCM_SDK_DEVEL_ROOT names.
+
+    There, each version in each environment has one of its own, so that none changes another's.
+    """
+    chosen = environment.get(ROOT_VARIABLE, "")
+    if not chosen:
+        return devel.site
+    from hashlib import sha256  # Only here: importing it takes milliseconds.
+
+    place = sha256(os.fsencode(os.path.realpath(devel.site))).hexdigest()[:16]
+    return Path(os.path.abspath(chosen)) / f"{devel.names.import_name}-{devel.version}-{place}"  # noqa: PTH100

@@ -3,6 +3,9 @@
 Three kinds: hard links to the runtime packages' files that the archive names, hard links to all files of the installed
 target packages, and the archive's own symbolic links. A link whose other end is not there (its package is not
 installed) is not made: installers would not remove it. It is made when the package comes.
+
+Where there can be no hard link, a symbolic one is made: the tree is on another file system, say, or the file belongs to
+someone else (protected_hardlinks). A copy would take gigabytes, and would be wrong once its package is upgraded.
 """
 
 from __future__ import annotations
@@ -10,10 +13,11 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ..errors import DevelError
+from ..forwarders import is_forwarder
 from ..installation import InstalledPackage
 from ..record import is_below, read_record
 from .layout import DevelLayout
@@ -27,7 +31,8 @@ _NO_HARD_LINK = frozenset((errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EML
 def wanted_hard_links(content: Content, layout: DevelLayout) -> dict[str, str]:
     """Return the hard links to be, as path and source relative to site-packages.
 
-    The archive's come first, then the target packages' in order. Raises DevelError if core lacks a file.
+    The archive's come first, then the target packages' in order. Raises DevelError if core or a target package lacks a
+    file that it should have.
     """
     links = {path: source for path, source in content.outward.items() if _is_there(layout, source)}
     taken = {*content.files, *content.directories, *content.symlinks, *links}
@@ -39,76 +44,119 @@ def wanted_hard_links(content: Content, layout: DevelLayout) -> dict[str, str]:
     return links
 
 
-def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> None:
-    """Make each path a hard link to its source, or a symbolic link where the file system refuses one."""
+def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
+    """Make each path a hard link to its source; return whether one had to be a symbolic link instead."""
+    symbolic = False
     for path, source in sorted(links.items()):
-        target, destination = layout.site / source, layout.site / path
-        if not _is_linked(destination, target):
+        target, destination = layout.home / source, layout.home / path
+        try:
+            hard = _link(target, destination, path, source)
+        except FileNotFoundError:
             destination.parent.mkdir(parents=True, exist_ok=True)
-            destination.unlink(missing_ok=True)
-            _link(target, destination, path, source)
+            hard = _link(target, destination, path, source)
+        except FileExistsError:
+            hard = _replace(target, destination, path, source)
+        symbolic = symbolic or not hard
+    return symbolic
 
 
 def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
-    """Make the symbolic links (path relative to site-packages, text) that lead somewhere; return their paths."""
+    """Make the symbolic links (path relative to `home`, text) that lead somewhere; return their paths."""
     for path, text in sorted(symlinks.items()):
-        link = layout.site / path
-        if not (link.is_symlink() and link.readlink() == Path(text)):
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.unlink(missing_ok=True)
+        link = layout.home / path
+        try:
             link.symlink_to(text)
+        except FileNotFoundError:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(text)
+        except FileExistsError:
+            _correct_symlink(link, text)
     # Only now: a link may lead through another.
-    dangling = {path for path in symlinks if not (layout.site / path).exists()}
+    dangling = {path for path in symlinks if not (layout.home / path).exists()}
     remove_links(layout, dangling)
     return sorted(symlinks.keys() - dangling)
 
 
-def remove_links(layout: DevelLayout, paths: Iterable[str], keep: frozenset[str] = frozenset()) -> None:
+def remove_links(layout: DevelLayout, paths: Iterable[str], keep: Collection[str] = frozenset()) -> None:
     """Remove links that are there no more, and directories that are empty then, save those in `keep`."""
     for path in sorted(paths):
-        (layout.site / path).unlink(missing_ok=True)
+        (layout.home / path).unlink(missing_ok=True)
         parent = posixpath.dirname(path)
-        while parent != layout.tree and parent not in keep and _remove_empty(layout.site / parent):
+        while parent != layout.tree and parent not in keep and _remove_empty(layout.home / parent):
             parent = posixpath.dirname(parent)
+
+
+def link_siblings(layout: DevelLayout) -> None:
+    """Give a tree that is not in site-packages what it would have beside it there: the trees of the other packages.
+
+    So the archive's links need no change, and neither do RPATH entries of libraries, which lead from tree to tree.
+    """
+    wanted = layout.siblings
+    for link in sorted(layout.home.iterdir()):
+        if link.is_symlink() and link.name not in wanted:
+            link.unlink()
+    for name in wanted:
+        try:
+            (layout.home / name).symlink_to(layout.site / name)
+        except FileExistsError:
+            _correct_symlink(layout.home / name, str(layout.site / name))
 
 
 def _is_there(layout: DevelLayout, source: str) -> bool:
     if (layout.site / source).exists():
         return True
     if layout.core is not None and is_below(source, layout.core.names.tree):
-        raise DevelError(
-            f"{layout.core.names.distribution} {layout.core.version} lacks {source}, which the development tree links "
-            f"to. Reinstall it: pip install --force-reinstall --no-deps "
-            f"{layout.core.names.distribution}=={layout.core.version}"
-        )
+        raise _damaged(layout.core, source)
     return False
+
+
+def _damaged(package: InstalledPackage, source: str) -> DevelError:
+    name = package.names.distribution
+    return DevelError(
+        f"{name} {package.version} lacks {source}, which the development tree links to. Reinstall it: "
+        f"pip install --force-reinstall --no-deps {name}=={package.version}"
+    )
 
 
 def _mirror(package: InstalledPackage, tree: str) -> list[tuple[str, str]]:
     """Return (path in the devel tree, source) of each SDK file that the package's RECORD lists.
 
-    A hidden file at the top of a tree is the package's own mark, and `__pycache__` is the installer's doing.
+    A hidden file at the top of a tree is the package's own mark, and `__pycache__` is the installer's doing. Forwarders
+    are not for linkers.
     """
     own = package.names.tree
     sources = [row.path for row in read_record(package.record) if row.path.startswith(own + "/")]
     sdk = [path for path in sources if not path.startswith(own + "/.") and "/__pycache__/" not in path]
-    return [(tree + source[len(own) :], source) for source in sorted(sdk)]
+    missing = [path for path in sdk if not (package.site / path).exists()]
+    if missing:
+        raise _damaged(package, missing[0])
+    return [(tree + source[len(own) :], source) for source in sorted(sdk) if not is_forwarder(package.site / source)]
 
 
-def _is_linked(path: Path, target: Path) -> bool:
-    try:
-        return path.samefile(target)
-    except FileNotFoundError:
-        return False
+def _replace(target: Path, destination: Path, path: str, source: str) -> bool:
+    """Do as `_link` where there is something already; leave that if it is the right link."""
+    if destination.exists() and destination.samefile(target):
+        return not destination.is_symlink()
+    destination.unlink()
+    return _link(target, destination, path, source)
 
 
-def _link(target: Path, destination: Path, path: str, source: str) -> None:
+def _link(target: Path, destination: Path, path: str, source: str) -> bool:
+    """Make a hard link and return True, or a symbolic one where there can be none."""
     try:
         os.link(target, destination)
     except OSError as error:
         if error.errno not in _NO_HARD_LINK:
             raise
         destination.symlink_to(posixpath.relpath(source, posixpath.dirname(path)))
+        return False
+    return True
+
+
+def _correct_symlink(link: Path, text: str) -> None:
+    if not (link.is_symlink() and str(link.readlink()) == text):
+        link.unlink()
+        link.symlink_to(text)
 
 
 def _remove_empty(directory: Path) -> bool:

@@ -2,30 +2,36 @@
 
 Two files in the tree. The state is small, is written last, and so says that everything before it is done; every call
 compares it with what is installed now. The content is only read when something changes.
+
+What an interruption leaves is known by the state: without one the tree is not whole, and is to be made again. One that
+says `changing` has all that the archive holds, but its links are to be looked through.
 """
 
 from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..record import Row, format_record
 from .layout import DevelLayout
+from .replace import replace_file
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Content:
     """What an archive holds; all paths are relative to site-packages, with `/`.
 
-    `outward` maps a path to the runtime package's file that it stands for, `symlinks` a path to the link's text.
+    `files` maps a path to the size in bytes, `outward` to the runtime package's file that it stands for, `symlinks` to
+    the link's text.
     """
 
-    files: list[str] = field(default_factory=list)
+    files: dict[str, int] = field(default_factory=dict)
     directories: list[str] = field(default_factory=list)
     outward: dict[str, str] = field(default_factory=dict)
     symlinks: dict[str, str] = field(default_factory=dict)
@@ -33,25 +39,41 @@ class Content:
 
 @dataclass(frozen=True)
 class State:
-    """Marks, each [size in bytes, mtime in ns]: of the archive, and of each package's RECORD by its metadata's name."""
+    """Marks, each [size in bytes, mtime in ns]: of the archive, and of each package's RECORD by its metadata's name.
+
+    `changing` is true while links are made and removed.
+    """
 
     archive: list[int]
     packages: dict[str, list[int]]
+    changing: bool = False
     format: int = FORMAT
 
 
 @dataclass(frozen=True)
 class TreeContent:
-    """What the archive held, and the links (paths relative to site-packages) that were made by the last call."""
+    """What the archive held, and the links (paths relative to site-packages) that were made by the last call.
+
+    `symbolic` says that hard links were asked for where there can be none, so that symbolic ones were made.
+    """
 
     archive: Content
     links: list[str]
+    symbolic: bool = False
 
-    def recorded_paths(self, layout: DevelLayout) -> set[str]:
-        """Return every path of the tree that RECORD has to list: files, links, and directories that hold neither."""
+    def paths(self, layout: DevelLayout) -> set[str]:
+        """Return every path of the tree that has to be there: files, links, and directories that hold neither."""
         own = {f"{layout.tree}/{path.name}" for path in (layout.state_file, layout.content_file)}
         paths = own.union(self.archive.files, self.links)
         return paths.union(set(self.archive.directories) - _parents(paths))
+
+    def recorded_paths(self, layout: DevelLayout) -> set[str]:
+        """Return every path that RECORD has to list: those of `paths`, and the tree itself if links are symbolic.
+
+        When the package that such a link leads to is uninstalled first, pip takes the link for missing and leaves it;
+        but a directory that RECORD names it removes with all that is in it.
+        """
+        return self.paths(layout).union([layout.tree] if self.symbolic else [])
 
 
 def _parents(paths: Iterable[str]) -> set[str]:
@@ -68,7 +90,9 @@ def _parents(paths: Iterable[str]) -> set[str]:
 def is_current(layout: DevelLayout) -> bool:
     """Return whether the tree is whole and made from what is installed now."""
     state = read_state(layout)
-    return state is not None and is_same_archive(layout, state) and state.packages == mark_packages(layout)
+    if state is None or state.changing:
+        return False
+    return is_same_archive(layout, state) and state.packages == mark_packages(layout)
 
 
 def is_same_archive(layout: DevelLayout, state: State) -> bool:
@@ -95,37 +119,52 @@ def mark_file(path: Path) -> list[int]:
 def read_state(layout: DevelLayout) -> State | None:
     """Return the state, or None if the tree is not whole or was made by another version of this code."""
     fields = _read(layout.state_file)
-    if fields is None or fields.get("format") != FORMAT:
+    if fields is None:
         return None
-    return State(fields["archive"], fields["packages"])
+    return State(fields["archive"], fields["packages"], fields["changing"])
 
 
 def read_content(layout: DevelLayout) -> TreeContent | None:
-    """Return the content, or None if it is lost."""
+    """Return the content, or None if it is lost or was written by another version of this code."""
     fields = _read(layout.content_file)
-    return None if fields is None else TreeContent(Content(**fields["archive"]), fields["links"])
+    return None if fields is None else TreeContent(Content(**fields["archive"]), fields["links"], fields["symbolic"])
+
+
+def find_damage(layout: DevelLayout, content: TreeContent) -> list[str]:
+    """Return the paths that are missing or not of their size; after a power failure, say: files are not synced."""
+    sizes = content.archive.files
+    return [path for path in sorted(content.paths(layout)) if not _is_whole(layout.home / path, sizes.get(path))]
+
+
+def _is_whole(path: Path, size: int | None) -> bool:
+    try:
+        found = path.stat().st_size
+    except OSError:
+        return False
+    return size is None or found == size
 
 
 def write_state(layout: DevelLayout, state: State) -> None:
-    """Declare the tree whole."""
-    _write(layout.state_file, asdict(state))
+    """Declare the tree whole, or changing."""
+    replace_file(layout.state_file, json.dumps(asdict(state), separators=(",", ":")), layout.journal)
 
 
 def write_content(layout: DevelLayout, content: TreeContent) -> None:
     """Keep the content for later calls."""
-    _write(layout.content_file, asdict(content))
+    # vars, because asdict copies every path.
+    fields = {**vars(content), "archive": vars(content.archive), "format": FORMAT}
+    replace_file(layout.content_file, json.dumps(fields, separators=(",", ":")), layout.journal)
+
+
+def write_rows(layout: DevelLayout, rows: Iterable[Row]) -> None:
+    """Replace the RECORD that lists the tree: for good, because without it nothing could be uninstalled."""
+    replace_file(layout.record, format_record(rows), layout.journal, durable=True)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
+    """Return what this version of this code wrote, or None."""
     try:
         fields: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    return fields
-
-
-def _write(path: Path, fields: Mapping[str, Any]) -> None:
-    temporary = path.with_name(path.name + ".new")
-    with open(temporary, "w", encoding="utf-8") as stream:
-        json.dump(fields, stream, separators=(",", ":"))
-    temporary.replace(path)
+    return fields if fields.get("format") == FORMAT else None

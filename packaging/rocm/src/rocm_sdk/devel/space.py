@@ -1,0 +1,47 @@
+"""How much space a development tree needs, and whether there is that much, before its first file is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from .state import Content
+
+# File systems count in blocks of this many bytes, nearly all of them.
+BLOCK_BYTES = 4096
+# A path is in the old and the new RECORD, and in the old and the new content, with a few characters around it.
+_LISTS = 4
+_CHARACTERS_AROUND = 8
+
+
+@dataclass(frozen=True)
+class Need:
+    """What has to be free on a file system: bytes, and inodes."""
+
+    bytes: int
+    inodes: int
+
+
+def need_of(content: Content) -> Need:
+    """Return what the files, directories and links of an archive take, and the lists of them.
+
+    A link to another package counts as an inode: it may have to be a symbolic one.
+    """
+    blocks = sum(-(-size // BLOCK_BYTES) for size in content.files.values()) + len(content.directories)
+    paths: list[Collection[str]] = [content.files, content.directories, content.symlinks, content.outward]
+    listed = sum(len(path) + _CHARACTERS_AROUND for some in paths for path in some)
+    return Need(blocks * BLOCK_BYTES + _LISTS * listed, sum(map(len, paths)))
+
+
+def find_lack(directory: Path, need: Need) -> str:
+    """Return what `directory`'s file system lacks of `need` for a user without privileges, in words; "" if nothing."""
+    free = os.statvfs(directory)
+    available = free.f_bavail * free.f_frsize
+    if available < need.bytes:
+        return f"{need.bytes} bytes are needed, {available} are free"
+    # Some file systems make inodes as they need them, and say 0 of all.
+    if free.f_files and free.f_favail < need.inodes:
+        return f"{need.inodes} inodes are needed, {free.f_favail} are free"
+    return ""

@@ -1,0 +1,81 @@
+"""What around the packages can keep them from working, and what to do about it: `rocm-sdk doctor`.
+
+`rocm-sdk test` checks the packages themselves. Here it is the machine and the environment: `examine` gathers what the
+functions of `symptoms` find. A problem breaks something; a warning may be as you want it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from . import symptoms
+from .detect import ask_sources, prefer
+from .devel.layout import find_layout
+from .distributions import load_distributions
+from .errors import DevelNotInstalledError, TargetError
+from .installation import InstalledPackage, installed_packages, own_package
+from .mismatch import mismatch_here
+from .record import read_record
+from .symptoms import Finding
+
+
+def examine(root: Path = Path("/")) -> list[Finding]:
+    """Return all that was found on the machine whose file system is at `root`, problems before warnings."""
+    known = load_distributions()
+    packages = installed_packages(known)
+    gpus = prefer(ask_sources())
+    own = own_package()
+    trees = sorted({*(package.tree for package in packages.values()), *_devel_roots()})
+    sites = sorted({package.site for package in [*packages.values(), *([own] if own else [])]})
+    findings = [
+        *symptoms.missing_core(known, packages),
+        *symptoms.version_skew(known, sites),
+        *_mismatch(),
+        *symptoms.missing_device_code(known, packages, gpus),
+        *symptoms.closed_device(root, gpus),
+        *symptoms.shadowed_libraries(os.environ, trees),
+        *symptoms.unknown_preloads(os.environ),
+        *symptoms.other_roots(root, trees),
+        *symptoms.other_variables(os.environ, trees),
+        *symptoms.other_programs(os.environ.get("PATH", ""), _programs(packages.values()), trees),
+    ]
+    return sorted(findings, key=lambda finding: finding.severity != "problem")
+
+
+def _devel_roots() -> Iterator[Path]:
+    """Yield where the development tree is, or is to be: not always in site-packages."""
+    with suppress(DevelNotInstalledError):
+        yield find_layout().root
+
+
+def _mismatch() -> Iterator[Finding]:
+    try:
+        fault = mismatch_here()
+    except TargetError as error:
+        yield Finding("target", "problem", str(error))
+        return
+    if fault:
+        yield Finding("target", "problem", fault.text, fault.command)
+
+
+def _programs(packages: Iterable[InstalledPackage]) -> set[Path]:
+    """Return the console scripts of the packages."""
+    rows = [(package.site, row.path) for package in packages for row in read_record(package.record)]
+    return {site.joinpath(path).resolve() for site, path in rows if "/bin/" in path and path.startswith("..")}
+
+
+def format_findings(findings: Sequence[Finding], *, as_json: bool = False) -> str:
+    """Return the findings in words, or as a JSON object."""
+    counts = {f"{name}s": sum(finding.severity == name for finding in findings) for name in ("problem", "warning")}
+    if as_json:
+        return json.dumps({**counts, "findings": [asdict(finding) for finding in findings]}, indent=2)
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.severity}: {finding.name}: {finding.text}")
+        lines += [f"    {finding.remedy}"] if finding.remedy else []
+    return "\n".join([*lines, f"{counts['problems']} problems, {counts['warnings']} warnings"])

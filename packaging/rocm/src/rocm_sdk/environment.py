@@ -1,0 +1,83 @@
+"""The environment variables for building against the development tree: `rocm-sdk env`.
+
+ROCm comes before the Python environment that it is installed in, and that before what the variables held already and
+the system: a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables:
+programs find the libraries by their RPATH, or by preloading.
+
+All functions are pure but for looking whether directories exist; `build_variables` says what, the others how.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .errors import RocmSdkError
+
+SHELLS = ("bash", "fish", "json")
+
+# Variables that list directories, and the directory that each wants of a prefix. Compilers read CPATH and LIBRARY_PATH
+# (GCC and Clang: after -I and -L, before the system's), CMake and pkg-config the others.
+_SEARCH = {
+    "PATH": "bin",
+    "CMAKE_PREFIX_PATH": "",
+    "CPATH": "include",
+    "LIBRARY_PATH": "lib",
+    "PKG_CONFIG_PATH": "lib/pkgconfig",
+}
+
+
+def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables to set: `root` is the development tree, `prefix` the Python environment, if there is one.
+
+    Search paths in `environ` are extended. The result does not change when it is put into `environ` and this is called
+    again. Raises RocmSdkError if a search path cannot hold one of the directories.
+    """
+    variables = {
+        "ROCM_PATH": str(root),
+        "HIP_PATH": str(root),
+        "HIP_PLATFORM": "amd",
+        "HIP_CLANG_PATH": str(root / "lib/llvm/bin"),
+    }
+    for name, below in _SEARCH.items():
+        places = [place / below for place in (root, prefix) if place]
+        value = join_paths([str(place) for place in places if place.is_dir()], environ.get(name, ""))
+        if value:
+            variables[name] = value
+    return variables
+
+
+def join_paths(first: Sequence[str], value: str) -> str:
+    """Return a search path of the directories `first` and those of `value` that are not among them, each once.
+
+    Empty entries, which stand for the current directory, are left out. Raises RocmSdkError for a directory with a `:`.
+    """
+    bad = [directory for directory in first if os.pathsep in directory]
+    if bad:
+        raise RocmSdkError(
+            f"{bad[0]} has {os.pathsep!r} in its name, which no search path can hold. Install ROCm somewhere else."
+        )
+    return os.pathsep.join(dict.fromkeys([*first, *filter(None, value.split(os.pathsep))]))
+
+
+def environment_prefix() -> Path | None:
+    """Return the directory of the virtual or conda environment of this Python, None for the system's own Python."""
+    own = sys.prefix != sys.base_prefix or Path(sys.prefix, "conda-meta").is_dir()
+    return Path(sys.prefix) if own else None
+
+
+def format_variables(variables: Mapping[str, str], shell: str) -> str:
+    """Return the variables as commands for `shell`, one of SHELLS: `bash` serves every POSIX shell, `json` programs."""
+    if shell == "json":
+        return json.dumps(dict(variables), indent=2)
+    quote, command = (_quote_fish, "set -gx {} {}") if shell == "fish" else (shlex.quote, "export {}={}")
+    return "\n".join(command.format(name, quote(value)) for name, value in variables.items())
+
+
+def _quote_fish(text: str) -> str:
+    r"""Return a word for fish: within single quotes `\\` and `\'` are escapes, all else stands for itself."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

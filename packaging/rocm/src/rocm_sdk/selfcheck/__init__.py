@@ -1,0 +1,13 @@
+"""The checks of `rocm-sdk test`: is this installation whole, and does it work.
+
+It needs no GPU, and changes nothing but the development tree, which it makes if need be.
+
+- `run`        lists the checks of what is installed, runs several at a time and reports,
+- `check`      what a check is, and how it says that something is wrong,
+- `packages`   the packages as such: versions, the chosen target, RECORD, who owns what,
+- `elf_files`  libraries and programs: do they load, do their search paths lead into the packages,
+- `scripts`    console scripts: do they answer,
+- `devel`      the development tree.
+
+Each check is a function that returns a remark, or raises. `rocm-sdk doctor` looks at the machine around it instead.
+"""

@@ -1,0 +1,98 @@
+"""Checks of shared libraries and programs: they load, and what they need is found inside the packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..distributions import Distributions
+from ..elf import is_elf, read_dynamic
+from ..installation import InstalledPackage
+from ..libraries import find_libraries, find_role
+from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES
+from ..preload import unversioned
+from ..record import read_record
+from .check import FailureError, SkipError, run_python
+
+# Loads the libraries, then asks for each name whether the process has it already, as programs do that open it later.
+PRELOAD_CODE = """
+import ctypes, os, sys
+import rocm_sdk
+count = int(sys.argv[1])
+rocm_sdk.preload_libraries(*sys.argv[2 : 2 + count])
+for name in sys.argv[2 + count :]:
+    try:
+        ctypes.CDLL(name, os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        sys.exit(f"after preloading, {name} is not loaded under this name. Reinstall the packages.")
+"""
+
+
+def list_libraries(tree: Path) -> list[Path]:
+    """Return the shared libraries of a package's tree, those in the directories where libraries are looked for."""
+    found = [path for below in LIBRARY_DIRECTORIES for path in sorted((tree / below).glob("*.so*"))]
+    return [path for path in found if path.is_file() and is_elf(path)]
+
+
+def check_library(path: Path) -> str:
+    """Check that the library loads, with nothing loaded before it and without LD_LIBRARY_PATH."""
+    run_python("import ctypes, sys; ctypes.CDLL(sys.argv[1])", str(path), isolated=True)
+    return ""
+
+
+def check_preload(known: Distributions) -> str:
+    """Check that all public libraries can be preloaded into one process, and then answer to all their names."""
+    found = {name: paths[0] for name in LIBRARIES for paths in [_find(name, known)] if paths}
+    if not found:
+        raise SkipError("no public library is installed")
+    files = [file for path in found.values() for file in (path, unversioned(path)) if file]
+    sonames = [dynamic.soname for dynamic in map(read_dynamic, files) if dynamic and dynamic.soname]
+    run_python(PRELOAD_CODE, str(len(found)), *found, *sonames)
+    return ", ".join(found)
+
+
+def _find(shortname: str, known: Distributions) -> list[Path]:
+    if find_role(LIBRARIES[shortname].package, known) is None:
+        return []
+    try:
+        return find_libraries(shortname)
+    except FileNotFoundError:
+        return []
+
+
+def check_rpaths(package: InstalledPackage, packages: Mapping[str, InstalledPackage], known: Distributions) -> str:
+    """Check that search paths stay inside the packages, and lead to each needed library that the packages have."""
+    core = packages.get(known.packages["core"].distribution)
+    trees = [package.tree, *([core.tree] if core else [])]
+    shipped = {path.name for tree in trees for path in list_libraries(tree)}
+    files = 0
+    faults = []
+    for path in _list_elf_files(package):
+        files += 1
+        faults += [f"{path.relative_to(package.site)} {fault}" for fault in _rpath_faults(path, package.site, shipped)]
+    if faults:
+        raise FailureError(
+            f"{len(faults)} faults in {files} files, for one: {faults[0]}. Report this to those who built the package."
+        )
+    return f"{files} files"
+
+
+def _list_elf_files(package: InstalledPackage) -> Iterator[Path]:
+    own = package.names.tree + "/"
+    for row in sorted(read_record(package.record), key=lambda row: row.path):
+        path = package.site / row.path
+        if row.path.startswith(own) and path.is_file() and not path.is_symlink() and is_elf(path):
+            yield path
+
+
+def _rpath_faults(path: Path, site: Path, shipped: set[str]) -> Iterator[str]:
+    dynamic = read_dynamic(path)
+    if dynamic is None or not dynamic.needed:
+        return
+    directories = dynamic.directories(path.parent)
+    for directory in directories:
+        if site not in directory.parents:
+            yield f"looks for libraries in {directory}, outside the packages"
+    for name in dynamic.needed:
+        if name in shipped and not any((directory / name).is_file() for directory in directories):
+            yield f"needs {name}, which its RPATH does not lead to"

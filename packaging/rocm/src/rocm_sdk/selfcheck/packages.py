@@ -1,0 +1,99 @@
+"""Checks of the packages as such: that they fit together, and that every installed file is as RECORD says."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..devel.layout import ARCHIVE_NAMES
+from ..distributions import Distributions, load_selection
+from ..installation import InstalledPackage
+from ..mismatch import mismatch_here
+from ..record import Row, read_record
+from .check import FailureError, SkipError
+
+READ_BYTES = 1 << 20
+
+
+def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
+    """Check that core is there, and all packages are of one version and in one directory, with their trees."""
+    core = known.packages["core"].distribution
+    if core not in packages:
+        raise FailureError(f'{core} is not installed. Install it: pip install "{core}=={known.version}"')
+    wrong = [f"{name} {package.version}" for name, package in packages.items() if package.version != known.version]
+    if wrong:
+        raise FailureError(f"rocm is {known.version}, but found {', '.join(wrong)}. Install one version of all.")
+    sites = sorted({str(package.site) for package in packages.values()})
+    if len(sites) > 1:
+        raise FailureError(f"packages must share one directory to find each other, but are in {', '.join(sites)}")
+    # The devel package's tree is made on first need.
+    wanted = [package.tree for package in packages.values() if package.names != known.packages["devel"]]
+    missing = sorted({str(tree) for tree in wanted if not tree.is_dir()})
+    if missing:
+        raise FailureError(f"missing: {', '.join(missing)}. Reinstall the package.")
+    return ", ".join(packages)
+
+
+def check_target(known: Distributions) -> str:
+    """Check that the target chosen at installation, perhaps on another machine (installers cache), is still right."""
+    if not known.targets:
+        raise SkipError("this version has no package per GPU target")
+    fault = mismatch_here()
+    if fault:
+        raise FailureError(str(fault))
+    selection = load_selection()
+    return str(selection["target"]) if selection else "no target was chosen: this is the static wheel"
+
+
+def check_ownership(packages: Mapping[str, InstalledPackage]) -> str:
+    """Check that no two packages own one path: uninstalling one would break the other."""
+    owners: dict[Path, list[str]] = defaultdict(list)
+    for name, package in packages.items():
+        for row in read_record(package.record):
+            if "__pycache__" not in row.path:
+                owners[Path(os.path.normpath(package.site / row.path))].append(name)
+    shared = sorted((str(path), names) for path, names in owners.items() if len(names) > 1)
+    if shared:
+        path, names = shared[0]
+        raise FailureError(f"{len(shared)} paths belong to two packages, {path} to {', '.join(names)} for one.")
+    return f"{len(owners)} paths"
+
+
+def check_record(package: InstalledPackage, quick: bool = False) -> str:
+    """Check that every file that RECORD lists is there, with the size and the hash that it gives; `quick`: the size."""
+    # Python's caches may be removed at any time.
+    rows = [row for row in read_record(package.record) if not row.path.endswith(".pyc")]
+    faults = [fault for row in rows for fault in [_find_fault(package.site / row.path, row, quick)] if fault]
+    if faults:
+        raise FailureError(
+            f"{len(faults)} of {len(rows)} files are not as RECORD says, for one: {faults[0]}. Reinstall it: "
+            f'pip install --force-reinstall --no-deps "{package.names.distribution}=={package.version}"'
+        )
+    return f"{len(rows)} files"
+
+
+def _find_fault(path: Path, row: Row, quick: bool) -> str:
+    """Return what is wrong with a file, or ""; a row without size and hash only says that it is there."""
+    if not path.exists():
+        # The archive of the development tree may be removed once the tree is made.
+        return "" if path.name in ARCHIVE_NAMES else f"{row.path} is missing"
+    if row.size and path.stat().st_size != int(row.size):
+        return f"{row.path} has {path.stat().st_size} bytes, not {row.size}"
+    algorithm, _, expected = row.digest.partition("=")
+    if quick or not expected:
+        return ""
+    return "" if _digest(path, algorithm) == expected else f"{row.path} has other contents ({algorithm} differs)"
+
+
+def _digest(path: Path, algorithm: str) -> str:
+    """Return a file's hash as RECORD has it: urlsafe base64 without padding (binary distribution format, PEP 427)."""
+    found = hashlib.new(algorithm)
+    buffer = memoryview(bytearray(READ_BYTES))
+    with open(path, "rb", buffering=0) as stream:
+        while length := stream.readinto(buffer):
+            found.update(buffer[:length])
+    return base64.urlsafe_b64encode(found.digest()).rstrip(b"=").decode()

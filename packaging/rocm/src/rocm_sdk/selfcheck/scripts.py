@@ -1,0 +1,88 @@
+"""Checks of the console scripts that the packages' metadata declares: each is there, and answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from configparser import ConfigParser
+from pathlib import Path
+from textwrap import shorten
+
+from ..installation import InstalledPackage
+from ..record import read_record
+from .check import FailureError, describe_status, plain_environment
+
+SCRIPTS_FILE = "console_scripts.json"
+TIMEOUT_SECONDS = 120
+# How much of a tool's words a message repeats; Perl's go on with all directories that it searched.
+SAID_CHARACTERS = 160
+# Every tool takes this, does nothing else then, and needs no GPU for it; what it prints or returns is its own affair.
+QUESTION = "--help"
+# What shells and env(1) return if a program, or the interpreter that it names, cannot be run (POSIX, "Exit Status").
+_NOT_RUN = (126, 127)
+# What Python, Perl and ld.so say of a tool that lacks a part of itself, as opposed to one that lacks a GPU or a driver.
+_BROKEN = re.compile(
+    r"^(ImportError|ModuleNotFoundError|SyntaxError|FileNotFoundError|PermissionError|OSError): |^Can't locate |"
+    r": error while loading shared libraries: "
+)
+
+
+def list_scripts(package: InstalledPackage) -> list[tuple[str, str]]:
+    """Return the console scripts of a package's metadata with the tool that each runs, relative to its tree or ''."""
+    entry_points = ConfigParser(delimiters=("=",), interpolation=None)
+    entry_points.optionxform = str  # type: ignore[assignment,method-assign]
+    entry_points.read(package.dist_info / "entry_points.txt", encoding="utf-8")
+    scripts = list(entry_points["console_scripts"]) if entry_points.has_section("console_scripts") else []
+    table = package.site / package.names.import_name / SCRIPTS_FILE
+    tools = json.loads(table.read_text("utf-8")) if package.names.import_name and table.is_file() else []
+    paths = {tool["script"]: str(tool["path"]) for tool in tools}
+    return [(script, paths.get(script, "")) for script in sorted(scripts)]
+
+
+def check_script(package: InstalledPackage, script: str, tool: str) -> str:
+    """Check that the script and the tool that it runs are there and executable, and that it answers `--help`."""
+    rows = [row.path for row in read_record(package.record) if row.path.rpartition("/")[2] == script]
+    files = [
+        Path(os.path.normpath(package.site / path)) for path in rows if not path.startswith(package.names.tree + "/")
+    ]
+    if not files:
+        raise FailureError(f"RECORD lists no script {script}. Reinstall {package.names.distribution}.")
+    wanted = files + ([package.tree / tool] if tool else [])
+    bad = [str(path) for path in wanted if not os.access(path, os.X_OK)]
+    if bad:
+        raise FailureError(f"missing or not executable: {', '.join(bad)}. Reinstall {package.names.distribution}.")
+    status = ask(files[0], package.names.distribution)
+    return f"{tool}, status {status}" if status else tool
+
+
+def ask(script: Path, distribution: str) -> int:
+    """Run the script in an empty directory with one harmless question and return its status; FailureError if it cannot.
+
+    A status other than 0 is an answer too: some tools have none without a GPU.
+    """
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as empty:
+        try:
+            done = subprocess.run(
+                [str(script), QUESTION],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=plain_environment(),
+                cwd=empty,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise FailureError(f"{script} {QUESTION} did not end within {TIMEOUT_SECONDS} s.") from None
+    words = done.stdout.decode("utf-8", "replace").strip().splitlines()
+    broken = [line for line in words if _BROKEN.search(line)] if done.returncode else []
+    if done.returncode < 0 or done.returncode in _NOT_RUN or broken:
+        said = f", saying: {shorten((broken or words)[-1], SAID_CHARACTERS).rstrip('.')}" if words else ""
+        raise FailureError(
+            f"{script} {QUESTION}: {describe_status(done.returncode)}{said}. Install what it misses, or reinstall "
+            f"{distribution}."
+        )
+    return done.returncode

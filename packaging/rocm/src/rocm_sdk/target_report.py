@@ -1,0 +1,51 @@
+"""What `rocm-sdk targets` tells: the targets there are, which was chosen and why, and what would be chosen now."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+from .detect import ask_sources, prefer
+from .distributions import load_distributions, load_selection
+from .targets import ENVIRONMENT_VARIABLE, select_target
+
+
+def target_facts(*, detect: bool) -> dict[str, Any]:
+    """Return the facts as JSON data.
+
+    `selected` is what the build backend recorded (None for the static wheel). With `detect` there is `detected`: what a
+    new installation would choose here and now, with the answers of all sources. Raises TargetError if the environment
+    variable asks for a target that is not there.
+    """
+    known = load_distributions()
+    facts: dict[str, Any] = {
+        "available": list(known.targets),
+        "layout": known.layout,
+        "default": known.default_target,
+        "selected": load_selection(),
+    }
+    if detect:
+        answers = ask_sources()
+        selection = select_target(known.targets, known.default_target, os.environ, prefer(answers))
+        facts["detected"] = {
+            **asdict(selection),
+            "environment": {ENVIRONMENT_VARIABLE: os.environ.get(ENVIRONMENT_VARIABLE)},
+            "gpus": [asdict(gpu) for gpu in prefer(answers)],
+            "sources": [asdict(answer) for answer in answers],
+        }
+    return facts
+
+
+def describe(facts: dict[str, Any]) -> str:
+    """Return the facts in words, a line each."""
+    lines = [f"available: {' '.join(facts['available']) or 'none: no package is for one target'}"]
+    selected, detected = facts["selected"], facts.get("detected")
+    if selected:
+        lines.append(f"selected:  {selected['target']} (when rocm was installed: {selected['reason']})")
+    else:
+        lines.append("selected:  none (this is the static wheel: extras name the target)")
+    if detected:
+        lines.append(f"now:       {detected['target']} ({detected['reason']})")
+        lines += [f"           {answer['source']}: {answer['remark']}" for answer in detected["sources"]]
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""`rocm-sdk env`: the order of search paths, and that each shell gets exactly these values back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from environments import Environment
+from hypothesis import given
+from hypothesis import strategies as st
+from rocm_sdk.environment import SHELLS, build_variables, format_variables, join_paths
+from rocm_sdk.errors import RocmSdkError
+
+ODD = "a b'c\"d$HOME`id`\\e\\\\*?[x]{1,2}~;&|<>(#)!%\tï\nnext\\'"
+# No NUL: it ends an environment variable.
+VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("sdk", "venv"):
+        for below in ("bin", "include", "lib/llvm/bin"):
+            (tmp_path / name / below).mkdir(parents=True)
+    return tmp_path
+
+
+def test_rocm_comes_first_then_the_environment_then_what_was_there(root: Path) -> None:
+    before = {"CPATH": f"/own:{root}/sdk/include::/own", "PATH": "/usr/bin", "LD_LIBRARY_PATH": "/x"}
+    assert build_variables(root / "sdk", root / "venv", before) == {
+        "ROCM_PATH": f"{root}/sdk",
+        "HIP_PATH": f"{root}/sdk",
+        "HIP_PLATFORM": "amd",
+        "HIP_CLANG_PATH": f"{root}/sdk/lib/llvm/bin",
+        "PATH": f"{root}/sdk/bin:{root}/venv/bin:/usr/bin",
+        "CMAKE_PREFIX_PATH": f"{root}/sdk:{root}/venv",
+        "CPATH": f"{root}/sdk/include:{root}/venv/include:/own",
+        "LIBRARY_PATH": f"{root}/sdk/lib:{root}/venv/lib",
+    }
+
+
+def test_the_systems_python_adds_no_directories_of_its_own(root: Path) -> None:
+    """With /usr/include in CPATH, `#include_next` of the C++ library fails."""
+    assert build_variables(root / "sdk", None, {})["CPATH"] == f"{root}/sdk/include"
+
+
+def test_a_directory_that_no_search_path_can_hold_is_an_error() -> None:
+    with pytest.raises(RocmSdkError, match=r"/a:b has ':' in its name, which no search path can hold"):
+        join_paths(["/a:b"], "")
+
+
+@given(st.lists(VALUES.filter(lambda text: text and ":" not in text)), VALUES)
+def test_joining_twice_changes_nothing(first: list[str], value: str) -> None:
+    once = join_paths(first, value)
+    assert join_paths(first, once) == once
+    assert once.split(":")[: len(set(first))] == (list(dict.fromkeys(first)) or [""])[: len(set(first))]
+    assert set(once.split(":")) - {""} == {*first, *value.split(":")} - {""}
+
+
+def read_back(shell: str, text: str, names: list[str]) -> list[str]:
+    """Let a shell take the commands twice, and return the variables as a program started by it sees them."""
+    ask = "\n".join(f"printenv {name}; printf '\\0'" for name in names)
+    script = f"{text}\n{text}\n{ask}\n"
+    done = subprocess.run([shell], input=script, capture_output=True, text=True, check=False, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    return [value[:-1] for value in done.stdout.split("\0")[:-1]]
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh", "fish"])
+def test_shells_give_back_what_they_got(shell: str) -> None:
+    if shutil.which(shell) is None and shell == "fish":
+        pytest.skip("fish is not on this machine; test_fish_words has its rules")
+    values = {"ROCM_ONE": ODD, "ROCM_TWO": "", "ROCM_THREE_PATH": "/a:/b c:/d'e"}
+    assert read_back(shell, format_variables(values, "fish" if shell == "fish" else "bash"), list(values)) == [
+        *values.values()
+    ]
+
+
+def test_fish_words() -> None:
+    """In single quotes fish knows two escapes, of backslash and quote (its manual, "Quotes"): no other may occur."""
+    text = format_variables({"X": ODD}, "fish")
+    assert text.startswith("set -gx X '")
+    assert text.endswith("'")
+    word, value, escaped = text[len("set -gx X '") : -1], "", False
+    for character in word:
+        assert escaped or character != "'"
+        if escaped or character != "\\":
+            assert not escaped or character in "\\'"
+            value += character
+        escaped = character == "\\" and not escaped
+    assert value == ODD
+
+
+@given(st.dictionaries(st.sampled_from(["A", "B_PATH"]), VALUES))
+def test_json_is_the_variables(values: dict[str, str]) -> None:
+    assert json.loads(format_variables(values, "json")) == values
+    assert "json" in SHELLS
+
+
+def test_an_installation_prints_what_builds_against_it(shared_environment: Environment) -> None:
+    environment = shared_environment
+    values = json.loads(environment.rocm_sdk("env", "--shell", "json", CPATH="/own"))
+    root = environment.site / "_rocm_sdk_devel"
+    assert values["ROCM_PATH"] == str(root)
+    assert values["CPATH"] == f"{root}/include:{environment.root}/include:/own"
+    assert (root / "include/hip.h").is_file()
+    text = environment.rocm_sdk("env", CPATH="/own").rstrip("\n")
+    again = environment.rocm_sdk("env", **values).rstrip("\n")
+    assert text == again
+    assert "LD_LIBRARY_PATH" not in text

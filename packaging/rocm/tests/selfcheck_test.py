@@ -1,0 +1,206 @@
+"""The checks of `rocm-sdk test`, each against an installation that has the fault it looks for."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from environments import Environment
+from fake_sdk import FakeSdk, distributions
+from rocm_sdk.distributions import PackageNames, parse_distributions
+from rocm_sdk.installation import InstalledPackage
+from rocm_sdk.selfcheck import scripts
+from rocm_sdk.selfcheck.check import Check, FailureError
+from rocm_sdk.selfcheck.elf_files import check_library, check_rpaths
+from rocm_sdk.selfcheck.packages import check_ownership, check_record
+from rocm_sdk.selfcheck.run import Result, run_check
+from rocm_sdk.selfcheck.scripts import ask, list_scripts
+from tiny_library import tiny_library
+
+SPLIT = parse_distributions(json.dumps(distributions("split")))
+CORE, LIBRARIES = SPLIT.packages["core"], SPLIT.packages["libraries"]
+
+
+def install(site: Path, names: PackageNames, files: dict[str, bytes]) -> InstalledPackage:
+    """Lay out a package as installers do; `files` are relative to site-packages."""
+    dist_info = site / f"{names.distribution.replace('-', '_')}-7.10.0.dev0.dist-info"
+    rows = [f"{dist_info.name}/RECORD,,"]
+    for path, data in files.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_bytes(data)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        rows.append(f"{path},sha256={digest},{len(data)}")
+    dist_info.mkdir(exist_ok=True)
+    (dist_info / "RECORD").write_text("\n".join(rows) + "\n")
+    return InstalledPackage(names, site, dist_info)
+
+
+def test_record_finds_each_kind_of_fault(tmp_path: Path) -> None:
+    package = install(tmp_path, CORE, {"a": b"one", "b": b"two", "c.pyc": b"", "rocm_sdk_core/_devel.tar": b"x"})
+    assert check_record(package) == "4 files"
+    for path in ("c.pyc", "rocm_sdk_core/_devel.tar"):
+        (tmp_path / path).unlink()
+    assert check_record(package) == "4 files"
+    (tmp_path / "a").write_bytes(b"ONE")
+    with pytest.raises(
+        FailureError, match=r"1 of 4 files .*: a has other contents \(sha256 differs\)\. Reinstall it: pip"
+    ):
+        check_record(package)
+    assert check_record(package, quick=True) == "4 files"
+    (tmp_path / "a").write_bytes(b"more")
+    with pytest.raises(FailureError, match=r"a has 4 bytes, not 3"):
+        check_record(package, quick=True)
+    (tmp_path / "a").unlink()
+    with pytest.raises(FailureError, match=r"a is missing"):
+        check_record(package)
+
+
+def test_no_path_belongs_to_two_packages(tmp_path: Path) -> None:
+    core = install(tmp_path, CORE, {"x/a": b"", "x/__pycache__/a.pyc": b""})
+    apart = install(tmp_path, LIBRARIES, {"x/b": b"", "x/__pycache__/a.pyc": b""})
+    assert check_ownership({"core": core, "libraries": apart}) == "4 paths"
+    both = install(tmp_path, LIBRARIES, {"y/../x/a": b""})
+    with pytest.raises(FailureError, match=r"1 paths belong to two packages, .*/x/a to core, libraries for one"):
+        check_ownership({"core": core, "libraries": both})
+
+
+def rpaths(site: Path, path: str, data: bytes) -> str:
+    """Check a libraries package with one ELF file, beside a core with one library."""
+    core = install(site, CORE, {"_rocm_sdk_core/lib/liba.so.1": tiny_library("liba.so.1")})
+    libraries = install(site, LIBRARIES, {path: data})
+    packages = {CORE.distribution: core, LIBRARIES.distribution: libraries}
+    return check_rpaths(libraries, packages, SPLIT)
+
+
+FILE = "_rocm_sdk_libraries/lib/libb.so.1"
+NEEDED = ("liba.so.1", "libc.so.6")
+
+
+def test_rpaths_lead_to_what_the_packages_have(tmp_path: Path) -> None:
+    assert rpaths(tmp_path, FILE, tiny_library("libb.so.1", NEEDED, "$ORIGIN/../../_rocm_sdk_core/lib")) == "1 files"
+    assert rpaths(tmp_path, FILE, tiny_library("libb.so.1", ("libc.so.6",))) == "1 files"
+    assert rpaths(tmp_path, FILE, b"text") == "0 files"
+
+
+@pytest.mark.parametrize(
+    ("rpath", "fault"),
+    [
+        ("", "needs liba.so.1, which its RPATH does not lead to"),
+        ("$ORIGIN", "needs liba.so.1, which its RPATH does not lead to"),
+        ("/opt/rocm/lib", "looks for libraries in /opt/rocm/lib, outside the packages"),
+        ("$ORIGIN/../../../lib", "outside the packages"),
+    ],
+)
+def test_rpaths_that_lead_astray(tmp_path: Path, rpath: str, fault: str) -> None:
+    with pytest.raises(FailureError) as caught:
+        rpaths(tmp_path / "site", FILE, tiny_library("libb.so.1", NEEDED, rpath))
+    assert f"{FILE} " in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_a_library_that_does_not_load_says_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "libb.so.1"
+    path.write_bytes(tiny_library("libb.so.1", ("libnosuch.so.1",)))
+    with pytest.raises(FailureError, match=r"OSError: libnosuch\.so\.1: cannot open shared object file"):
+        check_library(path)
+    path.write_bytes(tiny_library("libb.so.1", ("libc.so.6",)))
+    assert check_library(path) == ""
+
+
+def test_a_check_that_breaks_has_failed() -> None:
+    def broken() -> str:
+        raise KeyError("symbolic")
+
+    assert run_check(Check("x", broken)) == Result("x", "failed", "KeyError: 'symbolic'")
+
+
+def script(directory: Path, text: str) -> Path:
+    path = directory / "tool"
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_a_script_answers_whatever_it_says(tmp_path: Path) -> None:
+    assert ask(script(tmp_path, '#!/bin/sh\n[ $# = 1 ] && [ $1 = --help ] && [ -z "$(ls)" ]\n'), "core") == 0
+    assert ask(script(tmp_path, "#!/bin/sh\necho no GPU here; exit 3\n"), "core") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("#!/bin/sh\nkill -SEGV $$\n", "the process was ended by signal 11"),
+        ("#!/usr/bin/env no-such-interpreter\n", "the process ended with status 127, saying: "),
+        (
+            "#!/bin/sh\necho ModuleNotFoundError: no yaml >&2; exit 1\n",
+            "status 1, saying: ModuleNotFoundError: no yaml. Install",
+        ),
+        (
+            '#!/bin/sh\necho "Can\'t locate File/Copy.pm in @INC"; echo BEGIN failed; exit 2\n',
+            "the process ended with status 2, saying: Can't locate File/Copy.pm in @INC. Install",
+        ),
+        ("#!/bin/sh\nexec sleep 30\n", "did not end within 0.3 s"),
+    ],
+)
+def test_a_script_that_cannot_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, fault: str) -> None:
+    monkeypatch.setattr(scripts, "TIMEOUT_SECONDS", 0.3 if "sleep" in text else 60)
+    with pytest.raises(FailureError) as caught:
+        ask(script(tmp_path, text), "rocm-sdk-core")
+    assert fault in str(caught.value)
+
+
+def test_scripts_come_from_the_metadata(tmp_path: Path) -> None:
+    table = [{"script": "hipcc", "path": "bin/hipcc", "prefer_devel": True}]
+    package = install(tmp_path, CORE, {"rocm_sdk_core/console_scripts.json": json.dumps(table).encode()})
+    assert list_scripts(package) == []
+    (package.dist_info / "entry_points.txt").write_text(
+        "[console_scripts]\nhipcc = a:b\namdclang++ = a:c\n[x]\ny = z\n"
+    )
+    assert list_scripts(package) == [("amdclang++", ""), ("hipcc", "bin/hipcc")]
+
+
+def test_checks_of_an_installation(shared_environment: Environment) -> None:
+    environment = shared_environment
+    report = json.loads(environment.rocm_sdk("test", "--json"))
+    assert [result["name"] for result in report["results"]] == [
+        "devel",
+        "packages",
+        "target",
+        "ownership",
+        *(f"record:rocm-sdk-{name}" for name in ("core", "devel", "device-gfx1100", "libraries")),
+        "record:rocm",
+        *(f"rpath:rocm-sdk-{name}" for name in ("core", "devel", "device-gfx1100", "libraries")),
+        "library:_rocm_sdk_core/lib/libamdhip64.so.5",
+        "library:_rocm_sdk_core/lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5",
+        "library:_rocm_sdk_libraries/lib/libMIOpen.so.1",
+        "library:_rocm_sdk_libraries/lib/libhipblas.so.2",
+        "preload",
+        *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk")),
+    ]
+    assert report["summary"] == {"passed": len(report["results"]), "failed": 0, "skipped": 0}
+    only = environment.rocm_sdk("test", "-k", "script:").splitlines()
+    assert [line.split()[1].rstrip(":") for line in only[:-1]] == [
+        *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk"))
+    ]
+    assert "0 passed, 0 failed" in environment.rocm_sdk("test", "-k", "nosuch", check=False)
+
+
+def test_a_forwarder_that_leads_nowhere_is_found(environment: Environment, split_sdk: FakeSdk) -> None:
+    environment.install(split_sdk.index, "rocm")
+    forwarder = environment.site / "_rocm_sdk_core/lib/libamdhip64.so"
+    forwarder.write_bytes(tiny_library("libamdhip64.so", ("libnosuch.so.5",), "$ORIGIN"))
+    report = environment.rocm_sdk("test", "-k", "preload", check=False)
+    assert "failed  preload: OSError: libnosuch.so.5: cannot open shared object file" in report
+    forwarder.write_bytes(tiny_library("libamdhip64.so", ("libc.so.6",), "$ORIGIN"))
+    assert "1 passed" in environment.rocm_sdk("test", "-k", "preload")
+
+
+def test_only_rocm_installed_says_what_is_missing(environment: Environment, split_sdk: FakeSdk) -> None:
+    """As after installing the static wheel without extras."""
+    environment.install(split_sdk.index, "--no-deps", "rocm")
+    report = environment.rocm_sdk("test", check=False)
+    assert 'failed  packages: rocm-sdk-core is not installed. Install it: pip install "rocm-sdk-core==' in report
+    assert "problem: core: rocm-sdk-core is not installed" in environment.rocm_sdk("doctor", check=False)
