@@ -1,7 +1,8 @@
-"""Analysis tests of rocm_artifact: what it declares, and what it says of bad input."""
+"""Analysis tests of rocm_artifact and catalogued_artifact: what it declares, and what it says of bad input."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:providers.bzl", "ArtifactInfo")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
@@ -60,4 +61,17 @@ def artifact_test_suite(name):
     for case, (attributes, messages) in cases.items():
         subject = _artifact(name = "{}_{}".format(name, case), **attributes)
         tests.append(expect_failure("{}_{}_test".format(name, case), subject, messages))
+    catalogued_artifact(
+        name = name + "_uneven",
+        artifact_name = "mini",
+        big_cores = [],
+        big_manifests = ["manifest.json"],
+        big_srcs = ["data.txt"],
+        component = "lib",
+        manifest = "manifest.json",
+        small_manifest = "manifest.json",
+        tags = ["manual"],
+        target = "generic",
+    )
+    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_cores; expected as many of each"]))
     native.test_suite(name = name, tests = tests)

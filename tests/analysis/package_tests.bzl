@@ -51,6 +51,7 @@ def package_test_suite(name):
     catalogued_artifact(
         name = name + "_found",
         artifact_name = "mini",
+        big_cores = [1],
         big_srcs = ["data.txt"],
         component = "dev",
         big_manifests = ["manifest.json"],

@@ -1,4 +1,4 @@
-"""Analysis tests of rocm_wheel, rocm_sdist and rocm_index: names, providers, and errors."""
+"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel and rocm_index: names, providers, and errors."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
@@ -8,6 +8,7 @@ load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:providers.bzl", "DistributionInfo")
 load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:static_wheel.bzl", "rocm_static_wheel")
 load("//rules:wheel.bzl", "rocm_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
@@ -37,6 +38,18 @@ def _sdist_impl(ctx):
 
 _sdist_test = analysistest.make(_sdist_impl)
 
+def _static_wheel_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    wheel = target[DistributionInfo].file
+    asserts.equals(env, "my_sdk-1.0rc2-py3-none-any.whl", wheel.basename)
+    asserts.true(env, wheel.dirname.endswith("/static"), "installers prefer it to the sdist, so it lies apart: " + wheel.path)
+    asserts.equals(env, wheel, target[PyWheelInfo].wheel)
+    assert_hermetic(env, actions_of(env, "RocmStaticWheel")[0])
+    return analysistest.end(env)
+
+_static_wheel_test = analysistest.make(_static_wheel_impl)
+
 def _index_impl(ctx):
     env = analysistest.begin(ctx)
     (directory,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
@@ -59,7 +72,7 @@ def _project(name, version):
     )
 
 def wheel_test_suite(name):
-    """Declares the tests of rocm_wheel, rocm_sdist and rocm_index.
+    """Declares the tests of rocm_wheel, rocm_sdist, rocm_static_wheel and rocm_index.
 
     Args:
         name: name of the suite.
@@ -78,11 +91,18 @@ def wheel_test_suite(name):
     )
     rocm_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))
     rocm_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
-    rocm_index(name = name + "_index", distributions = [name + "_subject", name + "_sdist"], tags = ["manual"])
+    rocm_static_wheel(distribution = "my-sdk", files = {"data.txt": "my_sdk/data.txt"}, **_project(name + "_static", name + "_version"))
+    rocm_index(
+        name = name + "_index",
+        distributions = [name + "_subject", name + "_sdist"],
+        static = [name + "_static"],
+        tags = ["manual"],
+    )
 
     _wheel_test(name = name + "_wheel_test", target_under_test = name + "_subject")
     _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")
+    _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
     messages = ["version \"1.0/../x\" holds \"/\"", "expected a version as PEP 440 has it"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
-    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_index_test", "_bad_version_test"]])
+    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_bad_version_test"]])

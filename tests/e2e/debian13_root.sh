@@ -12,8 +12,10 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Ori
 packages=(
   ca-certificates python3-pip python3-venv
   clang-tools-17 g++                                               # HIP's bundler, which the artifacts lack; a C++ library
+  perl libfile-which-perl liburi-encode-perl                       # what hipcc and roc-obj are written in, and ask for
   binutils-gold elfutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross lld llvm mold patchelf # what looks at edited ELF files
   python3-hypothesis python3-pyelftools python3-pytest
+  cmake make python3-dev python3-setuptools                        # what the example framework is built with
 )
 mmdebstrap --variant=minbase "--include=$(IFS=, && echo "${packages[*]}")" trixie "$root" ${mirror:+"$mirror"}
 for place in /*; do [ ! -d "$place" ] || mkdir -p "$root$place"; done

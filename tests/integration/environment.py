@@ -7,9 +7,16 @@ import sysconfig
 import venv
 from pathlib import Path
 
+#: What a forwarder, a library of about 1 KB that brings another, says of itself in its section .comment.
+FORWARDER = b"rules_rocm_python forwarder\0"
 #: Loads one library, in a process that ends with it.
 LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 DIST = Path(os.environ["DIST"]).absolute()
+
+
+def is_forwarder(path: Path) -> bool:
+    """Whether a library is a forwarder: it stands for a link, which a wheel cannot hold."""
+    return path.stat().st_size < 4096 and FORWARDER in path.read_bytes()
 
 
 class Environment:
@@ -43,6 +50,11 @@ class Environment:
         ]
         return self._run([*command, *arguments], variables)
 
+    def uv(self, *arguments: str) -> str:
+        """Run a `uv` command that works on the environment."""
+        variables = {"PATH": os.environ["PATH"], "VIRTUAL_ENV": str(self.directory), "UV_NO_CONFIG": "1"}
+        return self._run(["uv", "--no-cache", *arguments], variables | {"UV_PYTHON_DOWNLOADS": "never"})
+
     def install(self, *requirements: str, **variables: str) -> str:
         """Installs from the directory of the build and from nowhere else."""
         return self.pip("install", "--no-index", f"--find-links={DIST}/index.html", *requirements, **variables)
@@ -50,6 +62,10 @@ class Environment:
     def run(self, program: str | Path, *arguments: str) -> str:
         """Run a program of the environment: a console script by its name, anything else by its path."""
         return self._run([str(self.directory / "bin" / program), *arguments], {})
+
+    def python_prints(self, code: str, *arguments: str | Path) -> str:
+        """Run a piece of Python in the environment and return what it prints."""
+        return self.run("python", "-c", code, *map(str, arguments))
 
     def load(self, library: Path) -> None:
         """Load a library in a process of its own, with LD_LIBRARY_PATH unset."""

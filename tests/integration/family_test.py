@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from environment import Environment
+from environment import Environment, is_forwarder
 
 LOAD = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipblas_chain())"
 
@@ -25,6 +25,7 @@ def test_the_devel_tree_links_the_family_that_is_installed(tmp_path: Path) -> No
     installed = environment.site_packages / "_rocm_sdk_libraries_gfx94X_dcgpu/lib/librocblas.so.5"
     assert (root / "lib/librocblas.so.5").stat().st_ino == installed.stat().st_ino
     assert (root / "lib/librocblas.so").resolve() == root / "lib/librocblas.so.5"
+    assert not [path for path in root.rglob("*.so") if path.is_file() and is_forwarder(path)]
     assert (root / "include/rocblas/rocblas.h").is_file()
     environment.pip("uninstall", "--yes", *sorted(environment.distributions()))
     assert environment.files() == []

@@ -14,12 +14,50 @@ CHAINS = {"clang-22": 1, "rocminfo": 3, "rocprof-sys-run": 4}
 SCRIPTS = {"hipconfig": "7.1.0-mini", "rocprof-compute": "rocprof-compute"}
 
 
-def launchers() -> list[tuple[str, dict[str, Any]]]:
-    """List every launcher of the plans: the tree it is in, and its entry."""
+#: Opens an unversioned name and the library itself; prints whether both are one, and what rocm_sdk takes each for.
+THROUGH = """
+import ctypes, sys
+forwarder, library, name = sys.argv[1:]
+through, real = ctypes.CDLL(forwarder), ctypes.CDLL(library)
+def address(opened, symbol): return ctypes.cast(getattr(opened, symbol), ctypes.c_void_p).value
+ctypes.c_int.in_dll(through, name + "_calls").value = 4711
+print(address(through, name + "_chain") == address(real, name + "_chain"))
+print(ctypes.c_int.in_dll(real, name + "_calls").value)
+from pathlib import Path
+from rocm_sdk.forwarders import is_forwarder
+print(is_forwarder(Path(forwarder)), is_forwarder(Path(library)))
+"""
+#: Asks for names that must be loaded already, before and after preloading; prints which are, and whether they are one.
+LOADED = """
+import ctypes, os, sys
+def loaded(name):
+    try:
+        return ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return None
+def address(opened): return ctypes.cast(opened.hipblas_chain, ctypes.c_void_p).value
+names = ["libhipblas.so", "libhipblas.so.3"]
+print([loaded(name) is not None for name in names])
+import rocm_sdk
+rocm_sdk.preload_libraries("hipblas")
+print([loaded(name) is not None for name in names])
+print(len({address(loaded(name)) for name in names}), loaded("libhipblas.so").hipblas_chain())
+"""
+
+
+def planned(treatment: str) -> list[tuple[str, dict[str, Any]]]:
+    """List every entry of the plans with that treatment: the tree it is in, and the entry."""
     plans = [json.loads(Path(path).read_text(encoding="utf-8")) for path in os.environ["PLANS"].split()]
-    found = [(plan["tree"], entry) for plan in plans for entry in plan["entries"] if entry["treatment"] == "launcher"]
-    assert len(found) == 12
-    return found
+    return [(plan["tree"], entry) for plan in plans for entry in plan["entries"] if entry["treatment"] == treatment]
+
+
+def cases(treatment: str) -> list[Any]:
+    """Return the entries as test cases that are named by their path."""
+    return [pytest.param(tree, entry, id=entry["path"]) for tree, entry in planned(treatment)]
+
+
+def test_the_plans_have_something_to_test() -> None:
+    assert (len(planned("launcher")), len(planned("forwarder"))) == (12, 10)
 
 
 def answer(called: str, program: str, arguments: tuple[str, ...]) -> str:
@@ -29,15 +67,28 @@ def answer(called: str, program: str, arguments: tuple[str, ...]) -> str:
     return f"{' '.join((called, *arguments))}: chain of {CHAINS[program]}\n"
 
 
-@pytest.mark.parametrize(
-    ("tree", "entry"), [pytest.param(tree, entry, id=entry["path"]) for tree, entry in launchers()]
-)
+@pytest.mark.parametrize(("tree", "entry"), cases("launcher"))
 def test_launcher_answers_as_the_program_it_stands_for(
     environment: Environment, tree: str, entry: dict[str, Any]
 ) -> None:
     launcher = environment.site_packages / tree / entry["path"]
     expected = answer(launcher.name, Path(entry["target"]).name, ("-x", "ï y"))
     assert environment.run(launcher, "-x", "ï y") == expected
+
+
+@pytest.mark.parametrize(("tree", "entry"), cases("forwarder"))
+def test_the_unversioned_name_reaches_the_one_real_library(
+    environment: Environment, tree: str, entry: dict[str, Any]
+) -> None:
+    forwarder = environment.site_packages / tree / entry["path"]
+    name = forwarder.name.removeprefix("lib").removesuffix(".so").replace("-", "_")
+    said = environment.python_prints(THROUGH, forwarder, forwarder.with_name(entry["target"]), name)
+    assert said.split() == ["True", "4711", "True", "False"]
+
+
+def test_preloading_opens_both_names(environment: Environment) -> None:
+    """What a program asks for with RTLD_NOLOAD is what a framework preloaded, by either name."""
+    assert environment.python_prints(LOADED).splitlines() == ["[False, False]", "[True, True]", "1 5"]
 
 
 def test_console_scripts_are_those_whose_tools_ship_and_they_answer(environment: Environment) -> None:

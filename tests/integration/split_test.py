@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from environment import DIST, Environment
+from environment import DIST, Environment, is_forwarder
 
 
 def elf_files(tree: Path) -> list[Path]:
@@ -46,10 +46,23 @@ def test_devel_tree_mirrors_the_runtime_packages(environment: Environment) -> No
         relative = library.relative_to(environment.site_packages)
         if relative.parts[0] != "_rocm_profiler":
             mirrored = root.joinpath(*relative.parts[1:])
-            assert mirrored.stat().st_ino == library.stat().st_ino, f"{mirrored} is not {library}"
+            if is_forwarder(library):
+                assert not mirrored.exists() or mirrored.is_symlink(), f"{mirrored} is {library}, not a link"
+            else:
+                assert mirrored.stat().st_ino == library.stat().st_ino, f"{mirrored} is not {library}"
     links = [path for path in root.rglob("*.so") if path.is_symlink()]
     assert links
     assert all(path.exists() for path in links)
+
+
+def test_every_versioned_library_has_its_unversioned_name(environment: Environment) -> None:
+    """Programs open `libfoo.so` at run time: it is there, and of at most about 1 KB if it is a forwarder."""
+    versioned = [path for path in libraries(environment) if ".so." in path.name]
+    assert len(versioned) >= 8
+    for library in versioned:
+        name = library.with_name(library.name.partition(".so.")[0] + ".so")
+        assert name.is_file(), f"{name} is missing"
+        assert name.stat().st_size < 1200 or not is_forwarder(name)
 
 
 def test_no_file_can_be_written_by_others(environment: Environment) -> None:

@@ -1,0 +1,163 @@
+"""What is built again after a change: real builds, of which the executed actions are counted.
+
+    python3 -m tests.e2e.actions_test
+
+Run it from the top of the workspace; it needs nothing else. The numbers are those of "What is built again" in
+docs/how-it-works.md. Bulk data that is packed although nothing of it changed is a defect, however fast it is.
+"""
+
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from typing import ClassVar
+
+from tests.e2e.builds import Build, Workspace, built
+from tools.elf.sample import Sample
+
+#: More than `BIG_FILE_BYTES` of the catalog: such a file has actions of its own.
+BIG = bytes(range(256)) * (33 << 12)
+COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmLink", "RocmSdist")
+
+
+def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0") -> bytes:
+    """Make a library."""
+    return Sample(soname=soname, runpath=runpath, tail=tail).build()
+
+
+#: A small SDK: each artifact has small files; two have a big one as well.
+FILES = {
+    "blas_dev_generic/stage/include/blas.h": b"int blas(void);\n",
+    "blas_dev_generic/stage/include/more/types.h": b"typedef int blas_t;\n",
+    "blas_lib_generic/stage/lib/libblas.so.1": library("libblas.so.1"),
+    "blas_lib_generic/stage/lib/libsolver.so.1": library("libsolver.so.1", tail=BIG),
+    "blas_lib_gfx1100/stage/lib/blas/kernels.co": b"code",
+    "core-hip_lib_generic/stage/lib/libhip.so.1": library("libhip.so.1"),
+    "core-hip_lib_generic/stage/lib/libcompiler.so.1": library("libcompiler.so.1", tail=BIG),
+    "core-hip_lib_generic/stage/share/hip/version": b"7.1\n",
+    "base_lib_generic/stage/share/therock/therock_manifest.json": b'{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}',
+}
+PACKAGES = {"core", "devel", "device_gfx1100", "libraries"}
+
+
+class ActionsTest(unittest.TestCase):
+    """Each test changes one thing of an SDK that is built, builds again and counts."""
+
+    directory: ClassVar[Path]
+    workspace: ClassVar[Workspace]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Lays the artifacts out and builds all."""
+        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.directory = Path(holder.name)
+        for path, content in FILES.items():
+            cls.write(path, content)
+            (cls.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
+        cls.workspace = Workspace(artifacts=cls.directory)
+        built(cls.build())
+
+    @classmethod
+    def write(cls, path: str, content: bytes) -> None:
+        """Write a file of an artifact."""
+        file = cls.directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+    @classmethod
+    def build(cls, *options: str) -> Build:
+        """Build every distribution."""
+        return built(cls.workspace.build("//packaging:all_wheels", options=options))
+
+    def assert_ran(self, build: Build, **expected: list[str]) -> None:
+        """Assert which targets' actions were executed, by mnemonic; those not named ran none."""
+        ran = {mnemonic: [action.label.partition(":")[2] for action in build.ran(mnemonic)] for mnemonic in COUNTED}
+        ran = {mnemonic: labels for mnemonic, labels in ran.items() if labels}
+        assert ran == expected, f"expected {expected}; ran {ran}"
+
+    def test_nothing_changed(self) -> None:
+        """A second build runs nothing."""
+        self.assert_ran(self.build())
+
+    def test_a_header_changed(self) -> None:
+        """The small files of its artifact are read and packed, for devel, the one package with headers of blas."""
+        self.write("blas_dev_generic/stage/include/blas.h", b"long blas(void); /* another size */\n")
+        self.assert_ran(
+            self.build(),
+            RocmInspect=["blas_dev_generic"],
+            RocmPlan=["devel"],  # the size is a fact
+            RocmPack=["devel"],
+            RocmLink=["devel_wheel"],
+        )
+
+    def test_a_header_changed_but_not_its_size(self) -> None:
+        """Facts are as before, so nothing is planned."""
+        self.write("blas_dev_generic/stage/include/more/types.h", b"typedef int blas_T;\n")
+        ran = self.build()
+        self.assert_ran(ran, RocmInspect=["blas_dev_generic"], RocmPack=["devel"], RocmLink=["devel_wheel"])
+        assert "blas_dev_generic/small" in ran.ran("RocmPack")[0].output
+
+    def test_a_header_added(self) -> None:
+        """As for one that changed; the catalog looks again, but what it finds of other artifacts is as before."""
+        self.write("blas_dev_generic/stage/include/added.h", b"int added(void);\n")
+        self.assert_ran(
+            self.build(),
+            RocmInspect=["blas_dev_generic"],
+            RocmPlan=["devel"],
+            RocmPack=["devel"],
+            RocmLink=["devel_wheel"],
+        )
+
+    def test_a_mode_changed(self) -> None:
+        """No file is read for it but those of its unit."""
+        (self.directory / "blas_dev_generic/stage/include/more/types.h").chmod(0o600)
+        self.assert_ran(self.build(), RocmPlan=["devel"], RocmPack=["devel"], RocmLink=["devel_wheel"])
+
+    def test_a_fact_changed(self) -> None:
+        """Another RUNPATH of core's library.
+
+        Plans that build on core's are made again, and come out as they were. Devel's pack of the unit opens no file.
+        """
+        self.write("core-hip_lib_generic/stage/lib/libhip.so.1", library("libhip.so.1", runpath="$ORIGIN/elsewhere"))
+        ran = self.build()
+        self.assert_ran(
+            ran,
+            RocmInspect=["core-hip_lib_generic"],
+            RocmPlan=["core", "devel", "device_gfx1100", "libraries"],
+            RocmPack=["core", "devel"],
+            RocmLink=["core_wheel"],
+        )
+        for action in ran.ran("RocmPack"):
+            assert "core-hip_lib_generic/small" in action.output
+
+    def test_a_big_file_changed(self) -> None:
+        """Its own unit and no other, in core and (with nothing to do) devel."""
+        changed = BIG[:-1000] + bytes(1000)
+        self.write("core-hip_lib_generic/stage/lib/libcompiler.so.1", library("libcompiler.so.1", tail=changed))
+        ran = self.build()
+        self.assert_ran(ran, RocmInspect=["core-hip_lib_generic"], RocmPack=["core", "devel"], RocmLink=["core_wheel"])
+        for action in ran.ran("RocmPack") + ran.ran("RocmInspect"):
+            assert "core-hip_lib_generic/big/stage/lib/libcompiler.so.1" in action.output
+
+    def test_only_the_version_changed(self) -> None:
+        """Distributions are put together anew from what is packed."""
+        ran = self.build("--//packaging:version=7.11.0")
+        self.assert_ran(
+            ran,
+            RocmLink=sorted(f"{package}_wheel" for package in PACKAGES),
+            RocmSdist=["rocm_sdist"],
+        )
+        self.build()  # for the tests that follow
+
+    def test_only_the_compression_changed(self) -> None:
+        """Everything is packed, nothing looked at or planned."""
+        ran = self.build("--//rules/settings:compression=small")
+        assert not ran.ran("RocmInspect") + ran.ran("RocmPlan")
+        assert {action.label.partition(":")[2] for action in ran.ran("RocmPack")} == PACKAGES
+        self.build()
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    unittest.main(verbosity=2)

@@ -1,0 +1,97 @@
+"""The same bytes, whatever the conditions: each action of the mini SDK's packages, run again where all is different.
+
+Bazel ran each action once, and its outputs are here. `rerun.py` says what is different now. The outputs must be those.
+"""
+
+import json
+import os
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.reproducible.rerun import (
+    ACTIONS,
+    DIFFERENT_USER,
+    LATER,
+    UMASK,
+    Recorded,
+    contents,
+    identity,
+    interpreter,
+    run,
+    stage,
+)
+
+PROBE = """
+import json, os, time
+cores = len(os.sched_getaffinity(0))
+print(json.dumps({"cores": cores, "day": time.time(), "umask": os.umask(0), "user": os.getuid()}))
+"""
+#: 2023-11-14T22:13:20Z.
+EPOCH = 1700000000
+EPOCH_DATE = (2023, 11, 14, 22, 13, 20)
+DISTRIBUTIONS = [action for action in ACTIONS if action.mnemonic in ("RocmLink", "RocmSdist", "RocmStaticWheel")]
+#: What the build was told, if so, as .bazelrc passes it on to actions.
+AS_BUILT = {name: value for name, value in os.environ.items() if name == "SOURCE_DATE_EPOCH"}
+
+
+def test_the_record_has_every_kind_of_action() -> None:
+    assert {action.mnemonic for action in ACTIONS} == {
+        "RocmIndex",
+        "RocmInspect",
+        "RocmLink",
+        "RocmPack",
+        "RocmPlan",
+        "RocmSdist",
+        "RocmStaticWheel",
+    }
+    assert len(ACTIONS) > 50
+
+
+def test_the_conditions_are_in_force(tmp_path: Path) -> None:
+    """Otherwise the other tests would prove nothing."""
+    result = run([interpreter(), "-I", "-S", "-c", PROBE], tmp_path)
+    assert result.returncode == 0, result.stderr
+    seen = json.loads(result.stdout)
+    assert (seen["cores"], seen["umask"]) == (1, UMASK)
+    assert seen["day"] > time.time() + LATER - 1000
+    if not DIFFERENT_USER:
+        pytest.skip("another user: this machine does not let us make user namespaces; all else was different")
+    assert seen["user"] != os.getuid()
+
+
+def run_again(action: Recorded, execroot: Path, **variables: str) -> None:
+    """Run an action in a new execution root."""
+    stage(action, execroot)
+    result = run([interpreter(), *action.argv[1:]], execroot, **AS_BUILT | variables)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=identity)
+def test_an_action_gives_the_same_bytes_again(action: Recorded, tmp_path: Path) -> None:
+    execroot = tmp_path / "a rather long way, with spaces and ï, to the execution root"
+    run_again(action, execroot)
+    for place in action.outputs:
+        again, first = contents(execroot / place.execroot), contents(place.runfiles)
+        assert sorted(again) == sorted(first)
+        assert [name for name in first if first[name] != again[name]] == [], place.execroot
+
+
+@pytest.mark.parametrize("action", DISTRIBUTIONS, ids=identity)
+def test_source_date_epoch_is_the_one_thing_that_matters(action: Recorded, tmp_path: Path) -> None:
+    """All members have its date, and their contents are as before."""
+    run_again(action, tmp_path, SOURCE_DATE_EPOCH=str(EPOCH))
+    again, first = tmp_path / action.outputs[0].execroot, action.outputs[0].runfiles
+    if action.mnemonic == "RocmSdist":
+        with tarfile.open(again) as archive:
+            assert {member.mtime for member in archive.getmembers()} == {EPOCH}
+        return
+    with zipfile.ZipFile(again) as new, zipfile.ZipFile(first) as old:
+        assert {member.date_time for member in new.infolist()} == {EPOCH_DATE}
+        assert new.namelist() == old.namelist()
+        dated = ("/_devel.tar", "/_devel.tar.xz", "/RECORD")  # an archive with dates of its own, and its digest
+        names = [name for name in old.namelist() if not name.endswith(dated)]
+        assert [new.getinfo(name).CRC for name in names] == [old.getinfo(name).CRC for name in names]

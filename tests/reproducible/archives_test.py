@@ -1,0 +1,96 @@
+"""Wheels and sdists in their one canonical form: the order, dates, modes and owners of what is in them."""
+
+import io
+import os
+import stat
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tools.common.archive_time import archive_time
+
+#: 1980-01-01, which is the first day that a zip archive can hold, unless the build was told another.
+MTIME = archive_time()
+DATE = (*time.gmtime(MTIME)[:5], time.gmtime(MTIME).tm_sec & ~1)
+FILES = sorted(file for folder in os.environ["DISTS"].split() for file in Path(folder).rglob("rocm*"))
+WHEELS = [file for file in FILES if file.suffix == ".whl"]
+SDISTS = [file for file in FILES if file.name.endswith(".tar.gz")]
+
+
+def name(path: Path) -> str:
+    """Tell the distributions of the two layouts apart."""
+    layout = "split" if "/split/" in str(path) else "family"
+    return f"{layout}/{'static/' * ('/static/' in str(path))}{path.name.split('-')[0]}"
+
+
+def test_both_layouts_are_there() -> None:
+    assert (len(WHEELS), len(SDISTS)) == (7 + 6, 2)
+
+
+@pytest.mark.parametrize("wheel", WHEELS, ids=name)
+def test_members_of_a_wheel_are_sorted_with_dist_info_and_record_last(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info/"
+    tree = [one for one in names if not one.startswith(dist_info)]
+    info = [one for one in names if one.startswith(dist_info)]
+    assert names == tree + info
+    assert tree == sorted(tree)
+    assert info == [*sorted(info[:-1]), dist_info + "RECORD"]
+
+
+@pytest.mark.parametrize("wheel", WHEELS, ids=name)
+def test_members_of_a_wheel_say_nothing_of_the_machine(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        members = archive.infolist()
+        assert archive.comment == b""
+    assert {member.date_time for member in members} == {DATE}
+    assert {member.create_system for member in members} == {3}  # UNIX, so that modes count
+    for member in members:
+        mode = member.external_attr >> 16
+        assert stat.S_ISREG(mode), member.filename
+        assert not mode & 0o7022, (member.filename, oct(mode))  # nothing that others may write, or that is set-user-ID
+        assert member.extra == b""
+
+
+def check_tar(archive: tarfile.TarFile, *, ordered: bool) -> None:
+    """Assert what every tar archive of a build is like."""
+    members = archive.getmembers()
+    assert members
+    if ordered:
+        assert [one.name for one in members] == sorted(one.name for one in members)
+    assert {one.mtime for one in members} == {MTIME}
+    assert {(one.uid, one.gid, one.uname, one.gname) for one in members} == {(0, 0, "", "")}
+    assert not [one.name for one in members if one.mode & 0o7022 and not one.issym()]
+
+
+@pytest.mark.parametrize("sdist", SDISTS, ids=name)
+def test_an_sdist(sdist: Path) -> None:
+    # RFC 1952: no time, no name, "unknown" operating system.
+    assert sdist.read_bytes()[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    with tarfile.open(sdist) as archive:
+        check_tar(archive, ordered=True)
+
+
+@pytest.mark.parametrize("wheel", [one for one in WHEELS if "_devel-" in one.name], ids=name)
+def test_the_archive_in_a_devel_wheel(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as outer:
+        (inner,) = [one for one in outer.namelist() if "/_devel.tar" in one]
+        content = outer.read(inner)
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        check_tar(archive, ordered=True)
+
+
+def test_compressed_bytes_are_those_of_the_content(tmp_path: Path) -> None:
+    """A file that core has in both layouts has the same compressed bytes in both."""
+    found = {}
+    for wheel in (one for one in WHEELS if one.name.startswith("rocm_sdk_core-")):
+        with zipfile.ZipFile(wheel) as archive:
+            found[wheel] = {one.filename: (one.CRC, one.compress_size) for one in archive.infolist()}
+    first, second = found.values()
+    common = [one for one in first if one in second and first[one][0] == second[one][0]]
+    assert len(common) > 20
+    assert [one for one in common if first[one] != second[one]] == []
