@@ -1,6 +1,6 @@
 """catalogued_artifact: an artifact outside the workspace, as the catalog's repository rule writes it down."""
 
-load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers")
+load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules"])
@@ -8,9 +8,11 @@ visibility(["//rules"])
 def _catalogued_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
     folder = ctx.label.name
-    units = [struct(name = "small", manifest = ctx.file.small_manifest, files = ctx.files.srcs)] + [
-        struct(name = "big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest = manifest, files = [file])
-        for file, manifest in zip(ctx.files.big_srcs, ctx.files.big_manifests)
+    if len(ctx.files.big_srcs) != len(ctx.files.big_manifests) or len(ctx.files.big_srcs) != len(ctx.attr.big_cores):
+        fail("{}: {} big_srcs, {} big_manifests, {} big_cores; expected as many of each. The catalog writes this file: fetch it anew".format(ctx.label, len(ctx.files.big_srcs), len(ctx.files.big_manifests), len(ctx.attr.big_cores)))
+    units = [unit("small", ctx.file.small_manifest, ctx.files.srcs)] + [
+        unit("big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest, [file], cores, is_big_file = True)
+        for file, manifest, cores in zip(ctx.files.big_srcs, ctx.files.big_manifests, ctx.attr.big_cores)
     ]
     return artifact_providers(ctx, artifact, ctx.file.manifest, units)
 
@@ -19,6 +21,7 @@ catalogued_artifact = rule(
     implementation = _catalogued_artifact_impl,
     attrs = {
         "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of."),
+        "big_cores": attr.int_list(doc = "How many cores packing each big file can use, in their order."),
         "big_manifests": attr.label_list(allow_files = [".json"], doc = "The manifest of each big file, in their order."),
         "big_srcs": attr.label_list(allow_files = True, doc = "Files that get actions of their own."),
         "component": attr.string(mandatory = True, doc = "`lib`, `run`, `dev`, `dbg`, `doc` or `test`."),

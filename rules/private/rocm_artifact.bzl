@@ -1,6 +1,6 @@
 """rocm_artifact: an artifact made of targets that are built in the workspace."""
 
-load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers")
+load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules"])
@@ -49,7 +49,7 @@ def _rocm_artifact_impl(ctx):
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
     document = {"artifact": artifact, "entries": sorted(entries, key = lambda entry: entry["path"])}
     ctx.actions.write(manifest, json.encode_indent(document, indent = " ") + "\n")
-    return artifact_providers(ctx, artifact, manifest, [struct(name = "small", manifest = manifest, files = ctx.files.srcs)])
+    return artifact_providers(ctx, artifact, manifest, [unit("small", manifest, ctx.files.srcs)])
 
 rocm_artifact = rule(
     doc = """An artifact made of targets that are built in the workspace.

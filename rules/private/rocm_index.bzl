@@ -6,7 +6,7 @@ load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 visibility(["//rules"])
 
 def _rocm_index_impl(ctx):
-    distributions = [target[DistributionInfo] for target in ctx.attr.distributions]
+    distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
     inputs = []
@@ -15,6 +15,7 @@ def _rocm_index_impl(ctx):
         args.add(distribution.metadata, format = "--metadata=%s")
         args.add(distribution.digest, format = "--digest=%s")
         inputs += [distribution.file, distribution.metadata, distribution.digest]
+    args.add_all([target[DistributionInfo].file for target in ctx.attr.static], format_each = "--static=%s")
     args.add(ctx.attr.requires_python, format = "--requires-python=%s")
     args.add(directory.path, format = "--output=%s")
     run_tool(
@@ -34,11 +35,15 @@ rocm_index = rule(
     doc = """Puts distributions into one directory, named like the target, with an index.
 
 `index.html` is a flat page for `--find-links`, `simple/` the simple repository API (PEP 503). The directory
-holds the distributions of this build only, whatever earlier builds made.""",
+holds the distributions of this build only, whatever earlier builds made.
+
+`static/` has those that installers would prefer to others of the same name and version, and index pages of its own:
+with them in place of those others, and all else.""",
     implementation = _rocm_index_impl,
     attrs = {
         "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], doc = "Wheels and sdists."),
         "requires_python": attr.string(default = ">=3.9", doc = "Version specifier that every link carries."),
+        "static": attr.label_list(providers = [DistributionInfo], doc = "Distributions that lie apart, in `static/`."),
         "_index": tool_attr("//tools/index:index_tool"),
     },
 )

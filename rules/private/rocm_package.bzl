@@ -8,9 +8,6 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 
-# Threads that deflate one big file. A constant: the action's key must not depend on the machine.
-_BIG_FILE_THREADS = 2
-
 def _definition(ctx):
     definition = ctx.actions.declare_file(ctx.label.name + ".definition.json")
     ctx.actions.write(definition, json.encode({
@@ -51,19 +48,21 @@ def _plan(ctx, artifacts, edits):
     )
     return plan
 
-def _pack(ctx, artifact, unit, edit, big):
+def _pack(ctx, artifact, unit, edit):
     """Declares the pack action of one unit and returns its (segment, index)."""
     segment = ctx.actions.declare_file("{}.segments/{}.seg".format(ctx.label.name, unit.id))
     index = ctx.actions.declare_file("{}.segments/{}.json".format(ctx.label.name, unit.id))
-    launcher = ctx.executable._launcher
-    threads = _BIG_FILE_THREADS if big else 1
+    launchers = [] if unit.is_big_file else [ctx.executable._launcher]
+    name = unit.id.rpartition("/")[2] if unit.is_big_file else unit.id
     args = tool_args(ctx)
     args.add(edit, format = "--edits=%s")
     args.add(artifact_id(artifact), format = "--artifact=%s")
     args.add(unit.manifest, format = "--manifest=%s")
-    args.add(launcher, format = "--launcher=%s")
+    args.add_all(launchers, format_each = "--launcher=%s")
     args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
-    args.add(threads, format = "--threads=%s")
+    args.add(unit.cores, format = "--threads=%s")
+    if ctx.attr._verbose[BuildSettingInfo].value:
+        args.add("--verbose")
     args.add(segment, format = "--segment=%s")
     args.add(index, format = "--index=%s")
     args.add_all(unit.files, map_each = located_file)
@@ -71,11 +70,11 @@ def _pack(ctx, artifact, unit, edit, big):
         ctx,
         tool = ctx.attr._pack,
         args = args,
-        inputs = depset([edit, unit.manifest, launcher], transitive = [unit.files]),
+        inputs = depset([edit, unit.manifest] + launchers, transitive = [unit.files]),
         outputs = [segment, index],
         mnemonic = "RocmPack",
-        progress_message = "Packing {}: {}".format(ctx.attr.package, unit.id.rpartition("/")[2] if big else unit.id),
-        threads = threads,
+        progress_message = "Packing {}: {}".format(ctx.attr.package, name),
+        cores = unit.cores,
     )
     return segment, index
 
@@ -88,9 +87,9 @@ def _rocm_package_impl(ctx):
     }
     plan = _plan(ctx, artifacts, edits)
     packed = [
-        _pack(ctx, artifact, unit, edits[unit.id], big = number > 0)
+        _pack(ctx, artifact, unit, edits[unit.id])
         for artifact in artifacts
-        for number, unit in enumerate(artifact.units)
+        for unit in artifact.units
     ]
     return [
         DefaultInfo(files = depset([plan])),
@@ -121,6 +120,7 @@ The default output is the plan: JSON that says of every entry where it comes fro
         "_launcher": attr.label(default = "//tools/launcher", executable = True, cfg = "target"),
         "_pack": tool_attr("//tools/pack:pack_tool"),
         "_plan": tool_attr("//tools/plan:plan_tool"),
+        "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
     provides = [PackageInfo],
 )

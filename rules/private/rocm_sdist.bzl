@@ -29,6 +29,7 @@ def _rocm_sdist_impl(ctx):
         outputs = [sdist, metadata, digest],
         mnemonic = "RocmSdist",
         progress_message = "Writing sdist " + name,
+        use_default_shell_env = True,
     )
     return [
         DefaultInfo(files = depset([sdist])),

@@ -9,6 +9,9 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 
+# Threads that compress a tar.xz: each takes 150 MB.
+_XZ_THREADS = 2
+
 def _small_files(ctx):
     """Returns {path in the wheel: File}; `{dist_info}` stands for the dist-info directory."""
     files = {}
@@ -30,6 +33,9 @@ def _link_args(ctx, package, outputs, files):
     if package.definition.kind == "devel":
         args.add(ctx.attr._devel_archive[BuildSettingInfo].value, format = "--devel=%s")
         args.add(ctx.attr.import_name, format = "--devel-directory=%s")
+        args.add(_XZ_THREADS, format = "--threads=%s")
+    if ctx.attr._verbose[BuildSettingInfo].value:
+        args.add("--verbose")
     if ctx.file.console_scripts:
         args.add(ctx.file.console_scripts, format = "--console-scripts=%s")
         args.add(ctx.attr.import_name, format = "--module=%s._cli")
@@ -59,6 +65,8 @@ def _rocm_wheel_impl(ctx):
         outputs = [outputs.wheel, outputs.metadata, outputs.digest],
         mnemonic = "RocmLink",
         progress_message = "Linking wheel " + name,
+        cores = _XZ_THREADS if ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel" else 1,
+        use_default_shell_env = True,
     )
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")
     ctx.actions.write(name_file, name)
@@ -82,6 +90,7 @@ rocm_wheel = rule(
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the wheel's platform tag."),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/link:link_tool"),
+        "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
     provides = [DistributionInfo, PyWheelInfo],
 )

@@ -28,7 +28,10 @@ from pathlib import Path
 from typing import TypeVar
 
 #: Files of at least this many bytes get inspect and pack actions of their own.
-BIG_FILE_BYTES = 16 << 20
+BIG_FILE_BYTES = 32 << 20
+#: A file gets another core for each so many bytes, which one deflates in about a second.
+BYTES_PER_CORE = 128 << 20
+CORES_MAX = 8
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 ARCHIVES = (".tar.zst", ".tar.xz", ".tar.gz")
 MANIFEST_NAME = "artifact_manifest.txt"
@@ -53,7 +56,8 @@ class Artifact:
     target: str
     entries: list[dict[str, str]] = field(default_factory=list)
     small: list[str] = field(default_factory=list)
-    big: list[str] = field(default_factory=list)
+    #: Label of each big file -> how many cores packing it can use.
+    big: dict[str, int] = field(default_factory=dict)
     directories: list[Path] = field(default_factory=list)
 
     @property
@@ -66,6 +70,12 @@ class Artifact:
         prefix = f"files/{self.label_name}/"
         unit = f"big/{label.removeprefix(prefix)}" if label else "small"
         return f"manifests/{self.label_name}/{unit}.json"
+
+
+def cores(size: int) -> int:
+    """Return how many cores packing a file of `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
+    wanted = min(max(1, size // BYTES_PER_CORE), CORES_MAX)
+    return 1 << (wanted.bit_length() - 1)
 
 
 def escape(path: str) -> str:
@@ -175,7 +185,10 @@ def scan(artifact: Artifact, repository: str) -> None:
                     "mode": f"{stat.S_IMODE(status.st_mode):04o}",
                     "file": f"../{repository}/{label}",
                 }
-                (artifact.big if status.st_size >= BIG_FILE_BYTES else artifact.small).append(label)
+                if status.st_size >= BIG_FILE_BYTES:
+                    artifact.big[label] = cores(status.st_size)
+                else:
+                    artifact.small.append(label)
             else:
                 raise CatalogError(f"{found.path}: neither a file, a directory nor a link; remove it from the artifact")
             artifact.entries.append(entry)
@@ -220,7 +233,7 @@ def dist_targets(artifacts: list[Artifact]) -> list[str]:
     return [target for target in targets.split(";") if target]
 
 
-def literal(value: Sequence[str]) -> str:
+def literal(value: str | Sequence[str] | Sequence[int]) -> str:
     """Return the text of a string or a list of strings in Starlark, which does not know JSON's escapes by number."""
     return json.dumps(value, ensure_ascii=False)
 
@@ -232,11 +245,12 @@ def build_file(artifacts: list[Artifact]) -> str:
         'package(default_visibility = ["//visibility:public"])\n',
     ]
     for artifact in artifacts:
-        attributes = {
+        attributes: dict[str, str | list[str] | list[int]] = {
             "name": artifact.label_name,
             "artifact_name": artifact.name,
+            "big_cores": list(artifact.big.values()),
             "big_manifests": [artifact.unit_manifest(label) for label in artifact.big],
-            "big_srcs": artifact.big,
+            "big_srcs": list(artifact.big),
             "component": artifact.component,
             "manifest": f"manifests/{artifact.label_name}.json",
             "small_manifest": artifact.unit_manifest(None),

@@ -96,6 +96,7 @@ def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
     assert call == {
         "name": "gfx_lib_gfx950%3Axnack+",
         "artifact_name": "gfx",
+        "big_cores": [],
         "big_manifests": [],
         "big_srcs": [],
         "component": "lib",
@@ -182,6 +183,23 @@ def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: p
     assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["eleven", "ten"]
 
 
+@pytest.mark.parametrize(
+    ("mebibytes", "expected"), [(16, 1), (255, 1), (256, 2), (511, 2), (512, 4), (1023, 4), (1024, 8), (9999, 8)]
+)
+def test_bigger_files_are_given_more_cores(mebibytes: int, expected: int) -> None:
+    assert catalog.cores(mebibytes << 20) == expected
+
+
+def test_every_big_file_says_how_many_cores(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "BIG_FILE_BYTES", 10)
+    monkeypatch.setattr(catalog, "BYTES_PER_CORE", 10)
+    artifacts.add("a_lib_generic", {"ten": "0" * 10, "forty": "4" * 40})
+    assert artifacts.scan() == 0
+    (call,) = artifacts.load("BUILD.bazel")["calls"]
+    assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["forty", "ten"]
+    assert call["big_cores"] == [4, 1]
+
+
 BUILD_FILE = """load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")
 
 package(default_visibility = ["//visibility:public"])
@@ -189,6 +207,7 @@ package(default_visibility = ["//visibility:public"])
 catalogued_artifact(
     name = "a_dev_generic",
     artifact_name = "a",
+    big_cores = [],
     big_manifests = [],
     big_srcs = [],
     component = "dev",
@@ -201,6 +220,7 @@ catalogued_artifact(
 catalogued_artifact(
     name = "ï_lib_gfx942",
     artifact_name = "ï",
+    big_cores = [],
     big_manifests = [],
     big_srcs = [],
     component = "lib",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tools.index.tool import main
 
+STATIC_WHEEL = "rocm-7.0-py3-none-any.whl"
 SDIST, WHEEL = "rocm-7.0.tar.gz", "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"
 
 
@@ -24,9 +25,10 @@ class Anchors(html.parser.HTMLParser):
             self.found.append(dict(attrs))
 
 
-def build(directory: Path, *names: str) -> Path:
+def build(directory: Path, *names: str, static: tuple[str, ...] = ()) -> Path:
     arguments = ["--label=//:dist", "--requires-python=>=3.9", f"--output={directory}/dist"]
-    for name in names:
+    arguments += [f"--static={directory / name}" for name in static]
+    for name in [*names, *static]:
         (directory / name).write_bytes(name.encode())
         (directory / f"{name}.in").write_text(f"Name: {name}\n")
         digest = {"filename": name, "size": len(name), "sha256": hashlib.sha256(name.encode()).hexdigest()}
@@ -62,6 +64,29 @@ def test_metadata_lies_beside_wheels_and_its_digest_is_in_the_link(tmp_path: Pat
     assert wheel["data-core-metadata"] == f"sha256={hashlib.sha256(content).hexdigest()}"
     assert "data-core-metadata" not in sdist
     assert not (dist / f"{SDIST}.metadata").exists()
+
+
+def targets(page: Path) -> list[Path]:
+    """Return the files that a page links to, each of which has to be there."""
+    links = [str(link["href"]).partition("#")[0] for link in Anchors(page).found]
+    return [(page.parent / link).resolve(strict=True) for link in links]
+
+
+def test_what_is_static_lies_apart_with_an_index_that_has_all_else(tmp_path: Path) -> None:
+    dist = build(tmp_path, WHEEL, SDIST, static=(STATIC_WHEEL,))
+    wheel, sdist, static = dist / WHEEL, dist / SDIST, dist / "static" / STATIC_WHEEL
+    assert targets(dist / "index.html") == [sdist, wheel]
+    assert targets(dist / "simple/rocm/index.html") == [sdist]
+    assert targets(dist / "static/index.html") == [static, wheel]
+    assert targets(dist / "static/simple/rocm/index.html") == [static]
+    assert targets(dist / "static/simple/rocm-sdk-core/index.html") == [wheel]
+    assert [link["href"] for link in Anchors(dist / "static/simple/index.html").found] == ["rocm/", "rocm-sdk-core/"]
+    assert (dist / "static" / f"{STATIC_WHEEL}.metadata").is_file()
+    assert sorted(path.name for path in dist.iterdir() if path.suffix in (".whl", ".gz")) == [SDIST, WHEEL]
+
+
+def test_without_static_distributions_there_is_no_such_index(tmp_path: Path) -> None:
+    assert not (build(tmp_path, WHEEL, SDIST) / "static").exists()
 
 
 def test_files_cost_no_copy_where_links_can_be(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ class Project:
     license_expression: str
     license_files: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    #: Names of extras that requirements ask for by a marker.
+    extras: tuple[str, ...] = ()
     #: Fields that an sdist leaves to its build backend (PEP 643).
     dynamic: tuple[str, ...] = ()
     classifiers: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ def core_metadata(project: Project, description: str) -> str:
         *(("Classifier", classifier) for classifier in project.classifiers),
         *(("Project-URL", f"{name}, {url}") for name, url in project.urls),
         ("Requires-Python", project.requires_python),
+        *(("Provides-Extra", extra) for extra in project.extras),
         *(("Requires-Dist", requirement) for requirement in project.requires),
         ("Description-Content-Type", "text/markdown"),
     ]
@@ -78,10 +81,10 @@ def core_metadata(project: Project, description: str) -> str:
     return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + description
 
 
-def wheel_text(tag: str) -> str:
+def wheel_text(tag: str, *, purelib: bool = False) -> str:
     """Return the text of WHEEL for one tag, `python-abi-platform`; a compressed set is expanded to a line each.
 
-    Raises ToolError for what is no tag.
+    `purelib` says whether the wheel holds nothing but Python. Raises ToolError for what is no tag.
     """
     if not re.fullmatch(r"[\w.]+-[\w.]+-[\w.]+", tag, re.ASCII):
         raise ToolError(
@@ -93,7 +96,7 @@ def wheel_text(tag: str) -> str:
     lines = [
         "Wheel-Version: 1.0",
         "Generator: rules_rocm_python",
-        "Root-Is-Purelib: false",
+        f"Root-Is-Purelib: {str(purelib).lower()}",
         *(f"Tag: {tag}" for tag in tags),
     ]
     return "\n".join(lines) + "\n"

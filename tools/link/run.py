@@ -7,9 +7,12 @@ member without a look at the bytes.
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import IO
 
+from tools.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
+from tools.deflate.library import crc32, deflate_block
 from tools.link.crc32 import combine
-from tools.pack.deflate import BLOCK_BYTES, FINAL_BLOCK, LEVELS, blocks, deflate_block
+from tools.link.output import Output
 from tools.pack.segment import Packed
 
 
@@ -25,6 +28,13 @@ class Run:
     data: bytes = b""
     segment: str = ""
     offset: int = 0
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes to a file."""
+        if self.segment:
+            output.copy(self.segment, self.offset, self.length)
+        else:
+            output.write(self.data)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the deflated bytes."""
@@ -49,8 +59,15 @@ def packed_run(packed: Packed, segment: str) -> Run:
 
 def small_run(data: bytes) -> Run:
     """Deflates a few bytes that only `link` knows: metadata, archive headers."""
-    deflated = b"".join(deflate_block(block, LEVELS["small"]) for block in blocks([data]))
-    return Run(len(deflated), len(data), zlib.crc32(data), data=deflated)
+    deflated = b"".join(deflate_block(block, SMALLEST) for block in blocks([data]))
+    return Run(len(deflated), len(data), crc32(data), data=deflated)
+
+
+def stored_run(data: bytes, scratch: IO[bytes]) -> Run:
+    """Append a run of data that would not shrink to a named scratch file, which becomes its segment."""
+    offset, stored = scratch.tell(), deflate_block(data, STORED)
+    scratch.write(stored)
+    return Run(len(stored), len(data), crc32(data), segment=scratch.name, offset=offset)
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,12 @@ class Joined:
     length: int
     size: int
     crc32: int
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes, with the final block, to a file."""
+        for run in self.runs:
+            run.write_to(output)
+        output.write(FINAL_BLOCK)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the deflated bytes, with the final block."""

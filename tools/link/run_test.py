@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tools.deflate.blocks import BLOCK_BYTES
 from tools.link.run import Run, join, packed_run, small_run
-from tools.pack.deflate import BLOCK_BYTES
 from tools.pack.segment import Packed
 
 

@@ -4,20 +4,17 @@ The archive is one zip member of the devel wheel: its headers and paddings are d
 here, the files' bytes are runs that `pack` made.
 """
 
-import lzma
 import tarfile
 from collections.abc import Iterable, Iterator
 
+from tools.common.archive_time import archive_time
 from tools.link.run import Run, small_run
 from tools.plan.model import Entry, Kind, Treatment
-
-#: 1980-01-01, in seconds: what zip members are dated, too.
-MTIME = 315532800
 
 
 def _header(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -> bytes:
     member = tarfile.TarInfo(name)
-    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, MTIME
+    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
     return member.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
 
 
@@ -39,9 +36,3 @@ def tar_runs(tree: str, entries: Iterable[Entry], packed: dict[str, Run]) -> Ite
             yield run
             yield small_run(bytes(-run.size % tarfile.BLOCKSIZE))
     yield small_run(bytes(2 * tarfile.BLOCKSIZE))
-
-
-def compressed(chunks: Iterable[bytes]) -> bytes:
-    """Compresses an archive with xz; one stream, so the same bytes on any number of cores."""
-    compressor = lzma.LZMACompressor(lzma.FORMAT_XZ, check=lzma.CHECK_SHA256, preset=6)
-    return b"".join([compressor.compress(chunk) for chunk in chunks] + [compressor.flush()])

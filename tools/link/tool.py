@@ -1,8 +1,8 @@
 """Links a wheel out of a plan, the segments of its units, and small files.
 
     link --label TARGET --project JSON --plan PLAN --index FILE… --segment FILE…
-         --description README --tag TAG [--devel tar|tar.xz] [--console-scripts JSON --module NAME]
-         --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+         --description README --tag TAG [--devel tar|tar.xz] [--threads N] [--console-scripts JSON --module NAME]
+         [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
 Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
@@ -10,14 +10,19 @@ Bulk bytes are copied from the segments as they are; nothing is deflated again.
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
 
+from tools.common.cores import usable_cores
 from tools.common.documents import read_document, write_document
 from tools.common.program import argument_parser, file_arguments, report_errors
+from tools.common.rates import Stopwatch
 from tools.link.inputs import PackedTree, read_tree
 from tools.link.metadata import Project, core_metadata, entry_points_text, wheel_text
 from tools.link.run import join
-from tools.link.tar_stream import compressed, tar_runs
+from tools.link.tar_stream import tar_runs
 from tools.link.wheel import Member, joined_member, text_member, write_wheel
+from tools.link.xz import xz_runs
 from tools.plan.model import Plan
 
 
@@ -32,10 +37,12 @@ def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Me
         yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
 
 
-def archive_member(plan: Plan, tree: PackedTree, name: str) -> Member:
-    """Return the archive that a devel package unpacks on first use."""
+def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> Member:
+    """Return the archive that a devel package unpacks on first use; `scratch` is a file for what is compressed anew."""
     data = join(tar_runs(plan.tree, plan.entries, tree.runs))
-    return text_member(name, compressed(data.inflated())) if name.endswith(".xz") else joined_member(name, data)
+    if name.endswith(".xz"):
+        data = join(xz_runs(data.inflated(), threads, scratch))
+    return joined_member(name, data)
 
 
 def console_scripts(path: str, module: str, plan: Plan) -> list[tuple[str, str]]:
@@ -57,6 +64,7 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
 
 def link(args: argparse.Namespace) -> None:
     """Write the wheel, its metadata and its digest."""
+    stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
     plan = Plan.from_document(read_document(args.plan))
     tree = read_tree(plan, args.index, args.segment)
@@ -64,14 +72,16 @@ def link(args: argparse.Namespace) -> None:
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
-    if args.devel:
-        members.append(archive_member(plan, tree, f"{args.devel_directory}/_devel.{args.devel}"))
-    else:
-        members.extend(tree_members(plan, tree, project.distribution))
     members.extend(info_members(project, args, plan, dist_info))
-    with wheel.open("wb") as file:
-        archive = write_wheel(file, members, dist_info)
-    write_document(args.digest, {"filename": wheel.name, "size": archive.size, "sha256": archive.sha256})
+    with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
+        if args.devel:
+            name = f"{args.devel_directory}/_devel.{args.devel}"
+            members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
+        else:
+            members.extend(tree_members(plan, tree, project.distribution))
+        written = write_wheel(file, members, dist_info)
+    write_document(args.digest, {"filename": wheel.name, "size": written.size, "sha256": written.sha256})
+    stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)
 
 
 def main(argv: list[str]) -> int:
@@ -88,6 +98,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
     parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
     parser.add_argument("--module", help="dotted name of the module with the scripts' functions")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
+    )
+    parser.add_argument("--verbose", action="store_true", help="print how much was linked, and how fast")
     parser.add_argument("--wheel", required=True, help="wheel to write")
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")

@@ -39,7 +39,6 @@ SCRIPTS = [
     {"script": "tool", "path": "bin/tool"},
     {"script": "oth-er++", "path": "bin/other"},
     {"script": "absent", "path": "bin/absent"},
-    {"script": "alias", "path": "lib/liba.so"},
 ]
 
 
@@ -108,6 +107,7 @@ def test_runtime_wheel(tmp_path: Path) -> None:
             "_core/.rocm-sdk-core",
             "_core/bin/other",
             "_core/bin/tool",
+            "_core/lib/liba.so",
             "_core/lib/liba.so.1",
             "_core/share/ï",
             "rocm_sdk_core/__init__.py",

@@ -15,7 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from tools.common.archive_time import archive_time
 from tools.common.errors import ToolError
+from tools.link.output import Output
 from tools.link.run import Joined, join, small_run
 from tools.link.zip_archive import ZipArchive
 
@@ -29,6 +31,14 @@ class Member:
     mode: int
     data: Joined
     #: SHA-256 of the file, in hex.
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was written: its size in bytes, and its SHA-256 in hex."""
+
+    size: int
     sha256: str
 
 
@@ -56,8 +66,8 @@ def record_text(members: Iterable[Member], record_name: str) -> str:
     return table.getvalue()
 
 
-def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> ZipArchive:
-    """Write the archive with its RECORD; return it closed, for its size and digest.
+def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> Written:
+    """Write the archive with its RECORD, and return its size and digest.
 
     Raises ToolError when two members have one name.
     """
@@ -67,9 +77,9 @@ def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> ZipArc
     ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
     record_name = f"{dist_info}/RECORD"
     record = text_member(record_name, record_text(ordered, record_name).encode())
-    archive = ZipArchive(file)
-    for member in [*ordered, record]:
-        data = member.data
-        archive.add(member.name, member.mode, data.size, data.crc32, data.length, data.chunks())
-    archive.close()
-    return archive
+    with Output(file) as output:
+        archive = ZipArchive(output, archive_time())
+        for member in [*ordered, record]:
+            archive.add(member.name, member.mode, member.data)
+        archive.close()
+        return Written(output.size, output.sha256)

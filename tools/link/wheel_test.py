@@ -64,6 +64,12 @@ def test_a_joined_member_is_digested() -> None:
     assert (member.sha256, member.mode) == (hashlib.sha256(b"onetwo").hexdigest(), 0o644)
 
 
+def test_source_date_epoch_dates_the_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    with zipfile.ZipFile(io.BytesIO(written())) as wheel:
+        assert {info.date_time for info in wheel.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+
+
 def test_two_files_of_one_name_are_refused() -> None:
     members = [text_member(name, b"") for name in ("b", "c", "a", "c", "b")]
     with pytest.raises(ToolError) as error:

@@ -7,11 +7,14 @@ import stat
 import struct
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tools.common.archive_time import FIRST
 from tools.link import zip_archive
+from tools.link.output import Output
 from tools.link.run import join, small_run
 from tools.link.zip_archive import ZipArchive
 
@@ -23,14 +26,16 @@ MEMBERS = {
 }
 
 
-def write(members: dict[str, tuple[int, bytes]] = MEMBERS) -> tuple[bytes, ZipArchive]:
+def write(members: dict[str, tuple[int, bytes]] = MEMBERS, seconds: int = FIRST) -> bytes:
     file = io.BytesIO()
-    archive = ZipArchive(file)
-    for name, (mode, content) in members.items():
-        data = join([small_run(content[:5]), small_run(content[5:])])
-        archive.add(name, mode, data.size, data.crc32, data.length, data.chunks())
-    archive.close()
-    return file.getvalue(), archive
+    with Output(file) as output:
+        archive = ZipArchive(output, seconds)
+        for name, (mode, content) in members.items():
+            archive.add(name, mode, join([small_run(content[:5]), small_run(content[5:])]))
+        archive.close()
+        written = file.getvalue()
+        assert (output.size, output.sha256) == (len(written), hashlib.sha256(written).hexdigest())
+    return written
 
 
 def check(written: bytes, members: dict[str, tuple[int, bytes]]) -> list[zipfile.ZipInfo]:
@@ -45,24 +50,26 @@ def check(written: bytes, members: dict[str, tuple[int, bytes]]) -> list[zipfile
 
 
 def test_members_come_back_with_names_modes_and_the_first_date() -> None:
-    written, archive = write()
-    for info in check(written, MEMBERS):
+    for info in check(write(), MEMBERS):
         assert info.date_time == (1980, 1, 1, 0, 0, 0)
         assert (info.create_system, info.create_version, info.extract_version) == (3, 20, 20)
         assert info.flag_bits == (0 if info.filename.isascii() else 0x800)
         assert info.extra == b""
-    assert (archive.size, archive.sha256) == (len(written), hashlib.sha256(written).hexdigest())
+
+
+def test_members_are_dated_as_asked() -> None:
+    for info in check(write(seconds=1700000001), MEMBERS):
+        assert info.date_time == (2023, 11, 14, 22, 13, 20)
 
 
 def test_an_empty_archive() -> None:
-    written, _ = write({})
-    assert written == b"PK\5\6" + bytes(18)
+    assert write({}) == b"PK\5\6" + bytes(18)
 
 
 @pytest.mark.parametrize(("limit", "ends"), [(1, True), (10, True), (100, True), (200, True), (400, False)])
 def test_zip64_on_small_data(monkeypatch: pytest.MonkeyPatch, limit: int, ends: bool) -> None:
     monkeypatch.setattr(zip_archive, "LIMIT_32", limit)
-    written, _ = write()
+    written = write()
     infos = check(written, MEMBERS)
     for info in infos:
         values = (info.file_size, info.compress_size, info.header_offset)
@@ -74,7 +81,7 @@ def test_zip64_on_small_data(monkeypatch: pytest.MonkeyPatch, limit: int, ends: 
 def test_zip64_fields_are_where_appnote_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zip_archive, "LIMIT_32", 100)
     content = b"x" * 150
-    written, _ = write({"small": (0o644, b"s" * 10), "a": (0o644, content)})
+    written = write({"small": (0o644, b"s" * 10), "a": (0o644, content)})
     start = written.index(b"PK\3\4", 4)
     version, *_, crc, length, size, name, extra = struct.unpack_from("<5H3L2H", written, start + 4)
     assert (version, length, size, name, extra) == (45, 0xFFFFFFFF, 0xFFFFFFFF, 1, 20)
@@ -94,7 +101,7 @@ def test_zip64_fields_are_where_appnote_wants_them(monkeypatch: pytest.MonkeyPat
 
 def test_more_members_than_16_bits_count() -> None:
     members = {f"{number:05}": (0o644, b"") for number in range(65_535)}
-    written, _ = write(members)
+    written = write(members)
     with zipfile.ZipFile(io.BytesIO(written)) as archive:
         assert archive.namelist() == list(members)
     assert written[-22:-10] == b"PK\5\6" + bytes(4) + b"\xff" * 4
@@ -102,15 +109,16 @@ def test_more_members_than_16_bits_count() -> None:
 
 
 def test_announced_length_is_kept() -> None:
-    with pytest.raises(ValueError, match="a: 3 bytes written where 4 were announced"):
-        ZipArchive(io.BytesIO()).add("a", 0o644, 1, 0, 4, [b"abc"])
+    data = replace(join([small_run(b"abc")]), length=4)
+    with Output(io.BytesIO()) as output, pytest.raises(ValueError, match=r"a: .* bytes written where 4 were announced"):
+        ZipArchive(output, FIRST).add("a", 0o644, data)
 
 
 @pytest.mark.skipif(shutil.which("unzip") is None, reason="unzip is not installed")
 @pytest.mark.parametrize("limit", [0xFFFFFFFF, 200])
 def test_unzip_finds_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: int) -> None:
     monkeypatch.setattr(zip_archive, "LIMIT_32", limit)
-    (tmp_path / "a.zip").write_bytes(write()[0])
+    (tmp_path / "a.zip").write_bytes(write())
     result = subprocess.run(["unzip", "-t", tmp_path / "a.zip"], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert "No errors detected" in result.stdout

@@ -1,9 +1,9 @@
 """Finishes a launcher: writes the target into the section that the compiled program reserves for it."""
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from tools.common.errors import ToolError
+from tools.elf.constants import SHT_PROGBITS
+from tools.elf.errors import ElfError
+from tools.elf.reader import read_elf
 
 #: The section of tools/launcher/launcher.c, zero-filled, that holds the NUL-terminated target.
 SECTION = ".launcher.target"
@@ -16,12 +16,13 @@ def finished_launcher(template: str, path: str, target: str) -> bytes:
     """
     with open(template, "rb") as file:
         try:
-            section = ELFFile(file).get_section_by_name(SECTION)
-        except ELFError as error:
-            raise ToolError(f"{template}: expected the compiled launcher, an ELF program: {error}") from None
-        if section is None or section["sh_type"] != "SHT_PROGBITS":
+            headers = read_elf(file, template).section_headers
+        except ElfError as error:
+            raise ToolError(f"{error}; expected the compiled launcher, an ELF program") from None
+        section = next((header for header in headers if header.name == SECTION), None)
+        if section is None or section.type != SHT_PROGBITS:
             raise ToolError(f"{template}: no bytes for section {SECTION}; expected the program of //tools/launcher")
-        offset, room = section["sh_offset"], section["sh_size"]
+        offset, room = section.offset, section.size
         file.seek(0)
         program = bytearray(file.read())
     text = target.encode() + b"\0"

@@ -12,9 +12,9 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
+from tools.deflate.blocks import FINAL_BLOCK
 from tools.elf import constants as c
 from tools.elf.sample import Sample
-from tools.pack.deflate import FINAL_BLOCK
 from tools.pack.launcher import SECTION
 from tools.pack.segment import Index, Packed
 from tools.pack.tool import main
@@ -191,6 +191,18 @@ def test_launcher(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
     assert section.data() == b"../lib/llvm/bin/clang-20".ljust(64, b"\0")
     assert unit.pack(edit) == 1
     assert "bin/clang++: needs a launcher; expected the rule to give one" in capsys.readouterr().err
+
+
+def test_forwarder(unit: Unit) -> None:
+    edit = {"path": "lib/libfoo.so", "mode": "0755", "forwarder_target": "libfoo.so.1", "machine": c.EM_AARCH64}
+    assert unit.pack(edit) == 0
+    (packed,) = unit.index.entries
+    assert (packed.path, packed.mode) == ("lib/libfoo.so", "0755")
+    assert dynamic(unit.content(packed)) == {
+        "DT_NEEDED": ["libfoo.so.1"],
+        "DT_SONAME": ["libfoo.so"],
+        "DT_RPATH": ["$ORIGIN"],
+    }
 
 
 def test_digests_are_of_the_sources_as_they_are(unit: Unit) -> None:

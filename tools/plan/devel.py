@@ -9,9 +9,9 @@ import posixpath
 from dataclasses import replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
+from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix
-from tools.plan.runtime import LIBRARY, left_out, with_rpath
+from tools.plan.runtime import left_out, with_rpath
 
 
 def _sibling(tree: str, path: str) -> str:
@@ -27,7 +27,7 @@ def _entry(found: Found, treatment: Treatment, reason: str, target: str | None =
 
 def _owned(found: Found, plan: Plan, owned: Entry) -> Entry | None:
     """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
-    if owned.treatment is Treatment.ALIAS_OF and found.kind is Kind.FILE:
+    if owned.treatment in OTHER_NAMES and found.kind is Kind.FILE:
         return _entry(found, Treatment.LINK_TO, f"alias of the library's SONAME, {owned.target}", owned.target)
     stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
     if not owned.is_packed_file or stays_link:
@@ -57,7 +57,7 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
     owners: dict[str, tuple[Plan, Entry]] = {}
     for plan in builds_on:
         for entry in plan.entries:
-            if not (entry.is_packed_file or entry.treatment is Treatment.ALIAS_OF):
+            if not (entry.is_packed_file or entry.treatment in OTHER_NAMES):
                 continue
             other, known = owners.setdefault(entry.path, (plan, entry))
             if other is plan or not (known.is_packed_file and entry.is_packed_file):

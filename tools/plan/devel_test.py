@@ -122,10 +122,43 @@ def test_packages_that_are_installed_together_may_not(other: Definition) -> None
 
 
 def test_owner_of_the_bytes_counts_not_that_of_an_alias() -> None:
-    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), link("lib/liba.so", "liba.so.1"))
-    other = plan(replace(CORE, package="libraries", tree="_libraries"), file("lib/liba.so"))
+    core = plan(CORE, *CHAIN)
+    other = plan(replace(CORE, package="libraries", tree="_libraries"), file("lib/liba.so.1.2"))
     for order in ((core, other), (other, core)):
-        assert entries(file("lib/liba.so"), builds_on=order)["lib/liba.so"].target == "../../_libraries/lib/liba.so"
+        planned = entries(file("lib/liba.so.1.2"), builds_on=order)
+        assert planned["lib/liba.so.1.2"].target == "../../_libraries/lib/liba.so.1.2"
+
+
+def test_forwarders_are_links_here() -> None:
+    core = plan(CORE, *CHAIN, library("lib/libb.so", "libb.so.1"), link("lib/libb.so.1", "libb.so"))
+    assert {entry.path for entry in core.entries if entry.treatment is Treatment.FORWARDER} == {
+        "lib/liba.so",
+        "lib/libb.so",
+    }
+    planned = entries(*CHAIN, library("lib/libb.so", "libb.so.1"), link("lib/libb.so.1", "libb.so"), builds_on=(core,))
+    assert outcome(planned["lib/liba.so"]) == (Treatment.LINK_TO, "link, kept", "liba.so.1")
+    assert outcome(planned["lib/libb.so"]) == (
+        Treatment.LINK_TO,
+        "alias of the library's SONAME, libb.so.1",
+        "libb.so.1",
+    )
+    assert planned["lib/libb.so.1"].target == "../../_core/lib/libb.so.1"
+
+
+def test_forwarder_that_stands_for_no_artifacts_name_is_not_here() -> None:
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"))
+    planned = entries(library("lib/liba.so.1", "liba.so.1"), link("lib/libb.so", "liba.so"), builds_on=(core,))
+    assert "lib/liba.so" not in planned
+    assert outcome(planned["lib/libb.so"]) == (Treatment.DROP, "link that dangles: liba.so", None)
+
+
+def test_two_packages_of_one_tree_may_not_have_a_forwarder_at_one_path() -> None:
+    plans = [
+        plan(replace(DEVICE, package=f"device_{number}"), library(f"lib/liba.so.{number}", f"liba.so.{number}"))
+        for number in (1, 2)
+    ]
+    with pytest.raises(ToolError, match=r"^lib/liba\.so: package device_1 has it from .*expected one owner"):
+        entries(builds_on=tuple(plans))
 
 
 def test_include_and_exclude() -> None:

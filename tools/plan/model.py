@@ -8,6 +8,11 @@ import enum
 from dataclasses import dataclass, field
 from typing import Any
 
+#: What the bytes of a file are, of the types that `tools.inspect` tells apart.
+LIBRARY = "elf-library"
+PROGRAM = "elf-program"
+SCRIPT = "script"
+
 
 class Kind(enum.StrEnum):
     """What an artifact has at a path."""
@@ -15,6 +20,8 @@ class Kind(enum.StrEnum):
     FILE = "file"
     LINK = "link"
     DIRECTORY = "directory"
+    #: No artifact has the path: the package makes it.
+    NOTHING = "nothing"
 
 
 class Treatment(enum.StrEnum):
@@ -24,13 +31,16 @@ class Treatment(enum.StrEnum):
     PATCH = "patch"
     COPY_OF_LINK = "copy of link"
     LAUNCHER = "launcher"
+    FORWARDER = "forwarder"
     ALIAS_OF = "alias of"
     LINK_TO = "link to"
     DROP = "drop"
 
 
 #: Treatments whose result is in the package as bytes.
-PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER})
+PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
+#: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
+OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
 
 def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:
@@ -46,13 +56,14 @@ class Entry:
     kind: Kind
     treatment: Treatment
     reason: str
-    #: Where the bytes come from; for a launcher or a dropped entry, where the entry itself does.
+    #: Where the bytes come from; for a launcher, a forwarder or a dropped entry, where the entry itself does, or, if
+    #: no artifact has it, the library that it forwards to.
     source: str
     #: Permission bits, octal.
     mode: str = "0644"
     #: Text of the link that the artifact has here.
     link: str | None = None
-    #: What ALIAS_OF, LINK_TO and LAUNCHER point to, relative to the entry's directory.
+    #: What ALIAS_OF, LINK_TO, LAUNCHER and FORWARDER point to, relative to the entry's directory.
     target: str | None = None
     #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
@@ -60,6 +71,8 @@ class Entry:
     type: str | None = None
     #: DT_SONAME of the bytes.
     soname: str | None = None
+    #: CPU (e_machine) that a forwarder is made for.
+    machine: int | None = None
 
     @property
     def is_packed_file(self) -> bool:
@@ -145,6 +158,8 @@ class Facts:
     rpath: tuple[str, ...] = ()
     runpath: tuple[str, ...] = ()
     dynamic: bool = False
+    #: CPU (e_machine) of an ELF file.
+    machine: int = 0
     #: Why no RPATH can be given to an ELF program or library; None if one can.
     refusal: str | None = None
 

@@ -22,6 +22,7 @@ ENTRIES = st.builds(
     rpath=st.none() | st.lists(TEXTS, max_size=3).map(tuple),
     type=st.none() | TEXTS,
     soname=st.none() | TEXTS,
+    machine=st.none() | st.integers(),
 )
 PLANS = st.builds(
     Plan,
@@ -60,7 +61,7 @@ def test_an_empty_rpath_is_not_none() -> None:
 
 def test_packed_files() -> None:
     packed = {t for t in Treatment if Entry("a", Kind.FILE, t, "", "").is_packed_file}
-    assert packed == {Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER}
+    assert packed == set(Treatment) - {Treatment.ALIAS_OF, Treatment.LINK_TO, Treatment.DROP}
     assert not Entry("a", Kind.DIRECTORY, Treatment.KEEP, "", "").is_packed_file
 
 
@@ -71,4 +72,4 @@ def test_definition() -> None:
 
 def test_facts_leave_out_what_no_plan_needs() -> None:
     document = {"size": 7, "type": "elf-library", "rpath": ["$ORIGIN"], "needed": ["libc.so.6"], "machine": 62}
-    assert Facts.from_document("u", document) == Facts("u", 7, "elf-library", rpath=("$ORIGIN",))
+    assert Facts.from_document("u", document) == Facts("u", 7, "elf-library", rpath=("$ORIGIN",), machine=62)

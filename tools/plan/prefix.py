@@ -102,6 +102,8 @@ class Prefix:
         self._nodes: dict[str, Node] = {}
         for plan in builds_on:
             for entry in plan.entries:
+                if entry.kind is Kind.NOTHING:
+                    continue  # What another package makes is in no artifact, and not in the devel tree.
                 known = self._nodes.get(entry.path)
                 if known is None or (known.is_dropped and entry.treatment is not Treatment.DROP):
                     self._nodes[entry.path] = Node(entry.kind, entry.link, entry=entry, plan=plan)

@@ -8,14 +8,11 @@ import posixpath
 from dataclasses import replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.forwarders import forwarders
+from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts, Found, Kind, Plan, Treatment
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
-
-LIBRARY = "elf-library"
-PROGRAM = "elf-program"
-SCRIPT = "script"
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
@@ -160,13 +157,27 @@ def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_o
 
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
     """Raise ToolError when a package that this one builds on ships the same path."""
-    owners = {entry.path: plan for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    owners = {entry.path: (plan, entry) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
     for entry in entries:
         if entry.is_packed_file and entry.path in owners:
+            owner, owned = owners[entry.path]
+            remedy = f"Exclude it from {definition.package}, or remove it from one of the artifacts"
+            if owned.treatment is Treatment.FORWARDER:
+                remedy = f"Exclude it from {owner.package}, which has a forwarder to {owned.target} there"
             raise ToolError(
-                f"{entry.path}: from {entry.source}, but package {owners[entry.path].package} has this path already; "
-                f"expected one owner. Exclude it from {definition.package}, or remove it from one of the artifacts"
+                f"{entry.path}: from {entry.source}, but package {owner.package} has this path already; "
+                f"expected one owner. {remedy}"
             )
+
+
+def _with_forwarders(
+    entries: list[Entry], definition: Definition, merged: dict[str, Found], builds_on: list[Plan]
+) -> list[Entry]:
+    """Add the forwarders that the package wants, in place of what the artifacts have at their paths."""
+    facts = {found.source: found.facts for found in merged.values() if found.facts}
+    made = forwarders(entries, facts, builds_on)
+    wanted = {entry.path: entry for entry in made if not left_out(entry.path, definition)}
+    return sorted([*(entry for entry in entries if entry.path not in wanted), *wanted.values()], key=lambda e: e.path)
 
 
 def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
@@ -179,5 +190,6 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
         if not (found.kind is Kind.DIRECTORY and path in parents)
     ]
     entries = _launchers_that_reach(entries, definition, builds_on)
+    entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)
     return entries

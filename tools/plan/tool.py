@@ -55,6 +55,8 @@ def _edit(entry: Entry) -> dict[str, Any]:
     edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
     if entry.treatment is Treatment.LAUNCHER:
         return edit | {"launcher_target": entry.target}
+    if entry.treatment is Treatment.FORWARDER:
+        return edit | {"forwarder_target": entry.target, "machine": entry.machine}
     edit["source"] = entry.source
     return edit | ({"rpath": list(entry.rpath)} if entry.rpath is not None else {})
 
@@ -62,8 +64,8 @@ def _edit(entry: Entry) -> dict[str, Any]:
 def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:
     """Return what each pack unit has to do: entries to pack, and sources to digest for comparison.
 
-    A launcher has no bulk source; the unit of the small files of the artifact that had
-    the link makes it.
+    Launchers and forwarders have no bulk source; the unit of the small files of the artifact
+    that had the link makes them. So a rule about them packs no big file again.
     """
     edits: dict[str, dict[str, Any]] = {}
 
@@ -72,8 +74,8 @@ def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[st
 
     for entry in plan.entries:
         if entry.is_packed_file:
-            launcher = entry.treatment is Treatment.LAUNCHER
-            unit = unit_of_artifact[entry.source.split("/")[0]] if launcher else facts[entry.source].unit
+            made = entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER)
+            unit = unit_of_artifact[entry.source.split("/")[0]] if made else facts[entry.source].unit
             of(unit)["entries"].append(_edit(entry))
     for source in sorted({source for pair in plan.equal_sources for source in pair}):
         of(facts[source].unit)["digest"].append(source)
@@ -109,7 +111,11 @@ def main(argv: list[str]) -> int:
         "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit"
     )
     parser.add_argument(
-        "--launchers", action="append", default=[], metavar="ARTIFACT=UNIT", help="unit that makes the launchers"
+        "--launchers",
+        action="append",
+        default=[],
+        metavar="ARTIFACT=UNIT",
+        help="unit that makes launchers and forwarders",
     )
     args = parser.parse_args(argv)
 

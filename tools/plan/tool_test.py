@@ -89,6 +89,7 @@ def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
                     "soname": one.facts.soname,
                     "needed": ["libc.so.6"],
                     "dynamic": one.facts.dynamic,
+                    "machine": one.facts.machine,
                 }
         manifest, unit = directory_ / f"{name}.manifest", f"{name}/small"
         manifest.write_text(json.dumps({"artifact": name, "entries": entries}))
@@ -119,15 +120,21 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
         ],
         "digest": ["one_lib_generic/stage/share/both"],
     }
-    assert [entry["path"] for entry in two["entries"]] == ["libexec/tool", "share/ï = :"]
-    assert two["entries"][0]["rpath"] == ["$ORIGIN/../lib"]
+    assert [entry["path"] for entry in two["entries"]] == ["lib/liba.so", "libexec/tool", "share/ï = :"]
+    assert two["entries"][0] == {
+        "path": "lib/liba.so",
+        "mode": "0755",
+        "forwarder_target": "liba.so.1",
+        "machine": 62,
+    }
+    assert two["entries"][1]["rpath"] == ["$ORIGIN/../lib"]
     assert two["digest"] == ["two_run_generic/stage/share/both"]
     made = Plan.from_document(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8")))
     assert (made.package, made.tree, made.per_target) == ("core", "_core", False)
     assert made.equal_sources == (("one_lib_generic/stage/share/both", "two_run_generic/stage/share/both"),)
     assert {entry.path: str(entry.treatment) for entry in made.entries} == {
         "bin/tool": "launcher",
-        "lib/liba.so": "alias of",
+        "lib/liba.so": "forwarder",
         "lib/liba.so.1": "patch",
         "libexec/tool": "patch",
         "share/both": "keep",

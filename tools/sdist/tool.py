@@ -11,14 +11,13 @@ import hashlib
 import io
 import struct
 import tarfile
-import zlib
 from pathlib import Path
 
+from tools.common.archive_time import archive_time
 from tools.common.documents import read_document, write_document
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.link.metadata import Project, core_metadata
 from tools.link.run import join, small_run
-from tools.link.tar_stream import MTIME
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
@@ -30,18 +29,15 @@ def archive(root: str, files: dict[str, bytes]) -> bytes:
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in sorted(files.items()):
             member = tarfile.TarInfo(f"{root}/{name}")
-            member.size, member.mtime, member.mode = len(content), MTIME, 0o644
+            member.size, member.mtime, member.mode = len(content), archive_time(), 0o644
             tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
 
 
 def gzipped(content: bytes) -> bytes:
     """Compresses to gzip with an empty header."""
-    return (
-        GZIP_HEADER
-        + b"".join(join([small_run(content)]).chunks())
-        + struct.pack("<2L", zlib.crc32(content), len(content))
-    )
+    member = join([small_run(content)])
+    return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
 
 
 def write(args: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.metadata import Metadata
 
-from tools.link.tar_stream import MTIME
+from tools.common.archive_time import FIRST
 from tools.sdist.tool import gzipped, main
 
 PROJECT = {
@@ -47,7 +47,7 @@ def test_tarfile_reads_it(tmp_path: Path) -> None:
     assert contents == {f"rocm-7.10.0/{name}": content for name, content in FILES.items()}
     assert list(members) == sorted(members)
     for member in members.values():
-        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, MTIME, 0, 0)
+        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, FIRST, 0, 0)
         assert (member.uname, member.gname) == ("", "")
     assert (tmp_path / "a/metadata").read_bytes() == metadata
     parsed = Metadata.from_email(metadata, validate=True)

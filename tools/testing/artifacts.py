@@ -7,6 +7,7 @@ An entry's source is filled in when it becomes part of an artifact.
 
 from dataclasses import replace
 
+from tools.elf import constants as c
 from tools.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
 from tools.plan.tool import make_plan
 
@@ -22,10 +23,9 @@ def file(path: str, type_: str = "data", mode: str = "0644", size: int = 1) -> F
 def library(
     path: str, soname: str | None = None, rpath: tuple[str, ...] = (), runpath: tuple[str, ...] = (), size: int = 1
 ) -> Found:
-    """Make a shared library."""
-    return Found(
-        path, Kind.FILE, "", "0755", facts=Facts("", size, "elf-library", soname, rpath, runpath, dynamic=True)
-    )
+    """Make a shared library for x86_64."""
+    facts = Facts("", size, "elf-library", soname, rpath, runpath, dynamic=True, machine=c.EM_X86_64)
+    return Found(path, Kind.FILE, "", "0755", facts=facts)
 
 
 def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> Found:

@@ -23,7 +23,7 @@ def tool_args(ctx):
     args.use_param_file("@%s", use_always = True)
     return args
 
-def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1, execution_requirements = {}):
+def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores = 1, use_default_shell_env = False, execution_requirements = {}):
     """Runs a tool.
 
     Args:
@@ -34,7 +34,8 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         outputs: list of File.
         mnemonic: the action's mnemonic.
         progress_message: what Bazel shows while the action runs.
-        threads: how many cores the action uses at most.
+        cores: how many cores the action can use: 1, 2, 4 or 8. Where there are fewer, it has all to itself.
+        use_default_shell_env: whether the tool sees what `--action_env` names, for the sake of SOURCE_DATE_EPOCH.
         execution_requirements: what the action asks of where it runs.
     """
     info = tool[PyToolInfo]
@@ -48,8 +49,21 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         progress_message = progress_message,
         toolchain = None,
         execution_requirements = execution_requirements,
-        resource_set = _two_cores if threads > 1 else None,
+        resource_set = _RESOURCES[cores],
+        use_default_shell_env = use_default_shell_env,
     )
+
+# Bazel wants functions known to the whole module, one per amount. Memory is in MB.
+def _one_core(_os, _inputs):
+    return {"cpu": 1, "memory": 100}
 
 def _two_cores(_os, _inputs):
     return {"cpu": 2, "memory": 300}
+
+def _four_cores(_os, _inputs):
+    return {"cpu": 4, "memory": 300}
+
+def _eight_cores(_os, _inputs):
+    return {"cpu": 8, "memory": 300}
+
+_RESOURCES = {1: _one_core, 2: _two_cores, 4: _four_cores, 8: _eight_cores}

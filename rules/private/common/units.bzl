@@ -15,6 +15,21 @@ def artifact_id(artifact):
     """Returns an artifact's whole name, `{name}_{component}_{target}`, from its ArtifactInfo."""
     return "{}_{}_{}".format(artifact.artifact_name, artifact.component, artifact.target)
 
+def unit(name, manifest, files, cores = 1, is_big_file = False):
+    """Makes the record of a unit.
+
+    Args:
+        name: string, unique in the artifact.
+        manifest: File that names the unit's files.
+        files: list of File.
+        cores: how many cores packing it can use: 1, 2, 4 or 8.
+        is_big_file: whether it is one file, which then names the actions.
+
+    Returns:
+        struct.
+    """
+    return struct(name = name, cores = cores, files = files, is_big_file = is_big_file, manifest = manifest)
+
 def _inspect_unit(ctx, artifact, unit, identity):
     facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, identity))
     files = depset(unit.files)
@@ -33,7 +48,7 @@ def _inspect_unit(ctx, artifact, unit, identity):
         mnemonic = "RocmInspect",
         progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),
     )
-    return struct(id = identity, files = files, facts = facts, manifest = unit.manifest)
+    return struct(id = identity, cores = unit.cores, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest)
 
 def artifact_providers(ctx, artifact, manifest, units):
     """Declares the inspect actions of an artifact and returns its providers.
@@ -42,8 +57,7 @@ def artifact_providers(ctx, artifact, manifest, units):
         ctx: context of a rule with INSPECT_ATTRS.
         artifact: the artifact's name, `{name}_{component}_{target}`.
         manifest: File, its manifest.
-        units: list of struct(name, manifest = File that names the unit's files, files = list of File), the small
-            files' unit first.
+        units: list of `unit`, the small files' first.
 
     Returns:
         list of providers.

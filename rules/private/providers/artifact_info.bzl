@@ -12,7 +12,7 @@ FIELDS = {
     "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
     "manifest": "File: JSON list of entries (path, kind, mode, text of links).",
     "target": "string: `generic`, an AMD GPU target or a family of them.",
-    "units": "list of struct(id = string, unique in the build; files = depset of File; facts = File; manifest = File that names the files).",
+    "units": "list of struct(id = string, unique in the build; cores = how many cores packing it can use; facts = File; files = depset of File; is_big_file = bool; manifest = File that names the files).",
 }
 
 ArtifactInfo = provider(doc = DOC, fields = FIELDS)

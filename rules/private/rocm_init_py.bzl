@@ -1,0 +1,49 @@
+"""rocm_init_py: the module by which a framework prepares a process for extensions that are linked against ROCm."""
+
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+
+visibility(["//rules"])
+
+def _rocm_init_py_impl(ctx):
+    if not (ctx.attr.preload or ctx.attr.extensions or ctx.attr.check_version):
+        fail("{}: neither preload nor extensions nor check_version; expected one at least, or the module does nothing".format(ctx.label))
+    if ctx.attr.fail_on_version_mismatch and not ctx.attr.check_version:
+        fail("{}: fail_on_version_mismatch without a version; expected check_version, such as \"7.10.*\"".format(ctx.label))
+    output = ctx.actions.declare_file(ctx.attr.out)
+    args = tool_args(ctx)
+    args.add(output, format = "--output=%s")
+    args.add_all(ctx.attr.preload, format_each = "--preload=%s")
+    args.add_all(ctx.files.extensions, format_each = "--extension=%s")
+    args.add(ctx.attr.check_version, format = "--check-version=%s")
+    if ctx.attr.fail_on_version_mismatch:
+        args.add("--fail-on-version-mismatch")
+    run_tool(
+        ctx,
+        tool = ctx.attr._init_py,
+        args = args,
+        inputs = ctx.files.extensions,
+        outputs = [output],
+        mnemonic = "RocmInitPy",
+        progress_message = "Writing %{output}",
+    )
+    return [DefaultInfo(files = depset([output]))]
+
+rocm_init_py = rule(
+    doc = """A module for a framework's wheel, to be called before the first extension module is imported:
+
+    from . import _rocm_init
+    _rocm_init.initialize()
+
+It checks the version of the installed ROCm packages and loads the libraries that the extensions need, so that these
+need no RPATH to the packages and no LD_LIBRARY_PATH. The wheel has to require `rocm`, with the extras that bring them.
+Use it as a source of a `py_library`.""",
+    implementation = _rocm_init_py_impl,
+    attrs = {
+        "check_version": attr.string(doc = "Version of ROCm to expect, exactly or with `*` for any characters: `7.10.*`. Empty: any."),
+        "extensions": attr.label_list(allow_files = True, doc = "Extension modules: the ROCm libraries that they need (NEEDED entries) are loaded, behind those of `preload`."),
+        "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError where another version is installed, instead of a warning."),
+        "out": attr.string(default = "_rocm_init.py", doc = "Path of the module, relative to the package of the target."),
+        "preload": attr.string_list(doc = "Short names of libraries to load, in this order, as `rocm_sdk.find_libraries` takes them: `amdhip64`."),
+        "_init_py": tool_attr("//tools/init_py:init_py_tool"),
+    },
+)

@@ -1,0 +1,72 @@
+"""rocm_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
+
+load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
+
+visibility(["//rules"])
+
+def _files(ctx):
+    """Returns {path in the wheel: File}; `{dist_info}` stands for the dist-info directory."""
+    files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
+    files |= {"{dist_info}/licenses/" + file.basename: file for file in ctx.files.license_files}
+    if ctx.attr.sources:
+        prefix = "/".join([part for part in [ctx.attr.sources.label.package, ctx.attr.strip_prefix] if part]) + "/"
+        for file in ctx.files.sources:
+            _, found, path = file.short_path.removeprefix("../").partition(prefix)
+            if found:
+                files[path] = file
+    return files
+
+def _rocm_static_wheel_impl(ctx):
+    version = version_of(ctx)
+    name = "{}-{}-py3-none-any.whl".format(escaped(ctx.attr.distribution), version)
+
+    # In a folder of its own: installers that find it beside the sdist would prefer it.
+    wheel = ctx.actions.declare_file("static/" + name)
+    metadata = ctx.actions.declare_file("static/{}.metadata".format(name))
+    digest = ctx.actions.declare_file("static/{}.digest.json".format(name))
+    project = project_file(ctx)
+    files = _files(ctx)
+    args = tool_args(ctx)
+    project_args(args, ctx, project, metadata, digest)
+    for extra, requirements in sorted(ctx.attr.extras.items()):
+        args.add_all(["{}={}".format(extra, requirement.replace("{version}", version)) for requirement in requirements], format_each = "--extra=%s")
+    args.add_all(["{}={}".format(script, reference) for script, reference in sorted(ctx.attr.console_scripts.items())], format_each = "--console-script=%s")
+    args.add(wheel, format = "--wheel=%s")
+    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
+    run_tool(
+        ctx,
+        tool = ctx.attr._static_wheel,
+        args = args,
+        inputs = [project, ctx.file.description] + files.values(),
+        outputs = [wheel, metadata, digest],
+        mnemonic = "RocmStaticWheel",
+        progress_message = "Writing wheel " + name,
+        use_default_shell_env = True,
+    )
+    name_file = ctx.actions.declare_file(ctx.label.name + ".name")
+    ctx.actions.write(name_file, name)
+    return [
+        DefaultInfo(files = depset([wheel])),
+        DistributionInfo(file = wheel, metadata = metadata, digest = digest),
+        PyWheelInfo(wheel = wheel, name_file = name_file),
+    ]
+
+rocm_static_wheel = rule(
+    doc = """A wheel of small files for every platform, with requirements that are fixed when it is built.
+
+It stands for an sdist of the same name and version where none can be run, and lies in `static/`, apart from it: give it
+to `rocm_index` as `static`. It offers `PyWheelInfo`, so what takes a `py_wheel` takes this, too.""",
+    implementation = _rocm_static_wheel_impl,
+    attrs = PROJECT_ATTRS | {
+        "console_scripts": attr.string_dict(doc = "Name of each console script -> its object reference, `module:function`."),
+        "extras": attr.string_list_dict(doc = "Name of each extra -> its requirements (PEP 508); `{version}` stands for this distribution's version."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the wheel."),
+        "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the wheel as they do below its package."),
+        "strip_prefix": attr.string(doc = "Directory below the package of `sources`: only its files are taken, and lie in the wheel as they do below it."),
+        "_static_wheel": tool_attr("//tools/static_wheel:static_wheel_tool"),
+    },
+    provides = [DistributionInfo, PyWheelInfo],
+)
