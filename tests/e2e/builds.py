@@ -75,6 +75,8 @@ class Workspace:
     wrapper: tuple[str, ...] = ()
     #: Variables to set for bazelw.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Options of every build.
+    options: tuple[str, ...] = ()
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Call bazelw; the result has all that was printed, and its exit code is not looked at."""
@@ -103,7 +105,8 @@ class Workspace:
             watch = (f"--build_event_json_file={events}", "--build_event_publish_all_actions")
             artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={self.artifacts}",) if self.artifacts else ()
             started = time.monotonic()
-            result = self.run("build", "--color=no", "--curses=no", *watch, *artifacts, *options, *targets)
+            options = ("--color=no", "--curses=no", *watch, *artifacts, *self.options, *options)
+            result = self.run("build", *options, *targets)
             seconds = time.monotonic() - started
             began, actions = read_events(events) if events.exists() else (0.0, ())
         return Build(result.returncode == 0, result.stdout, seconds, actions, began)
