@@ -21,8 +21,25 @@ def _definition(ctx):
     }))
     return definition
 
+def _packed_units(ctx):
+    """Returns the (ArtifactInfo, unit) pairs that this package packs.
+
+    A devel package links to the big files of the packages that it builds on. Actions to find that out once per file would
+    bring each of them to a remote worker for nothing; so it is taken as given, and proven by the plan.
+    """
+    linked = {}
+    if ctx.attr.kind == "devel":
+        linked = {unit: True for package in ctx.attr.builds_on for unit in package[PackageInfo].big_files}
+    repacked = {artifact.label: True for artifact in ctx.attr.repacked}
+    return [
+        (artifact[ArtifactInfo], unit)
+        for artifact in ctx.attr.artifacts
+        for unit in artifact[ArtifactInfo].units
+        if unit.id not in linked or artifact.label in repacked
+    ]
+
 def _plan(ctx, artifacts, edits):
-    """Declares the plan action; `edits` maps each unit to the edit file that pack reads."""
+    """Declares the plan action; `edits` maps each unit that is packed to the edit file that pack reads."""
     plan = ctx.actions.declare_file(ctx.label.name + ".plan.json")
     definition = _definition(ctx)
     manifests = [artifact.manifest for artifact in artifacts]
@@ -80,20 +97,14 @@ def _pack(ctx, artifact, unit, edit):
 
 def _rocm_package_impl(ctx):
     artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
-    edits = {
-        unit.id: ctx.actions.declare_file("{}.edits/{}.json".format(ctx.label.name, unit.id))
-        for artifact in artifacts
-        for unit in artifact.units
-    }
+    units = _packed_units(ctx)
+    edits = {unit.id: ctx.actions.declare_file("{}.edits/{}.json".format(ctx.label.name, unit.id)) for _, unit in units}
     plan = _plan(ctx, artifacts, edits)
-    packed = [
-        _pack(ctx, artifact, unit, edits[unit.id])
-        for artifact in artifacts
-        for unit in artifact.units
-    ]
+    packed = [_pack(ctx, artifact, unit, edits[unit.id]) for artifact, unit in units]
     return [
         DefaultInfo(files = depset([plan])),
         PackageInfo(
+            big_files = [unit.id for _, unit in units if unit.is_big_file],
             definition = struct(package = ctx.attr.package, kind = ctx.attr.kind, tree = ctx.attr.tree),
             indexes = depset([index for _, index in packed]),
             plan = plan,
@@ -114,6 +125,7 @@ The default output is the plan: JSON that says of every entry where it comes fro
         "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, as a wheel holds it. `devel`: the tree as it is, with links to what runtime packages have."),
         "package": attr.string(mandatory = True, doc = "Name of the package, in plans, errors and progress."),
         "per_target": attr.bool(doc = "Whether users have one of several such packages, by GPU target."),
+        "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files a devel package holds itself, although packages that it builds on are made from them, too: those packages leave them out."),
         "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`."),
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix."),
         "_compression": attr.label(default = "//rules/settings:compression"),

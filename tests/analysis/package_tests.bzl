@@ -41,6 +41,20 @@ def _provides_plan_impl(ctx):
 
 _provides_plan_test = analysistest.make(_provides_plan_impl)
 
+def _links_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, 2, len(actions_of(env, "RocmPack")), "a devel package links to the big files of the one that it builds on")
+    return analysistest.end(env)
+
+_links_test = analysistest.make(_links_impl)
+
+def _repacks_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, 3, len(actions_of(env, "RocmPack")), "an artifact in `repacked` is packed whole")
+    return analysistest.end(env)
+
+_repacks_test = analysistest.make(_repacks_impl)
+
 def package_test_suite(name):
     """Declares the tests of rocm_package.
 
@@ -67,6 +81,21 @@ def package_test_suite(name):
         tags = ["manual"],
         tree = "_mini",
     )
+    devel = dict(
+        artifacts = [name + "_built", name + "_found"],
+        builds_on = [name + "_package"],
+        kind = "devel",
+        package = "devel",
+        tags = ["manual"],
+        tree = "_devel",
+    )
+    rocm_package(name = name + "_devel", **devel)
+    rocm_package(name = name + "_repacking", repacked = [name + "_found"], **devel)
     _declares_test(name = name + "_declares_test", target_under_test = name + "_package")
     _provides_plan_test(name = name + "_provides_plan_test", target_under_test = name + "_package")
-    native.test_suite(name = name, tests = [name + "_declares_test", name + "_provides_plan_test"])
+    _links_test(name = name + "_links_test", target_under_test = name + "_devel")
+    _repacks_test(name = name + "_repacks_test", target_under_test = name + "_repacking")
+    native.test_suite(
+        name = name,
+        tests = [name + "_" + test + "_test" for test in ["declares", "links", "provides_plan", "repacks"]],
+    )

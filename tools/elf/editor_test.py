@@ -7,12 +7,13 @@ import pytest
 
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
-from tools.elf.editor import plan_patch, refusal
+from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.layout import MAX_ZERO_FILL
 from tools.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.elf.patch import Patch, Strategy
 from tools.elf.reader import read_elf
+from tools.elf.refusal import refusal
 from tools.elf.sample import Sample
 
 LONG = "$ORIGIN/" + "long/" * 30

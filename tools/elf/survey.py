@@ -29,10 +29,11 @@ from elftools.elf.gnuversions import GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
 from tools.elf.edit import ElfEdit
-from tools.elf.editor import plan_patch, refusal
+from tools.elf.editor import plan_patch
 from tools.elf.model import ElfFile
 from tools.elf.patch import Patch, SourceRange, Strategy
 from tools.elf.reader import is_elf, read_elf
+from tools.elf.refusal import refusal
 from tools.elf.testing import complaints, extend, facts, second_opinion
 
 ENTRIES = tuple(

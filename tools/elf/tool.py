@@ -13,11 +13,12 @@ from pathlib import Path
 
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
-from tools.elf.editor import plan_patch, refusal
+from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
 from tools.elf.patch import Patch
 from tools.elf.reader import read_elf
+from tools.elf.refusal import refusal
 
 EPILOG = """examples:
   elf show lib/libamdhip64.so

@@ -16,10 +16,10 @@ from tools.common.errors import ToolError
 from tools.common.manifest import located_sources
 from tools.common.program import argument_parser, report_errors
 from tools.elf import constants as c
-from tools.elf.editor import refusal
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
+from tools.elf.refusal import refusal
 
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 

@@ -8,6 +8,7 @@ unit is written, with only what that unit's pack action needs to know: so a new 
 a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 """
 
+from collections.abc import Container
 from typing import Any
 
 from tools.common.documents import read_document, write_document
@@ -82,6 +83,17 @@ def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[st
     return edits
 
 
+def check_packed(plan: Plan, edits: dict[str, dict[str, Any]], packed: Container[str]) -> None:
+    """Prove that every unit with something to pack is packed; raises ToolError naming the file and what to declare."""
+    for unit in sorted(unit for unit in edits if unit not in packed):
+        source = next(iter([entry["path"] for entry in edits[unit]["entries"]] + edits[unit]["digest"]))
+        raise ToolError(
+            f"{source}: package {plan.package} has to hold this big file of artifact {unit.split('/')[0]} itself. "
+            "Expected was a link to a package that it builds on and that is made from that artifact, too, but that "
+            "one leaves the file out. Name the artifact in `repacked`, or exclude the file here as well"
+        )
+
+
 def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
     """Plans a package: the pure function behind the tool."""
     merged, equal = merge(artifacts)
@@ -89,12 +101,13 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
     entries = PLANNERS[definition.kind](definition, merged, builds_on)
     used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
+    compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(
         package=definition.package,
         tree=definition.tree,
         per_target=definition.per_target,
         entries=tuple(entries),
-        equal_sources=tuple(pair for pair in equal if pair[0] in used),
+        equal_sources=tuple(pair for pair in equal if pair[0] in used and frozenset(pair) not in compared),
     )
 
 
@@ -108,7 +121,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
     parser.add_argument("--output", required=True, help="the plan to write")
     parser.add_argument(
-        "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit"
+        "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit that is packed"
     )
     parser.add_argument(
         "--launchers",
@@ -125,8 +138,10 @@ def main(argv: list[str]) -> int:
         builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
         plan = make_plan(Definition.from_document(read_document(args.definition)), artifacts, builds_on)
         edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
+        edit_files = file_arguments(args.edit)
+        check_packed(plan, edits, edit_files)
         write_document(args.output, plan.to_document())
-        for unit, path in file_arguments(args.edit).items():
+        for unit, path in edit_files.items():
             write_document(path, edits.get(unit, {"entries": [], "digest": []}))
 
     return report_errors(args.label, work)

@@ -176,3 +176,24 @@ def test_a_broken_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "one_lib_generic.facts").write_text("{")
     assert main(arguments) == 1
     assert f"{tmp_path}/one_lib_generic.facts: expected a JSON document" in capsys.readouterr().err
+
+
+def test_what_a_package_below_compares_is_not_compared_again() -> None:
+    artifacts = [artifact("one_lib_generic", file("share/both")), artifact("two_run_generic", file("share/both"))]
+    core = make_plan(CORE, artifacts, [])
+    assert core.equal_sources
+    devel = make_plan(Definition("devel", "devel", "_devel"), artifacts, [core])
+    assert [entry.treatment for entry in devel.entries] == [Treatment.LINK_TO]
+    assert devel.equal_sources == ()
+
+
+def test_a_big_file_that_nothing_packs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": TWO})
+    arguments = [argument for argument in arguments if not argument.startswith("--edit=two_run_generic/")]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(
+        "ERROR: //:core: lib/liba.so: package core has to hold this big file of artifact two_run_ge"
+    )
+    assert "Name the artifact in `repacked`" in error
+    assert not (tmp_path / "plan.json").exists()

@@ -5,6 +5,7 @@ visibility(["//rules/..."])
 DOC = "One Python distribution: the plan of its entries and their packed bytes."
 
 FIELDS = {
+    "big_files": "list of string: ids of the units of one big file each that this package packs.",
     "definition": "struct: package, kind, tree (directory in site-packages).",
     "indexes": "depset of File: for each unit, where in the segment each entry lies, with its digests.",
     "plan": "File: JSON object with a list of entries: path, source, treatment and reason.",
