@@ -148,49 +148,37 @@ def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Cal
         assert unlisted(site) == set(), step
 
 
-def test_a_package_that_goes_after_a_death_takes_its_links_along(site: Path) -> None:
-    prepare_unlink(site)
-    devel_root()
+def repaired_from_every_step(
+    site: Path, before: Callable[[Path], object], after: Callable[[Path], object], *, verify: bool = False
+) -> None:
+    """Die at each step of a call in turn, with a change before it and one after: the next call restores the tree."""
     whole, rows = tree_of(site), recorded(site)
     for step in range(1, 1000):
-        come(site)
-        died = die_at(step, site)
-        go(site)
+        before(site)
+        died = die_at(step, site, verify=verify)
+        after(site)
         devel_root()
         assert tree_of(site) == whole, step
         assert recorded(site) == rows, step
         if not died:
             assert step > 10
             break
+
+
+def test_a_package_that_goes_after_a_death_takes_its_links_along(site: Path) -> None:
+    prepare_unlink(site)
+    devel_root()
+    repaired_from_every_step(site, before=come, after=go)
 
 
 def test_a_package_that_comes_back_after_a_death_gets_its_links_back(site: Path) -> None:
     devel_root()
-    whole, rows = tree_of(site), recorded(site)
-    for step in range(1, 1000):
-        prepare_unlink(site)
-        died = die_at(step, site)
-        come(site)
-        devel_root()
-        assert tree_of(site) == whole, step
-        assert recorded(site) == rows, step
-        if not died:
-            assert step > 10
-            break
+    repaired_from_every_step(site, before=prepare_unlink, after=come)
 
 
 def test_a_death_while_links_are_made_again_is_noticed_without_a_look_at_all_files(site: Path) -> None:
     devel_root()
-    whole, rows = tree_of(site), recorded(site)
-    for step in range(1, 1000):
-        replace_by_copy(site)
-        died = die_at(step, site, verify=True)
-        if not died:
-            assert step > 10
-            break
-        devel_root()
-        assert tree_of(site) == whole, step
-        assert recorded(site) == rows, step
+    repaired_from_every_step(site, before=replace_by_copy, after=lambda _: None, verify=True)
 
 
 def test_death_at_any_step_elsewhere(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
