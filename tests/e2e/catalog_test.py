@@ -1,28 +1,33 @@
 """The catalog, through real builds: what the next build notices, and what it says of bad input.
 
-    python3 tests/e2e/catalog_test.py
+    python3 -B -m tests.e2e.catalog_test
 
 Needs nothing but this workspace: each test runs bazelw on an artifacts directory of its own.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
+from tools.catalog.planted import directory, file, link, manifest, member, plant
+
 WORKSPACE = Path(__file__).resolve().parents[2]
 ARTIFACT = "core-hip_lib_generic"
 STAGE = f"{ARTIFACT}/core/clr/stage"
 
 
-def bazelw(directory: str, *targets: str, options: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+def bazelw(
+    directory: str, *targets: str, options: tuple[str, ...] = (), command: str = "build"
+) -> "subprocess.CompletedProcess[str]":
     """Build targets with ROCM_ARTIFACTS_DIR set; the result has all that was printed."""
-    command = ["./bazelw", "build", f"--repo_env=ROCM_ARTIFACTS_DIR={directory}", *options, *targets]
+    arguments = ["./bazelw", command, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}", *options, *targets]
     return subprocess.run(
-        command, cwd=WORKSPACE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        arguments, cwd=WORKSPACE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
 
 
@@ -91,6 +96,110 @@ class CatalogTest(unittest.TestCase):
             (self.stage / "lib" / name).unlink()
             (self.stage / "lib" / name).symlink_to(text)
             assert self.plan()[f"lib/{name}"]["link"] == text
+
+    def built(self, name: str = "rocm_sdk_core") -> bytes:
+        """Build core's wheel and return its bytes."""
+        result = bazelw(str(self.directory), "//packaging:core_wheel")
+        assert result.returncode == 0, result.stdout
+        (wheel,) = (WORKSPACE / "bazel-bin/packaging").glob(f"{name}-*.whl")
+        return wheel.read_bytes()
+
+    def replace_by_archive(self, artifact: str, suffix: str) -> Path:
+        """Put an archive in the place of an artifact's folder; returns its path."""
+        folder = self.directory / artifact
+        members = []
+        for path in [folder / "artifact_manifest.txt", *sorted((folder / "core").rglob("*"))]:
+            name, mode = str(path.relative_to(folder)), path.lstat().st_mode & 0o7777
+            if path.is_symlink():
+                members.append(link(name, str(path.readlink())))
+            elif path.is_dir():
+                members.append(directory(name, mode))
+            else:
+                members.append(file(name, path.read_bytes(), mode))
+        shutil.rmtree(folder)
+        return plant(self.directory / (artifact + suffix), members)
+
+    def second_artifact(self) -> str:
+        """Add another artifact of core; returns its name."""
+        name = "core-hip_run_generic"
+        stage = self.directory / name / "core/clr/stage"
+        (stage / "empty").mkdir(parents=True)
+        (stage / "bin").mkdir()
+        (stage / "bin/tool").write_text("#!/bin/sh\n")
+        (stage / "bin/tool").chmod(0o755)
+        (stage / "bin/other").symlink_to("tool")
+        (self.directory / name / "artifact_manifest.txt").write_text("core/clr/stage\n")
+        return name
+
+    def test_archives_give_the_same_wheel_as_folders(self) -> None:
+        """Alone, and beside a folder, of each kind; modes and links and all."""
+        other = self.second_artifact()
+        (self.stage / "lib/data.txt").chmod(0o640)
+        expected = self.built()
+        for suffix in (".tar.gz", ".tar.xz", ".tar.zst"):
+            archive = self.replace_by_archive(other, suffix)
+            assert self.built() == expected, suffix
+            archive.unlink()
+            self.second_artifact()
+        self.replace_by_archive(ARTIFACT, ".tar.zst")
+        self.replace_by_archive(other, ".tar.xz")
+        assert self.built() == expected
+
+    def test_an_archive_is_unpacked_again_only_if_it_changed(self) -> None:
+        """Not when a folder beside it changes; and one that is not needed, never."""
+        archive = self.replace_by_archive(ARTIFACT, ".tar.zst")
+        unneeded = plant(self.directory / "blas_lib_gfx942.tar.gz", [file("no manifest")])
+        assert self.plan()["lib/data.txt"]["type"] == "data"
+        output_base = bazelw(str(self.directory), "output_base", command="info", options=("--ui_event_filters=-info",))
+        external = Path(output_base.stdout.splitlines()[-1], "external")
+        (unpacked,) = external.glob(f"*rocm_artifacts_directory.{ARTIFACT}/unpacked")
+        first = unpacked.stat()
+        assert not list(external.glob("*rocm_artifacts_directory.blas_lib_gfx942"))
+        other = self.second_artifact()
+        (self.directory / other / "core/clr/stage/bin/tool").chmod(0o700)
+        assert self.plan()["bin/tool"]["mode"] == "0700"
+        assert (unpacked.stat().st_ino, unpacked.stat().st_ctime_ns) == (first.st_ino, first.st_ctime_ns)
+
+        plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data.txt", b"#!/bin/sh\n", 0o755)])
+        plan = self.plan()
+        assert (plan["lib/data.txt"]["type"], plan["lib/data.txt"]["mode"]) == ("script", "0755")
+        assert "lib/link" not in plan
+        archive.unlink()
+        assert "lib/data.txt" not in self.plan()
+        unneeded.unlink()
+
+    def test_archives_that_are_refused(self) -> None:
+        """With the names of the archive and the member; nothing is left behind."""
+        shutil.rmtree(self.directory / ARTIFACT)
+        name = f"{ARTIFACT}.tar.gz"
+        path = self.directory / name
+        cases = [
+            ([file("../escaped")], "member '../escaped': '..' leads out of the artifact's folder"),
+            ([file("/tmp/escaped")], "member '/tmp/escaped': an absolute path"),
+            ([link("core/clr/stage/l", "../x")], "the link l -> ../x leads outside the artifact tree"),
+            ([member("core/clr/stage/d", b"3")], "member 'core/clr/stage/d': a character device"),
+            ([file("core/a"), file("core/a")], "member 'core/a': the second one of that name"),
+        ]
+        for members, message in cases:
+            plant(path, [manifest("core/clr/stage\n"), *members])
+            self.assert_refused(name, message)
+        plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
+        self.assert_refused(
+            name, "unpacks to more than 1000 bytes", options=("--repo_env=ROCM_ARCHIVE_MAX_BYTES=1000",)
+        )
+        path.write_bytes(path.read_bytes()[:-10])
+        self.assert_refused(name, "truncated or corrupted", "fetch it anew")
+        (self.directory / ARTIFACT).mkdir()
+        self.assert_refused(name, f"{ARTIFACT} is the same artifact; remove one of them")
+
+    def test_sources_of_artifacts(self) -> None:
+        """One that nobody declared, and two at once."""
+        self.assert_refused(
+            "ROCM_ARTIFACTS=banana: there is no such source of artifacts; expected one of: ",
+            "locked",
+            options=("--repo_env=ROCM_ARTIFACTS=banana", "--repo_env=ROCM_ARTIFACTS_DIR="),
+        )
+        self.assert_refused("expected one of them; unset the other", options=("--repo_env=ROCM_ARTIFACTS=locked",))
 
     def test_a_directory_that_is_not_there(self) -> None:
         """The variable is named, and what it should hold."""

@@ -39,7 +39,7 @@ def bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BadInput:
 
 
 CANNOT_BE_READ = (
-    "ROCM_ARTIFACTS_DIR={}: cannot be read ({}); expected a directory of artifact folders. "
+    "ROCM_ARTIFACTS_DIR={}: cannot be read ({}); expected a directory of artifact folders or archives. "
     "Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example SDK"
 )
 
@@ -75,7 +75,10 @@ def test_no_artifacts(bad: BadInput) -> None:
     empty = bad.root.parent / "empty"
     empty.mkdir()
     (empty / "file").touch()
-    expected = f"ROCM_ARTIFACTS_DIR={empty}: holds no artifact folders ({{name}}_{{component}}_{{target}})"
+    expected = (
+        f"ROCM_ARTIFACTS_DIR={empty}: holds no artifacts, neither folders ({{name}}_{{component}}_{{target}}) nor "
+        "archives (.tar.zst, .tar.xz, .tar.gz)"
+    )
     assert bad.error(empty) == expected
 
 
@@ -210,7 +213,25 @@ def test_facts_about_the_build_that_cannot_be_read(bad: BadInput, name: str, con
     assert bad.error().startswith(f"{path}: {message}")
 
 
-def test_archive_is_not_passed_over(bad: BadInput) -> None:
-    archive = bad.root / "blas_lib_generic.tar.zst"
+@pytest.mark.parametrize("name", ["a_lib.tar.zst", "a_lib_x_y.tar.xz", "a_libs_generic.tar.gz"])
+def test_archive_that_is_no_artifact(bad: BadInput, name: str) -> None:
+    (bad.root / name).touch()
+    assert bad.error() == (
+        f"{bad.root}/{name}: expected an archive named {{name}}_{{component}}_{{target}} with a component of lib, run, "
+        "dev, dbg, doc, test; rename it, or move it out of the artifacts directory"
+    )
+
+
+def test_an_artifact_that_is_there_twice(bad: BadInput) -> None:
+    (bad.root / "a_lib_generic.tar.zst").touch()
+    expected = f"{bad.root}/a_lib_generic.tar.zst: a_lib_generic is the same artifact; remove one of them"
+    assert bad.error() == expected
+
+
+def test_an_archive_that_bazel_did_not_see(bad: BadInput) -> None:
+    archive = bad.root / "b_lib_generic.tar.zst"
     archive.touch()
-    assert bad.error() == f"{archive}: an archive; expected folders. Unpack it beside the others, or move it away"
+    assert bad.error() == (
+        f"{archive}: this archive was added since Bazel looked. Build with ./bazelw or Bazelisk, which notice that, or "
+        "run `bazel shutdown` and build again"
+    )

@@ -1,6 +1,7 @@
 """Tests of the catalog: what it makes of an artifacts directory, and what it says when that cannot be used."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,10 +10,16 @@ from typing import Any
 
 import pytest
 
-from tools.catalog import catalog
-from tools.catalog.catalog import escape, main
+from tools.catalog import catalog, list_archives, scan
+from tools.catalog.catalog import main
+from tools.catalog.names import escape
 
-TOOL = Path(catalog.__file__)
+ROOT = Path(catalog.__file__).parents[2]
+#: As `rules/private/repositories/run_program.bzl` has it: no search path but the module's own.
+BOOTSTRAP = (
+    "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); "
+    "sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
+)
 
 
 class Artifacts:
@@ -168,7 +175,7 @@ def test_several_base_directories(artifacts: Artifacts) -> None:
 
 
 def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "BIG_FILE_BYTES", 10)
+    monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
     artifacts.add("a_lib_generic", {"nine": "9" * 9, "ten": "0" * 10, "eleven": "1" * 11})
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
@@ -187,12 +194,12 @@ def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: p
     ("mebibytes", "expected"), [(16, 1), (255, 1), (256, 2), (511, 2), (512, 4), (1023, 4), (1024, 8), (9999, 8)]
 )
 def test_bigger_files_are_given_more_cores(mebibytes: int, expected: int) -> None:
-    assert catalog.cores(mebibytes << 20) == expected
+    assert scan.cores(mebibytes << 20) == expected
 
 
 def test_every_big_file_says_how_many_cores(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "BIG_FILE_BYTES", 10)
-    monkeypatch.setattr(catalog, "BYTES_PER_CORE", 10)
+    monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
+    monkeypatch.setattr(scan, "BYTES_PER_CORE", 10)
     artifacts.add("a_lib_generic", {"ten": "0" * 10, "forty": "4" * 40})
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
@@ -279,7 +286,11 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
         command = [
             sys.executable,
             "-I",
-            str(TOOL),
+            "-B",
+            "-c",
+            BOOTSTRAP,
+            str(ROOT),
+            "tools.catalog.catalog",
             f"--artifacts={artifacts.root}",
             "--repository=r",
             f"--output={output}",
@@ -290,3 +301,44 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
     assert len(trees[0]) == 8
+
+
+def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> None:
+    artifacts.add("blas_lib_generic", {"lib/x": ""})
+    names = ["base_lib_generic.tar.zst", "base_run_generic.tar.gz", "rand_lib_gfx950:xnack+.tar.xz"]
+    for name in names:
+        (artifacts.root / name).touch()
+    archived = [f"--archived={name}=r{at}" for at, name in enumerate(names)]
+    assert main([f"--artifacts={artifacts.root}", "--repository=r", f"--output={artifacts.output}", *archived]) == 0
+    text = (artifacts.output / "artifacts.bzl").read_text(encoding="utf-8")
+    assert text.splitlines()[2:8] == [
+        'load("@r0//:artifacts.bzl", _DIST_TARGETS_0 = "DIST_TARGETS", _SPLIT_0 = "SPLIT")',
+        'load("@r1//:artifacts.bzl", _DIST_TARGETS_1 = "DIST_TARGETS", _SPLIT_1 = "SPLIT")',
+        "",
+        "SPLIT = False or _SPLIT_0 or _SPLIT_1",
+        "",
+        "DIST_TARGETS = [] or _DIST_TARGETS_0 or _DIST_TARGETS_1",
+    ], "only what tells about the build is fetched to load it"
+    scope: dict[str, Any] = {"load": lambda *_, **__: None, "Label": str, "struct": dict, "_SPLIT_0": False}
+    scope |= {"_SPLIT_1": True, "_DIST_TARGETS_0": ["gfx942"], "_DIST_TARGETS_1": []}
+    exec(text, scope)
+    assert (scope["SPLIT"], scope["DIST_TARGETS"]) == (True, ["gfx942"])
+    assert [artifact["label"] for artifact in scope["ARTIFACTS"]] == [
+        "@r0//:base_lib_generic",
+        "@r1//:base_run_generic",
+        "//:blas_lib_generic",
+        "@r2//:rand_lib_gfx950%3Axnack+",
+    ]
+
+
+def test_the_list_of_archives_has_sizes_and_times(artifacts: Artifacts, capsys: pytest.CaptureFixture[str]) -> None:
+    artifacts.add("folder_lib_generic", {})
+    for name in ("b_lib_generic.tar.xz", "a_lib_generic.tar.zst", ".hidden_lib_generic.tar.gz", "notes.txt"):
+        (artifacts.root / name).write_text(name)
+        os.utime(artifacts.root / name, ns=(1, 123456789))
+    assert list_archives.main([f"--artifacts={artifacts.root}"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert list(listed.items()) == [
+        ("a_lib_generic.tar.zst", "21 123456789"),
+        ("b_lib_generic.tar.xz", "20 123456789"),
+    ]

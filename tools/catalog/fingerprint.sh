@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Sourced by bazelw and tools/bazel: exports ROCM_ARTIFACTS_FINGERPRINT, of which a change makes the catalog look again.
 # Bazel itself watches the contents of the artifacts' files, but neither modes nor the texts of links, and the listing of
-# a directory only until that is removed: from then on it calls the file system inconsistent.
+# a directory only until that is removed: from then on it calls the file system inconsistent. Of archives, which are too
+# big to be read each time, sizes and times tell.
 #   export_fingerprint WORKSPACE ARGUMENTS_OF_BAZEL...
 
 # artifacts_directory WORKSPACE ARGUMENTS...: ROCM_ARTIFACTS_DIR as Bazel will have it: of an option, an rc file, or the environment.
@@ -23,6 +24,11 @@ export_fingerprint() {
   [ -n "$directory" ] || return 0
   # The directory and the artifacts in it may be links, but nothing below is followed. What cannot be read is for the
   # catalog to say.
-  ROCM_ARTIFACTS_FINGERPRINT=$({ find -H "$directory"/* -printf '%y %m %p %l\n' 2>/dev/null || true; } | LC_ALL=C sort | sha256sum)
+  ROCM_ARTIFACTS_FINGERPRINT=$(
+    {
+      find -H "$directory"/* -printf '%y %m %p %l\n' || true
+      find -H "$directory"/*.tar.{gz,xz,zst} -maxdepth 0 -printf '%p %s %T@\n' || true
+    } 2>/dev/null | LC_ALL=C sort | sha256sum
+  )
   export ROCM_ARTIFACTS_FINGERPRINT
 }

@@ -143,8 +143,9 @@ def copy(tmp_path: Path) -> Path:
     """Copy bazelw and its files for a test to change."""
     workspace = tmp_path / "work space"
     shutil.copytree(BAZELW.parent / "tools" / "debian", workspace / "tools" / "debian")
-    (workspace / "tools" / "catalog").mkdir()
-    shutil.copy(BAZELW.parent / "tools" / "catalog" / "fingerprint.sh", workspace / "tools" / "catalog")
+    for name in ("tools/catalog/fingerprint.sh", "tools/version/commit.sh"):
+        (workspace / name).parent.mkdir()
+        shutil.copy(BAZELW.parent / name, workspace / name)
     return Path(shutil.copy(BAZELW, workspace / "bazelw"))
 
 
@@ -360,6 +361,8 @@ def test_root_is_entered_where_the_caller_is(machine: Machine, copy: Path) -> No
     assert f"<--ro-bind><{copy.parent}/tools/debian></etc/bazel>" in command
     assert "<--bind></tmp></tmp>" in command
     assert "<--bind></usr></usr>" not in command
+    for place in ("/etc/apt", "/usr/share/keyrings"):
+        assert (f"<--ro-bind><{place}><{place}>" in command) == Path(place).exists()
     assert f"<--remount-ro></><--chdir><{folder}>" in command
     assert command.endswith("</etc/bazel/bazel><run><//x y><--><>")
     assert f"HOME={machine.home}" in environment
@@ -418,6 +421,29 @@ def test_fingerprint_changes_with_names_modes_and_links_of_the_artifacts(machine
     assert len(set(seen)) == 4
 
 
+def test_fingerprint_changes_with_sizes_and_times_of_archives(machine: Machine, tmp_path: Path) -> None:
+    """Bazel does not read them to know: they are big. They may be links."""
+    artifacts = tmp_path / "artifacts"
+    artifacts.mkdir()
+    archive = tmp_path / "elsewhere"
+    option = f"--repo_env=ROCM_ARTIFACTS_DIR={artifacts}"
+    seen = set()
+    for suffix in ("gz", "xz", "zst"):
+        archive.write_text("content")
+        os.utime(archive, ns=(0, 0))
+        link = artifacts / f"a_lib_generic.tar.{suffix}"
+        link.symlink_to(archive)
+        seen.add(fingerprint(machine, option))
+        os.utime(archive, ns=(0, 1000))
+        seen.add(fingerprint(machine, option))
+        archive.write_text("longer content")
+        os.utime(archive, ns=(0, 1000))
+        seen.add(fingerprint(machine, option))
+        assert fingerprint(machine, option) in seen
+        link.unlink()
+    assert len(seen) == 9
+
+
 def test_fingerprint_is_of_the_directory_that_bazel_will_see(machine: Machine, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name / name).mkdir(parents=True)
@@ -428,3 +454,28 @@ def test_fingerprint_is_of_the_directory_that_bazel_will_see(machine: Machine, t
     machine.home.mkdir(exist_ok=True)
     (machine.home / ".bazelrc").write_text(f"# comment\ncommon {one}\n")
     assert fingerprint(machine) == fingerprint(machine, one)
+
+
+def commit(machine: Machine, **variables: str) -> str:
+    """Return ROCM_COMMIT and ROCM_COMMIT_DATE as Bazel sees them."""
+    printer = machine.fake("printer", 'printf "%s %s" "${ROCM_COMMIT-none}" "${ROCM_COMMIT_DATE-none}"')
+    environment = machine.environment(BAZEL=str(printer), **variables)
+    return subprocess.run([BAZELW, "build"], env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_commit_and_its_date_are_those_that_git_says(machine: Machine) -> None:
+    assert commit(machine) == "none none", "a machine without git"
+    machine.fake("git", 'echo "$TZ" >>"$JOURNAL"; echo "efed3c3b10a5 20251021"')
+    assert commit(machine) == "efed3c3b10a5 20251021"
+    assert machine.journal("git") == [f"-C {BAZELW.parent} log -1 --format=%H %cd --date=format-local:%Y%m%d"]
+    assert "UTC0" in (machine.folder / "journal").read_text().splitlines()
+
+
+def test_what_the_environment_says_of_the_commit_counts(machine: Machine) -> None:
+    machine.fake("git", 'echo "efed3c3b10a5 20251021"')
+    assert commit(machine, ROCM_COMMIT="0123456") == "0123456 none"
+
+
+def test_a_folder_that_git_does_not_know_has_no_commit(machine: Machine) -> None:
+    machine.fake("git", "echo 'fatal: not a git repository' >&2; exit 128")
+    assert commit(machine) == "none none"

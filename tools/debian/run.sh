@@ -51,6 +51,8 @@ add_mounts() {
   done
   # How the machine reaches the network, and who is who on it.
   add --ro-bind /etc/resolv.conf /etc/hosts /etc/passwd /etc/group /etc/pip.conf
+  # Where apt finds packages, and whom it trusts: Debian's ROCm is fetched with it.
+  add --ro-bind /etc/apt /usr/share/keyrings
   [ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
     add --ro-bind /etc/ssl /usr/share/ca-certificates /usr/local/share/ca-certificates
 }

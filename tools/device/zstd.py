@@ -21,8 +21,7 @@ class ZstdError(Exception):
     """A frame that cannot be decoded; the message says why."""
 
 
-@functools.cache
-def _library() -> ctypes.CDLL:
+def _beside() -> ctypes.CDLL:
     # Of a file as of a zip application; importlib.resources does not see into archives without __init__.py.
     loader: Any = sys.modules[__name__].__loader__
     try:
@@ -35,7 +34,12 @@ def _library() -> ctypes.CDLL:
     with open(descriptor, "wb") as file:
         file.write(content)
         file.flush()
-        library = ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+        return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+
+
+@functools.cache
+def _library(path: Path | None) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(path)) if path else _beside()
     size = ctypes.POINTER(ctypes.c_size_t)
     library.zstd_decoder_new.argtypes = [ctypes.c_int]
     library.zstd_decoder_new.restype = ctypes.c_void_p
@@ -50,12 +54,16 @@ def _library() -> ctypes.CDLL:
 
 
 class ZstdDecoder:
-    """Decodes one frame. `ended` says whether its last byte was seen."""
+    """Decodes frames, one after the other. `ended` says whether the last byte of one was the last that was seen.
 
-    def __init__(self) -> None:
+    It takes windows of up to `2^window_log` bytes. `library` is the shared library's file if that is not
+    beside this module.
+    """
+
+    def __init__(self, window_log: int = WINDOW_LOG, library: Path | None = None) -> None:
         self.ended = False
-        self._library = _library()
-        self._handle = self._library.zstd_decoder_new(WINDOW_LOG)
+        self._library = _library(library)
+        self._handle = self._library.zstd_decoder_new(window_log)
         self._out = ctypes.create_string_buffer(0)
         if not self._handle:
             raise MemoryError

@@ -1,0 +1,107 @@
+"""One artifact out of an archive: a file of the machine, or one that a lock file names and Bazel downloads.
+
+Each has a repository of its own. So an archive is fetched and unpacked when a package that needs it is, and again only
+if it changed.
+"""
+
+load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
+load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+
+visibility(["//rules/private/repositories/..."])
+
+# What names of archives end with.
+SUFFIXES = [".tar.gz", ".tar.xz", ".tar.zst"]
+
+_LIMITS = {
+    "ROCM_ARCHIVE_MAX_BYTES": "--max-bytes",
+    "ROCM_ARCHIVE_MAX_MEMBERS": "--max-members",
+    "ROCM_ARCHIVE_MAX_RATIO": "--max-ratio",
+}
+
+def archive_suffix(file_name):
+    """Returns which of SUFFIXES a file's name ends with, or None."""
+    found = [suffix for suffix in SUFFIXES if file_name.endswith(suffix)]
+    return found[0] if found else None
+
+def archive_repository_name(hub, artifact):
+    """Returns the name of the repository of an artifact: without what a repository's name cannot hold.
+
+    Args:
+        hub: name of the repository that the artifact is listed in.
+        artifact: `{name}_{component}_{target}`.
+    """
+    return hub + "." + artifact.replace(":", ".").replace("+", ".on")
+
+def _limits(rctx):
+    options = []
+    for variable, option in _LIMITS.items():
+        value = rctx.getenv(variable, "")
+        if value and not value.isdigit():
+            fail("{}={}: expected a number".format(variable, value))
+        options += [option, value] if value else []
+    return options
+
+def _download(rctx, file_name):
+    """Downloads the archive into the repository; returns its path."""
+    urls = rctx.attr.urls
+    result = rctx.download(
+        url = urls,
+        output = file_name,
+        sha256 = rctx.attr.sha256,
+        allow_fail = True,
+        auth = get_auth(rctx, urls),
+    )
+    if not result.success:
+        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. The warnings above say why: it is not there any more (404), or is not the one that was locked (checksum). Write {} anew with `bazel run //tools/artifacts -- lock`, or add a mirror that has it".format(
+            rctx.attr.lock_file,
+            rctx.attr.artifact,
+            rctx.attr.sha256,
+            " or ".join(urls),
+            rctx.attr.lock_file,
+        ))
+    return rctx.path(file_name)
+
+def _artifact_archive_impl(rctx):
+    decoder = ["--zstd", rctx.path(rctx.attr._zstd_decoder)] if rctx.attr.suffix == ".tar.zst" else []
+    file_name = rctx.attr.artifact + rctx.attr.suffix
+    if rctx.attr.urls:
+        rctx.report_progress("fetching " + file_name)
+        archive = _download(rctx, file_name)
+    else:
+        archive = rctx.path(rctx.attr.file)
+        if not rctx.attr.stamp:
+            rctx.watch(archive)
+    rctx.report_progress("unpacking " + file_name)
+    run_program(rctx, "tools.catalog.one_archive", [
+        "--archive",
+        archive,
+        "--artifact",
+        rctx.attr.artifact,
+        "--repository",
+        rctx.name,
+        "--output",
+        rctx.path("."),
+    ] + (["--size", rctx.attr.bytes, "--sha256", rctx.attr.sha256] if rctx.attr.urls else []) + decoder + _limits(rctx), rctx.attr._sources)
+    if rctx.attr.urls:
+        rctx.delete(archive)
+
+artifact_archive = repository_rule(
+    doc = "The artifact in one archive, as the target that has its name.",
+    implementation = _artifact_archive_impl,
+    attrs = {
+        "artifact": attr.string(mandatory = True, doc = "`{name}_{component}_{target}`."),
+        "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
+        # Not `size`: that attribute is for tests alone, and crashes Bazel 7 here.
+        "bytes": attr.string(doc = "Size of the archive, in decimal, if it is downloaded."),
+        "file": attr.string(doc = "Absolute path of the archive, if it is a file of the machine."),
+        "lock_file": attr.string(doc = "The lock file that names the archive, for errors."),
+        "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),
+        "sha256": attr.string(doc = "SHA-256 of the archive, in hex, if it is downloaded."),
+        "stamp": attr.string(doc = "Changes when the file does; if empty, Bazel watches the file's content."),
+        "suffix": attr.string(mandatory = True, values = SUFFIXES, doc = "What the archive's name ends with."),
+        "urls": attr.string_list(doc = "Where the archive is, mirrors after the first, if it is downloaded."),
+        "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
+        "_zstd_decoder": attr.label(default = "@zstd_decoder//:zstd_decoder.so", allow_single_file = True),
+    },
+    environ = sorted(_LIMITS),
+)

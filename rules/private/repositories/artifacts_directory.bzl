@@ -1,0 +1,89 @@
+"""The artifacts of ROCM_ARTIFACTS_DIR, folders and archives, as targets.
+
+An extension cannot watch paths outside the workspace, so for folders it only declares a constant repository; the rule
+behind that scans the directory. Contents are watched by Bazel itself, through the links that the repository holds. For
+names, modes and the texts of links, and for the sizes and times of archives, there is `ROCM_ARTIFACTS_FINGERPRINT`,
+which bazelw and tools/bazel set anew for each call. When it changes, the extension looks which archives there are.
+
+Where nobody sets it, the rule watches the listings of directories: then modes and texts of links go unnoticed, an archive
+that is added or removed is an error until the server is restarted, and a directory that is removed makes Bazel (7.7 at
+least) speak of an inconsistent file system until `bazel clean --expunge`.
+"""
+
+load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
+load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+
+visibility(["//rules/private/repositories/..."])
+
+DIRECTORY = "ROCM_ARTIFACTS_DIR"
+FINGERPRINT = "ROCM_ARTIFACTS_FINGERPRINT"
+
+_EMPTY = '''"""No artifacts: {} is not set."""
+
+ARTIFACTS = []
+DIST_TARGETS = []
+SPLIT = False
+'''
+
+def directory_archives(mctx, name):
+    """Declares a repository for each archive in the directory that the environment names, if it does.
+
+    Args:
+        mctx: the module_ctx.
+        name: name of the directory's repository.
+
+    Returns:
+        A dict from the file name of an archive to the name of its repository.
+    """
+    directory = mctx.getenv(DIRECTORY, "")
+    fingerprint = mctx.getenv(FINGERPRINT, "")
+    path = mctx.path(directory) if directory.startswith("/") else None
+    if not path or not path.is_dir or not [child for child in path.readdir(watch = "no") if archive_suffix(child.basename)]:
+        return {}
+    stamps = json.decode(run_program(mctx, "tools.catalog.list_archives", ["--artifacts", path], CATALOG_SOURCES))
+    repositories = {}
+    for file_name, stamp in stamps.items():
+        suffix = archive_suffix(file_name)
+        artifact = file_name.removesuffix(suffix)
+        repository = archive_repository_name(name, artifact)
+        if repository in repositories.values():
+            continue  # The same artifact twice is for the scan to refuse.
+        artifact_archive(
+            name = repository,
+            artifact = artifact,
+            file = str(path.get_child(file_name)),
+            stamp = stamp if fingerprint else "",
+            suffix = suffix,
+        )
+        repositories[file_name] = repository
+    return repositories
+
+def _artifacts_directory_impl(rctx):
+    directory = rctx.getenv(DIRECTORY, "")
+    fingerprint = rctx.getenv(FINGERPRINT)
+    if not directory:
+        rctx.file("BUILD.bazel", "")
+        rctx.file("artifacts.bzl", _EMPTY.format(DIRECTORY))
+        return
+    if not directory.startswith("/"):
+        fail("{}={}: expected an absolute path, as in --repo_env={}=/abs/dir".format(DIRECTORY, directory, DIRECTORY))
+    rctx.report_progress("scanning " + directory)
+    arguments = ["--artifacts", directory, "--repository", rctx.name, "--output", rctx.path(".")]
+    for file_name, repository in rctx.attr.archives.items():
+        arguments += ["--archived", "{}={}".format(file_name, repository)]
+    run_program(rctx, "tools.catalog.catalog", arguments, rctx.attr._sources)
+    for path in rctx.read("files_read.txt").splitlines():
+        rctx.watch(path)
+    if not fingerprint:
+        for path in [directory] + rctx.read("directories.txt").splitlines():
+            rctx.path(path).readdir(watch = "yes")
+
+artifacts_directory = repository_rule(
+    doc = "The artifacts of one directory: folders as targets, archives as labels of their own repositories' targets.",
+    implementation = _artifacts_directory_impl,
+    attrs = {
+        "archives": attr.string_dict(doc = "File names of archives in the directory, and the names of their repositories."),
+        "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
+    },
+    environ = [DIRECTORY, FINGERPRINT],
+)

@@ -1,0 +1,132 @@
+"""The archives that a lock file names: a repository for each, and one that lists them all.
+
+`docs/artifacts.md` has the format of the lock file.
+"""
+
+load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
+
+visibility(["//rules/private/repositories/..."])
+
+_VERSION = 1
+_COMPONENTS = ["dbg", "dev", "doc", "lib", "run", "test"]
+_KEYS = {"archives": "list", "base_urls": "list", "dist_targets": "list", "split": "bool"}
+
+_LISTING = '''"""The artifacts that {file} names."""
+
+SPLIT = {split}
+
+DIST_TARGETS = {dist_targets}
+
+ARTIFACTS = [
+{rows}]
+'''
+
+_ROW = """    struct(name = {name}, component = {component}, target = {target}, label = str(Label({label}))),
+"""
+
+def _is_archive(one):
+    """Returns whether an element of `archives` has all that is needed."""
+    if type(one) != "dict" or [key for key in ["name", "sha256", "url"] if type(one.get(key)) != "string"]:
+        return False
+    parts = one["name"].split("_")
+    return (
+        len(parts) == 3 and bool(parts[0]) and parts[1] in _COMPONENTS and bool(parts[2]) and
+        len(one["sha256"]) == 64 and not one["sha256"].strip("0123456789abcdef") and
+        type(one.get("size")) == "int" and bool(archive_suffix(one["url"]))
+    )
+
+def parse_lock(text):
+    """Reads a lock file.
+
+    Args:
+        text: the content of the file.
+
+    Returns:
+        struct(lock, error): what the file says, as a dict, or what is wrong with it.
+    """
+    lock = json.decode(text, default = None)
+    if type(lock) != "dict":
+        return struct(lock = None, error = "expected a JSON object")
+    if lock.get("version") != _VERSION:
+        return struct(lock = None, error = "version is {}; expected {}".format(repr(lock.get("version")), _VERSION))
+    for key, kind in _KEYS.items():
+        if type(lock.get(key)) != kind:
+            return struct(lock = None, error = "{} is {}; expected a {}".format(key, repr(lock.get(key)), kind))
+    names = {}
+    for one in lock["archives"]:
+        if not _is_archive(one):
+            return struct(lock = None, error = "archives: {} is not like {{\"name\": \"{{name}}_{{component}}_{{target}}\", \"sha256\": hex, \"size\": bytes, \"url\": \"….tar.zst\"}}".format(repr(one)))
+        if one["name"] in names:
+            return struct(lock = None, error = "archives: {} is there twice".format(repr(one["name"])))
+        if "://" not in one["url"] and not lock["base_urls"]:
+            return struct(lock = None, error = "archives: {} has a relative url, but base_urls is empty".format(repr(one["name"])))
+        names[one["name"]] = True
+    return struct(lock = lock, error = None)
+
+def _urls(lock, url):
+    return [url] if "://" in url else ["{}/{}".format(base.rstrip("/"), url) for base in lock["base_urls"]]
+
+def locked_artifacts(mctx, name, file):
+    """Declares the repositories of a lock file. One that is missing or wrong is an error only for who loads them.
+
+    Args:
+        mctx: the module_ctx.
+        name: name of the repository that lists them all.
+        file: label of the lock file.
+    """
+    path = mctx.path(file)
+    file = str(file).removeprefix("@@")
+    if not path.exists:
+        locked_listing(name = name, error = "there is no such file", file = file)
+        return
+    parsed = parse_lock(mctx.read(path))
+    if parsed.error:
+        locked_listing(name = name, error = parsed.error, file = file)
+        return
+    repositories = {}
+    for one in parsed.lock["archives"]:
+        repositories[one["name"]] = archive_repository_name(name, one["name"])
+        artifact_archive(
+            name = repositories[one["name"]],
+            artifact = one["name"],
+            bytes = str(one["size"]),
+            lock_file = file,
+            sha256 = one["sha256"],
+            suffix = archive_suffix(one["url"]),
+            urls = _urls(parsed.lock, one["url"]),
+        )
+    locked_listing(
+        name = name,
+        dist_targets = parsed.lock["dist_targets"],
+        file = file,
+        repositories = repositories,
+        split = parsed.lock["split"],
+    )
+
+def _locked_listing_impl(rctx):
+    if rctx.attr.error:
+        fail("\n{}: {}; write it with `bazel run //tools/artifacts -- lock` (--help tells how)".format(rctx.attr.file, rctx.attr.error))
+    rows = []
+    for artifact, repository in sorted(rctx.attr.repositories.items()):
+        name, component, target = artifact.split("_")
+        label = "@{}//:{}".format(repository, artifact.replace(":", "%3A"))
+        rows.append(_ROW.format(name = repr(name), component = repr(component), target = repr(target), label = repr(label)))
+    rctx.file("BUILD.bazel", "")
+    rctx.file("artifacts.bzl", _LISTING.format(
+        dist_targets = repr(rctx.attr.dist_targets),
+        file = rctx.attr.file,
+        rows = "".join(rows),
+        split = rctx.attr.split,
+    ))
+
+locked_listing = repository_rule(
+    doc = "Lists what a lock file names, with labels of the archives' repositories; fetches none of them.",
+    implementation = _locked_listing_impl,
+    attrs = {
+        "dist_targets": attr.string_list(doc = "GPU targets in order of preference."),
+        "error": attr.string(doc = "What is wrong with the lock file."),
+        "file": attr.string(mandatory = True, doc = "The lock file."),
+        "repositories": attr.string_dict(doc = "Artifacts, and the names of their repositories."),
+        "split": attr.bool(doc = "Whether device code comes as artifacts of its own."),
+    },
+)

@@ -1,0 +1,71 @@
+"""The ROCm of Debian or Ubuntu as artifacts: real input without a build of it.
+
+The machine's own apt fetches the packages: its sources say from where, its keys verify them. It works in a directory of
+its own in the repository, so any user can, and nothing of the system changes. Which packages become which artifacts is
+data, in `tools/debian_rocm/table.py`.
+
+What was fetched stays until the declaration or a program changes; `bazel fetch --force --repo=@NAME` takes newer versions.
+"""
+
+load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+
+visibility(["//rules/private/repositories/..."])
+
+_SET = "ROCM_DEBIAN_SET"
+
+_SOURCES = CATALOG_SOURCES + [
+    "//tools/common:documents.py",
+    "//tools/common:errors.py",
+    "//tools/common:program.py",
+    "//tools/debian_rocm:apt.py",
+    "//tools/debian_rocm:choice.py",
+    "//tools/debian_rocm:edits.py",
+    "//tools/debian_rocm:layout.py",
+    "//tools/debian_rocm:sources.py",
+    "//tools/debian_rocm:table.py",
+    "//tools/debian_rocm:tool.py",
+    "//tools/debian_rocm:unpack.py",
+]
+
+_EXPORTED = """
+# Which versions of which packages each artifact is made from.
+exports_files(["packages.json"])
+"""
+
+def _debian_impl(rctx):
+    sources = [rctx.path(source) for source in rctx.attr._sources]
+    directory = rctx.path(".")
+
+    def step(progress, name, options = []):
+        rctx.report_progress(progress)
+        arguments = [name, directory, "--label", "rocm.debian(name = {})".format(repr(rctx.name.replace("+", "~").rpartition("~")[2]))]
+        said = run_program(rctx, "tools.debian_rocm.tool", arguments + options, sources)
+        if said:
+            print(said.strip())  # buildifier: disable=print
+
+    options = ["--suite", rctx.attr.suite, "--set", rctx.getenv(_SET, "") or "all"]
+    step("asking apt for ROCm", "resolve", options + ["--package=" + name for name in rctx.attr.packages])
+    step("fetching packages with apt", "download")
+    step("unpacking packages", "lay-out")
+    rctx.report_progress("scanning artifacts")
+    run_program(rctx, "tools.catalog.catalog", [
+        "--artifacts",
+        rctx.path("artifacts"),
+        "--repository",
+        rctx.name,
+        "--output",
+        directory,
+    ], sources)
+    rctx.file("BUILD.bazel", rctx.read("BUILD.bazel") + _EXPORTED)
+    rctx.file(".bazelignore", "artifacts\n")
+
+debian = repository_rule(
+    doc = "ROCm of Debian or Ubuntu, as the machine's apt fetches it, laid out and catalogued as artifacts.",
+    implementation = _debian_impl,
+    attrs = {
+        "packages": attr.string_list(doc = "Packages to begin with; if there are none, the set that ROCM_DEBIAN_SET names."),
+        "suite": attr.string(doc = "Suite; if empty, trixie of Debian, and of Ubuntu the machine's own release."),
+        "_sources": attr.label_list(default = _SOURCES, allow_files = True),
+    },
+    environ = [_SET],
+)

@@ -1,0 +1,50 @@
+"""Runs the programs of `tools/` while repositories are fetched, by the machine's `python3`.
+
+They need Python 3.11, the standard library, and nothing that is fetched. Each file that they are made of is watched:
+when one changes, what was fetched with it is fetched again.
+"""
+
+visibility(["//rules/private/repositories/..."])
+
+# What the catalog's programs consist of.
+CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
+    "about.py",
+    "archive.py",
+    "catalog.py",
+    "errors.py",
+    "list_archives.py",
+    "members.py",
+    "names.py",
+    "one_archive.py",
+    "repository.py",
+    "scan.py",
+    "unpack.py",
+]] + [Label("//tools/device:zstd.py")]
+
+# Isolated Python has no search path but its own, so it is told where the module's sources begin.
+_BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
+_ANCHOR = Label("//tools/catalog:catalog.py")
+
+def run_program(ctx, module, arguments, sources = [], timeout = 3600):
+    """Runs `main` of a Python module below `tools/`; fails with what it says if it fails.
+
+    Args:
+        ctx: a repository_ctx or module_ctx.
+        module: dotted name, `tools.catalog.catalog`.
+        arguments: list of strings and paths.
+        sources: labels of the files that the program consists of, to be watched.
+        timeout: seconds.
+
+    Returns:
+        What it printed to standard output.
+    """
+    python = ctx.which("python3")
+    if not python:
+        fail("{} runs while repositories are fetched and needs `python3` (3.11 or newer) on PATH. Install it, or build with ./bazelw.".format(module))
+    for source in sources:
+        ctx.path(source)
+    root = ctx.path(_ANCHOR).dirname.dirname.dirname
+    result = ctx.execute([python, "-I", "-B", "-c", _BOOTSTRAP, root, module] + arguments, timeout = timeout)
+    if result.return_code != 0:
+        fail("\n" + (result.stderr.strip() or "{}: exit code {}".format(module, result.return_code)))
+    return result.stdout

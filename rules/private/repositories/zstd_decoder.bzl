@@ -1,0 +1,40 @@
+"""zstd's decoder as a shared library for what runs while repositories are fetched: Python has none before 3.14."""
+
+load(":zig.bzl", "TARGETS")
+
+visibility(["//rules/private/repositories/..."])
+
+_COMPILE = ["-c", "-O2", "-ffunction-sections", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden"]
+
+# Without libc, which zig would have to compile. Asked for that, it finds no headers either: hence two steps.
+_LINK = ["-shared", "-nostdlib", "-rtlib=none", "-s", "-Wl,--gc-sections"]
+
+def _zig_cc(rctx, arguments):
+    cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
+    result = rctx.execute(
+        [rctx.path(rctx.attr._zig), "cc", "-target", TARGETS[cpu]] + arguments,
+        environment = {"ZIG_GLOBAL_CACHE_DIR": ".zig-cache", "ZIG_LOCAL_CACHE_DIR": ".zig-cache"},
+        timeout = 1800,
+    )
+    if result.return_code != 0:
+        fail("{}: zig could not compile {}: {}".format(rctx.name, rctx.attr._source, result.stderr.strip()))
+
+def _zstd_decoder_impl(rctx):
+    source = rctx.path(rctx.attr._source)
+    zstd = rctx.path(rctx.attr._zstd)
+    rctx.report_progress("compiling zstd's decoder")
+    _zig_cc(rctx, _COMPILE + ["-I", zstd.dirname, "-o", "zstd_decoder.o", source])
+    _zig_cc(rctx, _LINK + ["-o", "zstd_decoder.so", "zstd_decoder.o"])
+    rctx.delete("zstd_decoder.o")
+    rctx.delete(".zig-cache")
+    rctx.file("BUILD.bazel", 'exports_files(["zstd_decoder.so"], visibility = ["//visibility:public"])\n')
+
+zstd_decoder = repository_rule(
+    doc = "`//:zstd_decoder.so`, out of the same source as `//tools/device:zstd_decoder.so`, without a build.",
+    implementation = _zstd_decoder_impl,
+    attrs = {
+        "_source": attr.label(default = "//tools/device:zstd_decoder.c", allow_single_file = True),
+        "_zig": attr.label(default = "@zig//:ziglang/zig", allow_single_file = True),
+        "_zstd": attr.label(default = "@zstd//:zstd.c", allow_single_file = True),
+    },
+)
