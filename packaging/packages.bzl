@@ -105,6 +105,19 @@ DEVEL = struct(
     rpath = ["devel/lib", "devel/lib/llvm/lib", "devel/lib/rocm_sysdeps/lib"],
 )
 
+# Libraries that users' machines have to have, because no package brings them, besides those that every manylinux system
+# has: of the kernel's driver interfaces, of NUMA, and for reading ELF files. ROCm's own builds bring them as sysdeps
+# under names of their own; a build against a distribution's needs them from there. The last two are for llvm-cov and
+# llvm-exegesis of Debian's LLVM, which do not start without; nothing else needs them.
+EXTERNALS = [
+    "libdrm.so.2",
+    "libdrm_amdgpu.so.1",
+    "libelf.so.1",
+    "libnuma.so.1",
+    "libcurl.so.4",
+    "libpfm.so.4",
+]
+
 # What all distributions say of themselves.
 METADATA = struct(
     classifiers = [
@@ -117,5 +130,16 @@ METADATA = struct(
     ],
     # Of ROCm, its compiler, and the Python code beside them.
     license_expression = "MIT AND Apache-2.0 WITH LLVM-exception AND Apache-2.0",
-    urls = {"Documentation": "https://rocm.docs.amd.com/", "Source": "https://github.com/ROCm/TheRock"},
+    # Where ROCm's components and Debian's packages install their licence texts.
+    license_patterns = [
+        "share/doc/**/COPYING*",
+        "share/doc/**/LICENSE*",
+        "share/doc/**/NOTICE*",
+        "share/doc/**/copyright",
+    ],
+    urls = {
+        "Documentation": "https://rocm.docs.amd.com/",
+        "Issues": "https://github.com/ROCm/TheRock/issues",
+        "Source": "https://github.com/ROCm/TheRock",
+    },
 )

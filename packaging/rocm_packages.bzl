@@ -1,7 +1,7 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
-load("//packaging:distributions.bzl", "distributions_file")
-load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "LIBRARIES", "METADATA", "PROFILER")
+load("//packaging:distributions.bzl", "names_file")
+load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
@@ -11,8 +11,16 @@ load("//rules:wheel.bzl", "rocm_wheel")
 visibility(["//packaging", "//tests/..."])
 
 _VERSION = Label("//packaging:version")
+_VERSION_SUFFIX = Label("//packaging:version_suffix")
 _PLATFORM_TAG = Label("//packaging:platform_tag")
 _LICENSE = Label("//:LICENSE")
+
+_IMPORT_NAMES = {
+    "core": "rocm_sdk_core",
+    "devel": "rocm_sdk_devel",
+    "libraries": "rocm_sdk_libraries",
+    "profiler": "rocm_profiler",
+}
 
 def _named(name, patterns):
     return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
@@ -32,6 +40,10 @@ def _base_target(target):
 def _identifier(target):
     return target.replace("-", "_")
 
+def _tree(import_name):
+    """Returns the name of the tree beside a package's Python code."""
+    return "_" + import_name + "{suffix}"
+
 def _searched(rpath, trees):
     return ["{}/{}".format(trees[entry.partition("/")[0]], entry.partition("/")[2]) for entry in rpath]
 
@@ -41,8 +53,10 @@ def _wheel(name, package, distribution, readme, requires = [], summary = "", **k
         classifiers = METADATA.classifiers,
         description = Label("//packaging/{}:README.md".format(readme)),
         distribution = distribution,
+        externals = EXTERNALS,
         license_expression = METADATA.license_expression,
         license_files = [_LICENSE],
+        license_patterns = METADATA.license_patterns,
         package = package,
         platform_tag = _PLATFORM_TAG,
         requires = requires,
@@ -51,6 +65,11 @@ def _wheel(name, package, distribution, readme, requires = [], summary = "", **k
         version = _VERSION,
         **kwargs
     )
+
+def _names(name, content):
+    """Declares a JSON file with what the build calls its packages; returns its target."""
+    names_file(name = name, content = json.encode(content), version = _VERSION, version_suffix = _VERSION_SUFFIX)
+    return name
 
 def _glue(package, import_name, files):
     return {Label("//packaging/{}:src/rocm_{}/{}".format(package, "profiler" if package == "profiler" else "sdk_" + package, file)): "{}/{}".format(import_name, file) for file in files}
@@ -63,12 +82,14 @@ def _core(name, artifacts, trees):
         exclude = CORE.exclude,
         rpath = _searched(CORE.rpath, trees),
         tree = trees["core"],
+        version_suffix = _VERSION_SUFFIX,
     )
+    names = _names(name + "core_names", {"tree": trees["core"]})
     _wheel(
         name = name + "core_wheel",
         console_scripts = Label("//packaging/core:src/rocm_sdk_core/console_scripts.json"),
         distribution = "rocm-sdk-core",
-        files = _glue("core", "rocm_sdk_core", ["__init__.py", "_cli.py", "console_scripts.json"]),
+        files = _glue("core", "rocm_sdk_core", ["__init__.py", "_cli.py", "console_scripts.json"]) | {names: "rocm_sdk_core/_package.json"},
         import_name = "rocm_sdk_core",
         package = name + "core",
         readme = "core",
@@ -79,8 +100,8 @@ def _core(name, artifacts, trees):
 def _libraries(name, artifacts, trees, family):
     """Declares the libraries package: the generic one, or that of a family; returns its target."""
     suffix = "_" + family if family else ""
-    tree = trees["libraries"] + ("_" + _identifier(family) if family else "")
-    trees = trees | {"libraries": tree}
+    import_name = "rocm_sdk_libraries" + _identifier(suffix)
+    trees = trees | {"libraries": _tree(import_name)}
     rocm_package(
         name = name + "libraries" + suffix,
         package = "libraries" + suffix,
@@ -89,13 +110,14 @@ def _libraries(name, artifacts, trees, family):
         exclude = LIBRARIES.exclude,
         per_target = bool(family),
         rpath = _searched(LIBRARIES.rpath, trees),
-        tree = tree,
+        tree = trees["libraries"],
+        version_suffix = _VERSION_SUFFIX,
     )
     _wheel(
         name = name + "libraries" + suffix + "_wheel",
         distribution = "rocm-sdk-libraries" + ("-" + family if family else ""),
-        files = _glue("libraries", tree.removeprefix("_"), ["__init__.py"]),
-        import_name = tree.removeprefix("_"),
+        files = _glue("libraries", import_name, ["__init__.py"]),
+        import_name = import_name,
         package = name + "libraries" + suffix,
         readme = "libraries",
         requires = ["rocm-sdk-core=={version}"],
@@ -114,6 +136,7 @@ def _device(name, artifacts, trees, target, targets):
         per_target = True,
         rpath = _searched(DEVICE.rpath, trees),
         tree = trees["libraries"],
+        version_suffix = _VERSION_SUFFIX,
     )
     _wheel(
         name = name + "device_" + target + "_wheel",
@@ -137,12 +160,14 @@ def _profiler(name, artifacts, trees):
         exclude = PROFILER.exclude,
         rpath = _searched(PROFILER.rpath, trees),
         tree = trees["profiler"],
+        version_suffix = _VERSION_SUFFIX,
     )
+    names = _names(name + "profiler_names", {"core_tree": trees["core"], "tree": trees["profiler"]})
     _wheel(
         name = name + "profiler_wheel",
         console_scripts = Label("//packaging/profiler:src/rocm_profiler/console_scripts.json"),
         distribution = "rocm-profiler",
-        files = _glue("profiler", "rocm_profiler", ["__init__.py", "_cli.py", "console_scripts.json"]),
+        files = _glue("profiler", "rocm_profiler", ["__init__.py", "_cli.py", "console_scripts.json"]) | {names: "rocm_profiler/_package.json"},
         import_name = "rocm_profiler",
         package = name + "profiler",
         readme = "profiler",
@@ -169,6 +194,7 @@ def _devel(name, artifacts, trees, split, families, builds_on):
         kind = "devel",
         rpath = _searched(DEVEL.rpath, trees),
         tree = trees["devel"],
+        version_suffix = _VERSION_SUFFIX,
     )
     _wheel(
         name = name + "devel_wheel",
@@ -201,7 +227,7 @@ def _static_extras(content):
 
 def _selector(name, content):
     """Declares `rocm` twice: the sdist that looks at the machine, and the wheel with explicit extras only."""
-    distributions_file(name = name + "distributions", content = json.encode(content), version = _VERSION)
+    distributions = _names(name + "distributions", content)
     project = dict(
         classifiers = METADATA.classifiers,
         description = Label("//packaging/rocm:README.md"),
@@ -216,22 +242,23 @@ def _selector(name, content):
     rocm_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
-        files = {name + "distributions": "src/rocm_sdk/_distributions.json"},
+        files = {distributions: "src/rocm_sdk/_distributions.json"},
         **project
     )
     rocm_static_wheel(
         name = name + "rocm_static_wheel",
         console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
         extras = _static_extras(content),
-        files = {name + "distributions": "rocm_sdk/_distributions.json"},
+        files = {distributions: "rocm_sdk/_distributions.json"},
         requires = [_pin(content["packages"]["core"])],
         strip_prefix = "src",
         **project
     )
 
 def _content(split, targets, dist_targets, trees, has_profiler):
-    """What `_distributions.json` says, but for the version."""
+    """What `_distributions.json` says, but for the version and the version suffix."""
     suffix = "" if split else "-{target}"
+    libraries = "rocm_sdk_libraries" + _identifier(suffix)
     packages = {
         "core": {"distribution": "rocm-sdk-core", "import": "rocm_sdk_core", "tree": trees["core"]},
         "devel": {"distribution": "rocm-sdk-devel", "import": "rocm_sdk_devel", "tree": trees["devel"]},
@@ -239,8 +266,8 @@ def _content(split, targets, dist_targets, trees, has_profiler):
     if split or targets:
         packages["libraries"] = {
             "distribution": "rocm-sdk-libraries" + suffix,
-            "import": trees["libraries"].removeprefix("_") + suffix.replace("-", "_"),
-            "tree": trees["libraries"] + suffix.replace("-", "_"),
+            "import": libraries,
+            "tree": _tree(libraries),
         }
     if split and targets:
         packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
@@ -252,6 +279,8 @@ def _content(split, targets, dist_targets, trees, has_profiler):
         "layout": "split" if split else "family",
         "packages": packages,
         "targets": targets,
+        "version": "{version}",
+        "version_suffix": "{suffix}",
     }
 
 def rocm_packages(name, artifacts, split, dist_targets = []):
@@ -263,7 +292,7 @@ def rocm_packages(name, artifacts, split, dist_targets = []):
         split: whether device code comes as artifacts per target, beside generic ones.
         dist_targets: GPU targets in order of preference, as dist_info.json has them.
     """
-    trees = {"core": "_rocm_sdk_core", "devel": "_rocm_sdk_devel", "libraries": "_rocm_sdk_libraries", "profiler": "_rocm_profiler"}
+    trees = {package: _tree(import_name) for package, import_name in _IMPORT_NAMES.items()}
     features = {}
     for artifact in artifacts:
         if artifact.target != "generic":
@@ -282,7 +311,22 @@ def rocm_packages(name, artifacts, split, dist_targets = []):
     packages = core + libraries + profiler + devel
     for package in packages:
         native.alias(name = package + "_plan", actual = package)
+        for report in ["platform_tag", "sbom"]:
+            native.filegroup(name = "{}_{}".format(package, report), srcs = [package + "_wheel"], output_group = report)
     distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
+    native.filegroup(
+        name = name + "platform_tags",
+        srcs = [package + "_wheel" for package in packages],
+        output_group = "platform_tag",
+        visibility = ["//visibility:public"],
+    )
     static = [name + "rocm_static_wheel"]
     native.filegroup(name = name + "all_wheels", srcs = distributions + static, visibility = ["//visibility:public"])
-    rocm_index(name = name + "dist", distributions = distributions, static = static, visibility = ["//visibility:public"])
+    rocm_index(
+        name = name + "dist",
+        distributions = distributions,
+        selector = name + "distributions",
+        static = static,
+        title = "ROCm for Python",
+        visibility = ["//visibility:public"],
+    )

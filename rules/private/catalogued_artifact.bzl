@@ -14,12 +14,13 @@ def _catalogued_artifact_impl(ctx):
         unit("big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest, [file], cores, is_big_file = True)
         for file, manifest, cores in zip(ctx.files.big_srcs, ctx.files.big_manifests, ctx.attr.big_cores)
     ]
-    return artifact_providers(ctx, artifact, ctx.file.manifest, units)
+    return artifact_providers(ctx, artifact, ctx.file.manifest, units, ctx.attr.archive_sha256 or None)
 
 catalogued_artifact = rule(
     doc = "An artifact found by the catalog.",
     implementation = _catalogued_artifact_impl,
     attrs = {
+        "archive_sha256": attr.string(doc = "SHA-256 of the archive that the artifact came as, if it did and that is known."),
         "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of."),
         "big_cores": attr.int_list(doc = "How many cores packing each big file can use, in their order."),
         "big_manifests": attr.label_list(allow_files = [".json"], doc = "The manifest of each big file, in their order."),

@@ -1,6 +1,7 @@
 """rocm_package: plans one Python distribution and packs its entries."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -16,8 +17,8 @@ def _definition(ctx):
         "kind": ctx.attr.kind,
         "package": ctx.attr.package,
         "per_target": ctx.attr.per_target,
-        "rpath": ctx.attr.rpath,
-        "tree": ctx.attr.tree,
+        "rpath": [with_suffix(ctx, directory) for directory in ctx.attr.rpath],
+        "tree": with_suffix(ctx, ctx.attr.tree),
     }))
     return definition
 
@@ -104,8 +105,11 @@ def _rocm_package_impl(ctx):
     return [
         DefaultInfo(files = depset([plan])),
         PackageInfo(
+            archives = {artifact_id(artifact): artifact.archive_sha256 for artifact in artifacts if artifact.archive_sha256},
             big_files = [unit.id for _, unit in units if unit.is_big_file],
-            definition = struct(package = ctx.attr.package, kind = ctx.attr.kind, tree = ctx.attr.tree),
+            builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on],
+            definition = struct(package = ctx.attr.package, kind = ctx.attr.kind, tree = with_suffix(ctx, ctx.attr.tree)),
+            facts = depset([unit.facts for artifact in artifacts for unit in artifact.units]),
             indexes = depset([index for _, index in packed]),
             plan = plan,
             segments = depset([segment for segment, _ in packed]),
@@ -126,13 +130,13 @@ The default output is the plan: JSON that says of every entry where it comes fro
         "package": attr.string(mandatory = True, doc = "Name of the package, in plans, errors and progress."),
         "per_target": attr.bool(doc = "Whether users have one of several such packages, by GPU target."),
         "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files a devel package holds itself, although packages that it builds on are made from them, too: those packages leave them out."),
-        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`."),
-        "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix."),
+        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`. `{suffix}` in the tree's name stands for the version suffix."),
+        "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix. `{suffix}` stands for the version suffix."),
         "_compression": attr.label(default = "//rules/settings:compression"),
         "_launcher": attr.label(default = "//tools/launcher", executable = True, cfg = "target"),
         "_pack": tool_attr("//tools/pack:pack_tool"),
         "_plan": tool_attr("//tools/plan:plan_tool"),
         "_verbose": attr.label(default = "//rules/settings:verbose"),
-    },
+    } | VERSION_SUFFIX_ATTRS,
     provides = [PackageInfo],
 )

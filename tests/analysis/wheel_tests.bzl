@@ -24,6 +24,12 @@ def _wheel_impl(ctx):
     asserts.equals(env, [target[PyWheelInfo].wheel], target[DefaultInfo].files.to_list())
     (link,) = actions_of(env, "RocmLink")
     assert_hermetic(env, link)
+
+    # No flag can have a wheel made whose platform tag is not proven, or without its bill of materials.
+    for mnemonic in ["RocmPlatformTag", "RocmSbom"]:
+        (action,) = actions_of(env, mnemonic)
+        assert_hermetic(env, action)
+        asserts.true(env, action.outputs.to_list()[0] in link.inputs.to_list(), mnemonic + ": its output is no input of link")
     project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
     asserts.equals(env, ["my-sdk-base==1.0rc2"], project["requires"])
     return analysistest.end(env)
@@ -103,6 +109,6 @@ def wheel_test_suite(name):
     _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")
     _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
-    messages = ["version \"1.0/../x\" holds \"/\"", "expected a version as PEP 440 has it"]
+    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
     native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_bad_version_test"]])

@@ -1,21 +1,39 @@
-"""Writes the plans of this build over the golden ones: `bazel run //tests/golden:update`."""
+"""Writes files of this build over those in the workspace: `bazel run //tests/golden:update`.
 
+    update --options FILE PLAN…
+
+They are the plans of the mini SDK, and the options of the matrix that .bazelrc imports.
+"""
+
+import argparse
 import os
 import shutil
 import sys
 from pathlib import Path
 
 
-def main(plans: list[str]) -> int:
-    """Copy each plan into this folder of the workspace, in place of all that are there."""
-    folder = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "tests" / "golden"
+def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
+    """Copy each plan in place of all golden ones, and the options; returns the files written."""
+    folder = workspace / "tests" / "golden"
     for old in folder.glob("*/*.plan.json"):
         old.unlink()
-    for plan in map(Path, plans):
-        golden = folder / plan.parent.name / plan.name
-        golden.parent.mkdir(exist_ok=True)
-        shutil.copyfile(plan, golden)
-        print(golden.relative_to(folder))
+    copies = {folder / plan.parent.name / plan.name: plan for plan in plans}
+    copies[workspace / "packaging" / "matrix.bazelrc"] = options
+    for copy, source in copies.items():
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(source, copy)
+    return [*copies]
+
+
+def main(argv: list[str]) -> int:
+    """Write, and say what was written."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--options", type=Path, required=True, help="options of the matrix")
+    parser.add_argument("plans", type=Path, nargs="*", help="plans, each in a folder named like its layout")
+    args = parser.parse_args(argv)
+    workspace = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
+    for path in update(workspace, args.plans, args.options):
+        print(path.relative_to(workspace))
     return 0
 
 

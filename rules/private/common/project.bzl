@@ -1,6 +1,8 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:pep440.bzl", "check_version")
 
 visibility(["//rules/..."])
 
@@ -19,7 +21,7 @@ PROJECT_ATTRS = {
 }
 
 def version_of(ctx):
-    """Reads the version; fails on what could not be part of a file name. PEP 440 is checked by the tools.
+    """Reads the version; fails unless it is one of PEP 440 in normal form.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS.
@@ -28,9 +30,7 @@ def version_of(ctx):
         string, the version.
     """
     version = ctx.attr.version[BuildSettingInfo].value
-    for character in version.elems():
-        if not (character.isalnum() or character in ".+!_-"):
-            fail("{}: version {} holds {}; expected a version as PEP 440 has it, like 7.10.0 or 7.10.0rc2. Set --{}=…".format(ctx.label, repr(version), repr(character), ctx.attr.version.label))
+    check_version(version, shown(ctx.label), shown(ctx.attr.version.label))
     return version
 
 def escaped(name):

@@ -1,5 +1,6 @@
 """The one way in which rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
@@ -18,7 +19,7 @@ def tool_args(ctx):
         Args.
     """
     args = ctx.actions.args()
-    args.add(str(ctx.label).replace("@@//", "//"), format = "--label=%s")
+    args.add(shown(ctx.label), format = "--label=%s")
     args.set_param_file_format("multiline")
     args.use_param_file("@%s", use_always = True)
     return args

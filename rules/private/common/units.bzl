@@ -50,7 +50,7 @@ def _inspect_unit(ctx, artifact, unit, identity):
     )
     return struct(id = identity, cores = unit.cores, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest)
 
-def artifact_providers(ctx, artifact, manifest, units):
+def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """Declares the inspect actions of an artifact and returns its providers.
 
     Args:
@@ -58,6 +58,7 @@ def artifact_providers(ctx, artifact, manifest, units):
         artifact: the artifact's name, `{name}_{component}_{target}`.
         manifest: File, its manifest.
         units: list of `unit`, the small files' first.
+        archive_sha256: SHA-256 of the archive that the artifact came as, or None.
 
     Returns:
         list of providers.
@@ -72,5 +73,12 @@ def artifact_providers(ctx, artifact, manifest, units):
     return [
         DefaultInfo(files = depset([manifest])),
         OutputGroupInfo(facts = depset([unit.facts for unit in inspected])),
-        ArtifactInfo(artifact_name = parts[0], component = parts[1], target = parts[2], manifest = manifest, units = inspected),
+        ArtifactInfo(
+            archive_sha256 = archive_sha256,
+            artifact_name = parts[0],
+            component = parts[1],
+            manifest = manifest,
+            target = parts[2],
+            units = inspected,
+        ),
     ]

@@ -8,6 +8,7 @@ A *unit* is what one inspect action and one pack action work on: one big file, o
 the small files of the artifact."""
 
 FIELDS = {
+    "archive_sha256": "string: SHA-256 of the archive that the artifact came as, or None.",
     "artifact_name": "string: what the artifact is part of, e.g. `core-hip`.",
     "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
     "manifest": "File: JSON list of entries (path, kind, mode, text of links).",

@@ -24,7 +24,7 @@ def _read_json(name: str) -> Any:
 
 
 def tree() -> Path:
-    """Return this package's tree; the build writes `_package.json` when it does not have the usual name."""
+    """Return this package's tree, which `_package.json` of the build names: it may have a version suffix."""
     facts = _read_json("_package.json") or {}
     return _HERE.parent / str(facts.get("tree", f"_{_HERE.name}"))
 

@@ -26,7 +26,7 @@ def _read_json(name: str) -> Any:
 
 
 def trees() -> tuple[Path, Path]:
-    """Return this package's tree and core's; the build writes `_package.json` when they lack the usual names."""
+    """Return this package's tree and core's, which `_package.json` of the build names: they may have a suffix."""
     facts = _read_json("_package.json") or {}
     own = str(facts.get("tree", f"_{_HERE.name}"))
     return _HERE.parent / own, _HERE.parent / str(facts.get("core_tree", "_rocm_sdk_core"))

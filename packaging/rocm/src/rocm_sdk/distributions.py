@@ -54,6 +54,7 @@ class Distributions:
 
     `layout` is `split` (device code in packages of its own) or `family` (libraries packages with device code inside).
     `packages` has the keys `core`, `libraries`, `device` (split only), `devel`, and `profiler` if it was built.
+    `version_suffix` is what all trees' names end in, so that packages of other versions can lie beside them; or "".
     """
 
     version: str
@@ -61,6 +62,7 @@ class Distributions:
     targets: tuple[str, ...]
     default_target: str
     packages: dict[str, PackageNames]
+    version_suffix: str = ""
 
     def target_packages(self) -> dict[str, PackageNames]:
         """Return the names of the packages that exist once per target, by target, in the build's order."""
@@ -79,7 +81,12 @@ def parse_distributions(text: str) -> Distributions:
         for role, names in fields["packages"].items()
     }
     return Distributions(
-        fields["version"], fields["layout"], tuple(fields["targets"]), fields["default_target"], packages
+        fields["version"],
+        fields["layout"],
+        tuple(fields["targets"]),
+        fields["default_target"],
+        packages,
+        fields.get("version_suffix", ""),
     )
 
 

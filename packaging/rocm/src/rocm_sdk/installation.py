@@ -49,15 +49,20 @@ def find_site(import_name: str) -> Path | None:
     return Path(spec.origin).parent.parent
 
 
-def find_package(names: PackageNames) -> InstalledPackage | None:
+def find_package(names: PackageNames, known: Distributions) -> InstalledPackage | None:
     """Return the installed package with a glue package of its own, or None."""
     site = find_site(names.import_name)
-    return None if site is None else find_in_site(names, site)
+    return None if site is None else find_in_site(names, site, known)
 
 
-def find_in_site(names: PackageNames, site: Path, dist_infos: dict[str, Path] | None = None) -> InstalledPackage | None:
-    """Return the package if it is installed in the directory `site`; `dist_infos` saves reading it again."""
-    found = (list_dist_infos(site) if dist_infos is None else dist_infos).get(normalize_name(names.distribution))
+def find_in_site(names: PackageNames, site: Path, known: Distributions) -> InstalledPackage | None:
+    """Return the package if it is installed in the directory `site`."""
+    return find_listed(names, site, list_dist_infos(site, known))
+
+
+def find_listed(names: PackageNames, site: Path, dist_infos: dict[str, Path]) -> InstalledPackage | None:
+    """Return the package if it is among the metadata directories of `site`."""
+    found = dist_infos.get(normalize_name(names.distribution))
     return None if found is None else InstalledPackage(names, site, found)
 
 
@@ -66,22 +71,28 @@ def installed_packages(distributions: Distributions | None = None) -> dict[str, 
     known = distributions or load_distributions()
     wanted = [names for names in known.packages.values() if not names.is_per_target]
     wanted += known.target_packages().values()
-    glued = {names.distribution: find_package(names) for names in wanted if names.import_name}
+    glued = {names.distribution: find_package(names, known) for names in wanted if names.import_name}
     found = {name: package for name, package in glued.items() if package is not None}
     sites = list(dict.fromkeys(package.site for package in found.values()))
     for names in wanted:
         for site in sites if not names.import_name else []:
-            package = find_in_site(names, site)
+            package = find_in_site(names, site, known)
             if package is not None:
                 found.setdefault(names.distribution, package)
     return found
 
 
-def list_dist_infos(site: Path) -> dict[str, Path]:
-    """Return the metadata directories with a RECORD in `site`, by normalized distribution name."""
+def list_dist_infos(site: Path, known: Distributions) -> dict[str, Path]:
+    """Return the metadata directories with a RECORD in `site`, by normalized distribution name.
+
+    Of several of one name that of this build's version counts. If the build has a version suffix, so that packages of
+    other versions can lie there with trees of their own, these are none of its business.
+    """
     found = {}
-    for path in sorted(site.glob("*.dist-info")):
-        if (path / "RECORD").is_file():
+    own_ending = f"-{known.version}.dist-info"
+    for path in sorted(site.glob("*.dist-info"), key=lambda path: (path.name.endswith(own_ending), path)):
+        is_of_this_build = path.name.endswith(own_ending) or not known.version_suffix
+        if is_of_this_build and (path / "RECORD").is_file():
             found[normalize_name(path.name.partition("-")[0])] = path
     return found
 
@@ -91,7 +102,7 @@ def normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def own_package() -> InstalledPackage | None:
+def own_package(known: Distributions) -> InstalledPackage | None:
     """Return the package `rocm` itself, this code; None if it runs from its sources."""
     site = Path(__file__).parent.parent
-    return find_in_site(PackageNames(OWN_DISTRIBUTION, __package__ or "", __package__ or ""), site)
+    return find_in_site(PackageNames(OWN_DISTRIBUTION, __package__ or "", __package__ or ""), site, known)

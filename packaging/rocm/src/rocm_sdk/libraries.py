@@ -39,7 +39,7 @@ def find_libraries(*shortnames: str) -> list[Path]:
 def find_role(role: str, distributions: Distributions) -> InstalledPackage | None:
     """Return the installed package of that role; among several of a kind, the one of the target chosen at install."""
     for names in role_candidates(role, distributions):
-        package = find_package(names)
+        package = find_package(names, distributions)
         if package is not None:
             return package
     return None

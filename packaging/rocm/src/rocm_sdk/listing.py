@@ -31,7 +31,7 @@ def list_packages() -> list[Listed]:
     """
     known = load_distributions()
     targets = {names.distribution: target for target, names in known.target_packages().items()}
-    own = own_package()
+    own = own_package(known)
     installed = [*([own] if own else []), *installed_packages(known).values()]
     # The development tree last: it holds links to the files of the others.
     installed.sort(key=lambda package: package.names == known.packages["devel"])

@@ -38,7 +38,7 @@ def mismatch_here() -> Mismatch | None:
     known, selection = load_distributions(), load_selection()
     packages = installed_packages(known)
     fault = find_mismatch(known, selection, os.environ, detect_gpus(), packages)
-    return None if fault is None else Mismatch(fault, choose_again(known, packages, installer_name()))
+    return None if fault is None else Mismatch(fault, choose_again(known, packages, installer_name(known)))
 
 
 def find_mismatch(
@@ -90,8 +90,8 @@ def requirement(known: Distributions, packages: Collection[str]) -> str:
     return f"rocm[{listed}]=={known.version}" if listed else f"rocm=={known.version}"
 
 
-def installer_name() -> str:
+def installer_name(known: Distributions) -> str:
     """Return what `rocm` was installed with, as its metadata says (PEP 376, INSTALLER); `pip` if nothing does."""
-    own = own_package()
+    own = own_package(known)
     file = own.dist_info / "INSTALLER" if own else None
     return file.read_text("utf-8").strip() if file and file.is_file() else "pip"

@@ -55,7 +55,7 @@ def version_skew(known: Distributions, sites: Sequence[Path]) -> Iterator[Findin
     ours = {names.distribution for names in (*known.packages.values(), *known.target_packages().values())}
     normal = {name.lower() for name in ours}
     for site in sites:
-        for name, dist_info in sorted(list_dist_infos(site).items()):
+        for name, dist_info in sorted(list_dist_infos(site, known).items()):
             if not (name.startswith("rocm-sdk-") or name in ("rocm", "rocm-profiler")):
                 continue
             version = InstalledPackage(known.packages["core"], site, dist_info).version

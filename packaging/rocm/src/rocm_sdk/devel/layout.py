@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..distributions import Distributions, load_distributions
 from ..errors import DevelError, DevelNotInstalledError
-from ..installation import InstalledPackage, find_in_site, find_site, list_dist_infos
+from ..installation import InstalledPackage, find_listed, find_site, list_dist_infos
 
 ARCHIVE_NAMES = ("_devel.tar", "_devel.tar.xz")
 LOCK_NAME = "_devel.lock"
@@ -126,17 +126,17 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
     known = distributions or load_distributions()
     names = known.packages["devel"]
     site = find_site(names.import_name)
-    dist_infos = list_dist_infos(site) if site else {}
-    devel = find_in_site(names, site, dist_infos) if site else None
+    dist_infos = list_dist_infos(site, known) if site else {}
+    devel = find_listed(names, site, dist_infos) if site else None
     if site is None or devel is None:
         where = f"{names.distribution} has no metadata in {site}" if site else f"{names.distribution} is not installed"
         raise DevelNotInstalledError(f'{where}. Install it: pip install "rocm[devel]=={known.version}"')
-    beside = [find_in_site(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
-    targets = [find_in_site(other, site, dist_infos) for other in known.target_packages().values()]
+    beside = [find_listed(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
+    targets = [find_listed(other, site, dist_infos) for other in known.target_packages().values()]
     return DevelLayout(
         find_home(devel, os.environ),
         devel,
-        find_in_site(known.packages["core"], site, dist_infos),
+        find_listed(known.packages["core"], site, dist_infos),
         tuple(package for package in beside if package and package.version == devel.version),
         tuple(package for package in targets if package and package.version == devel.version),
     )

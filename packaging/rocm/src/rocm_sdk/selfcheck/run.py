@@ -38,7 +38,7 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     """Name every check that applies, in a fixed order; `quick` ones read no file as a whole."""
     known = load_distributions()
     packages = dict(sorted(installed_packages(known).items()))
-    own = own_package()
+    own = own_package(known)
     everything = {**packages, **({own.names.distribution: own} if own else {})}
     yield Check("devel", partial(check_devel, known, packages), first=True)
     yield Check("packages", partial(check_packages, known, packages))

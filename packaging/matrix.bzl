@@ -1,0 +1,52 @@
+"""The matrix: what packages are built for. Platform, layout, GPU targets and kind of version, as data.
+
+Each value is a `--config` of its name: `bazel build --config=nightly --config=gfx110X-all //packaging:all_wheels`.
+`.bazelrc` has them from `matrix.bazelrc`, which is written from this file: `bazel run //tests/golden:update`.
+"""
+
+load("//rules:version.bzl", "KINDS")
+
+visibility(["//packaging", "//tests/..."])
+
+# Families of GPU targets, as ROCm's builds know them.
+FAMILIES = {
+    "gfx101X-dgpu": ["gfx1010", "gfx1011", "gfx1012"],
+    "gfx103X-dgpu": ["gfx1030", "gfx1032"],
+    "gfx110X-all": ["gfx1100", "gfx1101", "gfx1102", "gfx1103"],
+    "gfx115X-all": ["gfx1150", "gfx1151", "gfx1152", "gfx1153"],
+    "gfx120X-all": ["gfx1200", "gfx1201"],
+    "gfx90X-dcgpu": ["gfx906", "gfx908", "gfx90a"],
+    "gfx94X-dcgpu": ["gfx942"],
+    "gfx950-dcgpu": ["gfx950"],
+}
+
+# How artifacts are laid out, and so packages. Artifacts have one layout; the option says which is expected.
+LAYOUTS = ["family", "split"]
+
+_PLATFORMS = ["linux_aarch64", "linux_x86_64"]
+
+# Dimension -> its values -> the options that make it so. A dimension that is left out is as options outside of the
+# matrix say: the machine itself, the layout that the artifacts have, all their targets, a dev version.
+MATRIX = {
+    "platform": {
+        platform: ["--platforms=//:" + platform, "--//packaging:platform_tag=" + platform]
+        for platform in _PLATFORMS
+    },
+    "layout": {layout: ["--repo_env=ROCM_LAYOUT=" + layout] for layout in LAYOUTS},
+    "targets": {family: ["--repo_env=ROCM_TARGETS=" + family] for family in FAMILIES},
+    "version": {kind: ["--//packaging:version_kind=" + kind] for kind in KINDS},
+}
+
+def combinations(matrix):
+    """Returns every choice of one value from each dimension.
+
+    Args:
+        matrix: dict like MATRIX.
+
+    Returns:
+        list of dict, dimension -> value.
+    """
+    chosen = [{}]
+    for dimension, values in matrix.items():
+        chosen = [choice | {dimension: value} for choice in chosen for value in values]
+    return chosen

@@ -1,0 +1,128 @@
+"""rocm_version: the version of every distribution, out of a base and what kind of a build it is."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
+load("//rules/private:version_suffix.bzl", "version_suffix")
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:pep440.bzl", "check_version")
+
+visibility(["//rules"])
+
+KINDS = ["dev", "nightly", "prerelease", "release"]
+
+# The serial that stands for the commit that is checked out, or for its date.
+_STAMP = "stamp"
+_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+def _refuse(ctx, serial, expected, example):
+    flag = shown(ctx.attr.serial.label)
+    remedy = "Set --{}={}".format(flag, example) if example else "Leave out --{}, or choose another kind with --{}=KIND".format(flag, shown(ctx.attr.kind.label))
+    fail("{}: version kind `{}` with serial {}: expected {}. {}".format(shown(ctx.label), ctx.attr.kind[BuildSettingInfo].value, repr(serial), expected, remedy))
+
+def _stamp(ctx, serial, stamp, expected, example):
+    """Returns what the stamp is, if known."""
+    if not stamp:
+        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git for it)", example)
+    return stamp
+
+def _dev(ctx, base, serial):
+    expected = "a commit, of 7 to 40 hexadecimal digits in lower case"
+    example = "efed3c3b10a5"
+    if not serial:
+        return base + ".dev0"
+    commit = _stamp(ctx, serial, ctx.attr.commit, expected, example) if serial == _STAMP else serial
+    if commit.strip("0123456789abcdef") or len(commit) < 7 or len(commit) > 40:
+        _refuse(ctx, serial, expected + ", or `stamp` for the one that is checked out, or nothing", example)
+    return "{}.dev0+g{}".format(base, commit)
+
+def _is_date(text):
+    if len(text) != 8 or not text.isdigit():
+        return False
+    month, day = int(text[4:6]), int(text[6:])
+    return month >= 1 and month <= 12 and day >= 1 and day <= _DAYS[month - 1]
+
+def _nightly(ctx, base, serial):
+    expected = "a date, YYYYMMDD"
+    date = _stamp(ctx, serial, ctx.attr.commit_date, expected, "20251021") if serial in ["", _STAMP] else serial
+    if not _is_date(date):
+        _refuse(ctx, serial, expected + ", or `stamp` for that of the commit", "20251021")
+    return "{}a{}".format(base, date)
+
+def _prerelease(ctx, base, serial):
+    if not serial.isdigit() or str(int(serial)) != serial:
+        _refuse(ctx, serial, "the number of the release candidate, from 0 on, without leading zeros", "2")
+    return "{}rc{}".format(base, serial)
+
+def _release(ctx, base, serial):
+    if serial:
+        _refuse(ctx, serial, "no serial: a release is {} itself".format(base), None)
+    return base
+
+_FORMS = {"dev": _dev, "nightly": _nightly, "prerelease": _prerelease, "release": _release}
+
+def _rocm_version_impl(ctx):
+    base = ctx.attr.base
+    if [part for part in base.split(".") if not part.isdigit()]:
+        fail("{}: base {}: expected numbers with dots between them, like 7.10.0. What follows them is the kind's business: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
+    version = ctx.build_setting_value or _FORMS[ctx.attr.kind[BuildSettingInfo].value](ctx, base, ctx.attr.serial[BuildSettingInfo].value)
+    check_version(version, shown(ctx.label), shown(ctx.label))
+    text = ctx.actions.declare_file(ctx.label.name + ".txt")
+    ctx.actions.write(text, version + "\n")
+    return [BuildSettingInfo(value = version), DefaultInfo(files = depset([text]))]
+
+_rocm_version = rule(
+    doc = "A build setting: the version given on the command line, else that of the kind.",
+    implementation = _rocm_version_impl,
+    attrs = {
+        "base": attr.string(mandatory = True, doc = "The release that this build leads to, `X.Y.Z`."),
+        "commit": attr.string(doc = "The commit that `stamp` stands for, if known."),
+        "commit_date": attr.string(doc = "Its date, YYYYMMDD, if known."),
+        "kind": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the kind."),
+        "serial": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the serial."),
+    },
+    build_setting = config.string(flag = True),
+)
+
+def rocm_version(name, base, kind = "dev", serial = "", version = "", commit = "", commit_date = "", **kwargs):
+    """Declares the version of every distribution, as build settings.
+
+    | setting | meaning |
+    |---|---|
+    | `{name}_kind` | `dev`, `nightly`, `prerelease` or `release` |
+    | `{name}_serial` | the commit (dev), date (nightly) or number (prerelease) |
+    | `{name}` | overrides both: a whole version, in the normal form of PEP 440 |
+    | `{name}_suffix` | part of the trees' names, so that two versions can lie side by side; empty for none |
+
+    Give `{name}` to the rules that want a version, and `{name}_suffix` to `rocm_package`. Building `{name}` writes
+    `{name}.txt` with the version.
+
+    | kind | serial | version |
+    |---|---|---|
+    | `dev` | | `7.10.0.dev0` |
+    | `dev` | commit, or `stamp` | `7.10.0.dev0+gefed3c3b10a5` |
+    | `nightly` | date; `stamp`, or nothing, for the commit's | `7.10.0a20251021` |
+    | `prerelease` | number | `7.10.0rc2` |
+    | `release` | | `7.10.0` |
+
+    Args:
+        name: name of the version, and what the names of the other settings begin with.
+        base: the release that builds lead to, `X.Y.Z`; `rocm.version` of the module extension reads it from a file.
+        kind: what `{name}_kind` is if it is not set.
+        serial: what `{name}_serial` is if it is not set.
+        version: what `{name}` is if it is not set: a whole version that overrides kind and serial, or empty.
+        commit: the commit that the serial `stamp` stands for.
+        commit_date: its date, YYYYMMDD.
+        **kwargs: attributes that all rules have, such as `visibility`.
+    """
+    string_flag(name = name + "_kind", build_setting_default = kind, values = KINDS, **kwargs)
+    string_flag(name = name + "_serial", build_setting_default = serial, **kwargs)
+    version_suffix(name = name + "_suffix", build_setting_default = "", **kwargs)
+    _rocm_version(
+        name = name,
+        base = base,
+        build_setting_default = version,
+        commit = commit,
+        commit_date = commit_date,
+        kind = name + "_kind",
+        serial = name + "_serial",
+        **kwargs
+    )

@@ -1,0 +1,51 @@
+"""The version suffix: part of the trees' names, so that two versions can lie side by side."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:labels.bzl", "shown")
+
+visibility(["//rules/..."])
+
+# Stands for the suffix in the name of a tree.
+PLACEHOLDER = "{suffix}"
+
+VERSION_SUFFIX_ATTRS = {
+    "version_suffix": attr.label(
+        providers = [BuildSettingInfo],
+        doc = "The build setting that holds the version suffix, of `rocm_version`. `{suffix}` stands for it, with `_` before it, or for nothing.",
+    ),
+}
+
+def with_suffix(ctx, text):
+    """Puts the version suffix into a text with names of trees.
+
+    Args:
+        ctx: context of a rule with VERSION_SUFFIX_ATTRS.
+        text: string, in which `{suffix}` stands for the suffix and the `_` before it.
+
+    Returns:
+        string.
+    """
+    if PLACEHOLDER not in text:
+        return text
+    if not ctx.attr.version_suffix:
+        fail("{}: {} holds {}, but nothing says what stands for it; expected version_suffix".format(ctx.label, repr(text), PLACEHOLDER))
+    suffix = ctx.attr.version_suffix[BuildSettingInfo].value
+    return text.replace(PLACEHOLDER, "_" + suffix if suffix else "")
+
+def _version_suffix_impl(ctx):
+    suffix = ctx.build_setting_value
+    for character in suffix.elems():
+        if not (character.isalnum() or character == "_"):
+            fail("{}: version suffix {} holds {}; expected letters, digits and `_`, like 7_10_0: it becomes part of a name that Python imports. Set --{}=SUFFIX".format(
+                shown(ctx.label),
+                repr(suffix),
+                repr(character),
+                shown(ctx.label),
+            ))
+    return [BuildSettingInfo(value = suffix)]
+
+version_suffix = rule(
+    doc = "A build setting: the version suffix, of letters, digits and `_`; empty for none.",
+    implementation = _version_suffix_impl,
+    build_setting = config.string(flag = True),
+)
