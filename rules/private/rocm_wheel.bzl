@@ -2,6 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
@@ -21,15 +22,60 @@ def _small_files(ctx):
         files["{dist_info}/licenses/" + file.basename] = file
     return files
 
-def _link_args(ctx, package, outputs, files):
+def _prove_platform_tag(ctx, package):
+    """Declares the action that proves the platform tag; returns its report, of which link makes an input."""
+    report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
     args = tool_args(ctx)
-    project = project_file(ctx)
+    args.add(ctx.attr.distribution, format = "--distribution=%s")
+    args.add(shown(ctx.attr.platform_tag.label), format = "--setting=%s")
+    args.add(ctx.attr.platform_tag[BuildSettingInfo].value, format = "--tag=%s")
+    args.add(package.plan, format = "--plan=%s")
+    args.add_all(package.builds_on, format_each = "--builds-on=%s")
+    args.add_all(package.facts, format_each = "--facts=%s")
+    args.add_all(ctx.attr.externals, format_each = "--external=%s")
+    args.add(report, format = "--output=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._platform_tag,
+        args = args,
+        inputs = depset([package.plan] + package.builds_on, transitive = [package.facts]),
+        outputs = [report],
+        mnemonic = "RocmPlatformTag",
+        progress_message = "Proving platform tag of %{label}",
+    )
+    return report
+
+def _sbom(ctx, package, project):
+    """Declares the action that writes the bill of materials, and returns it."""
+    sbom = ctx.actions.declare_file(ctx.label.name + ".cdx.json")
+    args = tool_args(ctx)
+    args.add(project, format = "--project=%s")
+    args.add(package.plan, format = "--plan=%s")
+    args.add_all(package.indexes, format_each = "--index=%s")
+    args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
+    args.add_all(["{}={}".format(artifact, sha256) for artifact, sha256 in sorted(package.archives.items())], format_each = "--archive=%s")
+    args.add(sbom, format = "--output=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._sbom,
+        args = args,
+        inputs = depset([project, package.plan], transitive = [package.indexes]),
+        outputs = [sbom],
+        mnemonic = "RocmSbom",
+        progress_message = "Writing bill of materials of %{label}",
+        use_default_shell_env = True,
+    )
+    return sbom
+
+def _link_args(ctx, package, project, outputs, files):
+    args = tool_args(ctx)
     project_args(args, ctx, project, outputs.metadata, outputs.digest)
     args.add(package.plan, format = "--plan=%s")
     args.add_all(package.indexes, format_each = "--index=%s")
     args.add_all(package.segments, format_each = "--segment=%s")
     args.add(outputs.tag, format = "--tag=%s")
     args.add(outputs.wheel, format = "--wheel=%s")
+    args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
     if package.definition.kind == "devel":
         args.add(ctx.attr._devel_archive[BuildSettingInfo].value, format = "--devel=%s")
         args.add(ctx.attr.import_name, format = "--devel-directory=%s")
@@ -40,7 +86,7 @@ def _link_args(ctx, package, outputs, files):
         args.add(ctx.file.console_scripts, format = "--console-scripts=%s")
         args.add(ctx.attr.import_name, format = "--module=%s._cli")
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
-    return args, project
+    return args
 
 def _rocm_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
@@ -52,14 +98,18 @@ def _rocm_wheel_impl(ctx):
         digest = ctx.actions.declare_file(name + ".digest.json"),
         tag = tag,
     )
-    files = _small_files(ctx)
-    args, project = _link_args(ctx, package, outputs, files)
+    project = project_file(ctx)
+    sbom = _sbom(ctx, package, project)
+    files = _small_files(ctx) | {"{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution): sbom}
+
+    # An input, though link does not read it: so no flag can have a wheel made whose tag is not proven.
+    report = _prove_platform_tag(ctx, package)
     run_tool(
         ctx,
         tool = ctx.attr._link,
-        args = args,
+        args = _link_args(ctx, package, project, outputs, files),
         inputs = depset(
-            [project, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts,
+            [project, report, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts,
             transitive = [package.indexes, package.segments],
         ),
         outputs = [outputs.wheel, outputs.metadata, outputs.digest],
@@ -72,6 +122,7 @@ def _rocm_wheel_impl(ctx):
     ctx.actions.write(name_file, name)
     return [
         DefaultInfo(files = depset([outputs.wheel])),
+        OutputGroupInfo(platform_tag = depset([report]), sbom = depset([sbom])),
         DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest),
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]
@@ -84,12 +135,16 @@ rocm_wheel = rule(
             allow_single_file = [".json"],
             doc = "JSON list of `{script, path}`: each becomes a console script, `{import_name}._cli:{script}`, if the package ships its tool.",
         ),
+        "externals": attr.string_list(doc = "SONAMEs of libraries, or glob patterns of them, that users' machines have to have: neither the platform tag promises them nor is a package of the build to bring them."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small files of the wheel -> their paths in it."),
         "import_name": attr.string(doc = "Import name of the package's Python code."),
+        "license_patterns": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths in the tree: the licence texts of artifacts, which the metadata shall name, too (PEP 639)."),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `rocm_package`."),
-        "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the wheel's platform tag."),
+        "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the wheel's platform tag. One that promises more than the files keep stops the build."),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/link:link_tool"),
+        "_platform_tag": tool_attr("//tools/platform_tag:platform_tag_tool"),
+        "_sbom": tool_attr("//tools/sbom:sbom_tool"),
         "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
     provides = [DistributionInfo, PyWheelInfo],

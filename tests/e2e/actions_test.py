@@ -17,12 +17,13 @@ from tools.elf.sample import Sample
 
 #: More than `BIG_FILE_BYTES` of the catalog: such a file has actions of its own.
 BIG = bytes(range(256)) * (33 << 12)
-COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmLink", "RocmSdist")
+COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink", "RocmSdist")
 
 
-def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0") -> bytes:
+def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:
     """Make a library."""
-    return Sample(soname=soname, runpath=runpath, tail=tail).build()
+    versions = (("libc.so.6", (f"GLIBC_{glibc}",)),)
+    return Sample(soname=soname, runpath=runpath, tail=tail, versions=versions).build()
 
 
 #: A small SDK: each artifact has small files; two have a big one as well.
@@ -38,6 +39,7 @@ FILES = {
     "base_lib_generic/stage/share/therock/therock_manifest.json": b'{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}',
 }
 PACKAGES = {"core", "devel", "device_gfx1100", "libraries"}
+WHEELS = sorted(f"{package}_wheel" for package in PACKAGES)
 
 
 class ActionsTest(unittest.TestCase):
@@ -88,6 +90,8 @@ class ActionsTest(unittest.TestCase):
             RocmInspect=["blas_dev_generic"],
             RocmPlan=["devel"],  # the size is a fact
             RocmPack=["devel"],
+            RocmPlatformTag=["devel_wheel"],
+            RocmSbom=["devel_wheel"],
             RocmLink=["devel_wheel"],
         )
 
@@ -95,7 +99,13 @@ class ActionsTest(unittest.TestCase):
         """Facts are as before, so nothing is planned."""
         self.write("blas_dev_generic/stage/include/more/types.h", b"typedef int blas_T;\n")
         ran = self.build()
-        self.assert_ran(ran, RocmInspect=["blas_dev_generic"], RocmPack=["devel"], RocmLink=["devel_wheel"])
+        self.assert_ran(
+            ran,
+            RocmInspect=["blas_dev_generic"],
+            RocmPack=["devel"],
+            RocmSbom=["devel_wheel"],
+            RocmLink=["devel_wheel"],
+        )
         assert "blas_dev_generic/small" in ran.ran("RocmPack")[0].output
 
     def test_a_header_added(self) -> None:
@@ -106,18 +116,28 @@ class ActionsTest(unittest.TestCase):
             RocmInspect=["blas_dev_generic"],
             RocmPlan=["devel"],
             RocmPack=["devel"],
+            RocmPlatformTag=["devel_wheel"],
+            RocmSbom=["devel_wheel"],
             RocmLink=["devel_wheel"],
         )
 
     def test_a_mode_changed(self) -> None:
         """No file is read for it but those of its unit."""
         (self.directory / "blas_dev_generic/stage/include/more/types.h").chmod(0o600)
-        self.assert_ran(self.build(), RocmPlan=["devel"], RocmPack=["devel"], RocmLink=["devel_wheel"])
+        self.assert_ran(
+            self.build(),
+            RocmPlan=["devel"],
+            RocmPack=["devel"],
+            RocmPlatformTag=["devel_wheel"],
+            RocmSbom=["devel_wheel"],
+            RocmLink=["devel_wheel"],
+        )
 
     def test_a_fact_changed(self) -> None:
         """Another RUNPATH of core's library.
 
-        Plans that build on core's are made again, and come out as they were. Devel's pack of the unit opens no file.
+        Plans that build on core's are made again, and come out as they were; so do reports on platform tags. Devel's
+        pack of the unit opens no file.
         """
         self.write("core-hip_lib_generic/stage/lib/libhip.so.1", library("libhip.so.1", runpath="$ORIGIN/elsewhere"))
         ran = self.build()
@@ -126,17 +146,25 @@ class ActionsTest(unittest.TestCase):
             RocmInspect=["core-hip_lib_generic"],
             RocmPlan=["core", "devel", "device_gfx1100", "libraries"],
             RocmPack=["core", "devel"],
+            RocmPlatformTag=WHEELS,
+            RocmSbom=["core_wheel"],
             RocmLink=["core_wheel"],
         )
         for action in ran.ran("RocmPack"):
             assert "core-hip_lib_generic/small" in action.output
 
     def test_a_big_file_changed(self) -> None:
-        """Its own unit and no other, in core and (with nothing to do) devel."""
+        """Its own unit and no other, in core; devel links to it, and so has no pack action for it."""
         changed = BIG[:-1000] + bytes(1000)
         self.write("core-hip_lib_generic/stage/lib/libcompiler.so.1", library("libcompiler.so.1", tail=changed))
         ran = self.build()
-        self.assert_ran(ran, RocmInspect=["core-hip_lib_generic"], RocmPack=["core", "devel"], RocmLink=["core_wheel"])
+        self.assert_ran(
+            ran,
+            RocmInspect=["core-hip_lib_generic"],
+            RocmPack=["core"],
+            RocmSbom=["core_wheel"],
+            RocmLink=["core_wheel"],
+        )
         for action in ran.ran("RocmPack") + ran.ran("RocmInspect"):
             assert "core-hip_lib_generic/big/stage/lib/libcompiler.so.1" in action.output
 
@@ -145,10 +173,34 @@ class ActionsTest(unittest.TestCase):
         ran = self.build("--//packaging:version=7.11.0")
         self.assert_ran(
             ran,
-            RocmLink=sorted(f"{package}_wheel" for package in PACKAGES),
+            RocmSbom=WHEELS,
+            RocmLink=WHEELS,
             RocmSdist=["rocm_sdist"],
         )
         self.build()  # for the tests that follow
+
+    def test_only_the_platform_tag_changed(self) -> None:
+        """The tag is proven, and the wheels are linked under other names."""
+        self.assert_ran(
+            self.build("--//packaging:platform_tag=manylinux2014_x86_64"), RocmPlatformTag=WHEELS, RocmLink=WHEELS
+        )
+        self.build()
+
+    def test_a_platform_tag_that_promises_too_much(self) -> None:
+        """Nothing is linked, nor does Bazel's flag against validations help; the error names the value to set."""
+        path = "core-hip_lib_generic/stage/lib/libhip.so.1"
+        self.write(path, library("libhip.so.1", glibc="2.28"))
+        options = ("--//packaging:platform_tag=manylinux2014_x86_64", "--norun_validations")
+        build = self.workspace.build("//packaging:core_wheel", options=options)
+        self.write(path, FILES[path])
+        assert not build.succeeded
+        assert not [action for action in build.ran("RocmLink") if action.label.endswith(":core_wheel")]
+        assert (
+            "ERROR: //packaging:core_wheel: platform tag manylinux2014_x86_64 promises more than the files keep: "
+            "lib/libhip.so.1 needs GLIBC_2.28 of libc.so.6. Expected manylinux_2_28_x86_64. "
+            "Set --//packaging:platform_tag=manylinux_2_28_x86_64"
+        ) in build.output, build.output
+        self.build()
 
     def test_only_the_compression_changed(self) -> None:
         """Everything is packed, nothing looked at or planned."""

@@ -1,10 +1,12 @@
 """Every tool that people give wheels to accepts ours.
 
-    python3 -m tests.e2e.validators --dist DIR [--big]
+    python3 -m tests.e2e.validators --dist DIR --reports DIR [--example] [--big]
 
-Run it from the top of the workspace. Each wheel of DIR goes through `python -m zipfile`, unzip, pip, uv,
-`wheel unpack`, installer and check-wheel-contents, in the versions that validators.txt locks, and its RECORD is
-compared with what is in it, to the last file; sdists go through pip and uv. With --big a wheel of more than 4 GiB is
+Run it from the top of the workspace. Each wheel of the first directory goes through `python -m zipfile`, unzip, pip,
+uv, `wheel unpack`, installer, check-wheel-contents, pydistcheck and `twine check --strict`, in the versions that
+validators.txt locks, and its RECORD is compared with what is in it, to the last file; sdists go through pip, uv,
+pydistcheck and twine. `opinions.py` compares the reports of //packaging:platform_tags, in the second directory, with
+auditwheel's, and checks the bills of materials. With --big a wheel of more than 4 GiB is
 made by the real rules and goes through all that as well; this takes 20 GB of disk while it runs.
 """
 
@@ -15,61 +17,39 @@ import hashlib
 import io
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.e2e.builds import WORKSPACE, Workspace, built
+from tests.e2e.publishable import check_classifiers, check_opinions, publishing_commands
+from tests.e2e.validator_tools import HERE, Tools, make_tools, run
 
-HERE = Path(__file__).resolve().parent
 CHUNK = 1 << 20
 #: A bit more than what 32 bits of a zip header can say.
 BIG = (4 << 30) + (100 << 20)
 BIG_ARTIFACT = "core-hip_lib_generic"
 
 
-def run(*command: object) -> None:
-    """Run a command; its failure ends the program with all that it said."""
-    result = subprocess.run(
-        [str(part) for part in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if result.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {result.returncode}\n{result.stdout}")
-
-
-def make_tools(folder: Path) -> Path:
-    """Install the locked tools; return the folder with their programs."""
-    venv.create(folder, with_pip=True)
-    programs = folder / "bin"
-    run(programs / "python", "-m", "pip", "install", "--quiet", "--require-hashes", "-r", HERE / "validators.txt")
-    return programs
-
-
-def commands(wheel: Path, programs: Path, scratch: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
+def commands(wheel: Path, tools: Tools, scratch: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Yield what a wheel goes through: the tool's name and its command."""
-    python = programs / "python"
+    python = tools.programs / "python"
     yield "zipfile", (python, "-m", "zipfile", "--test", wheel)
     yield "unzip", ("unzip", "-tqq", wheel)
     yield (
         "check-wheel-contents",
         (
-            programs / "check-wheel-contents",
+            tools.programs / "check-wheel-contents",
             "--config",
             HERE / "check_wheel_contents.toml",
             wheel,
         ),
     )
-    yield "wheel unpack", (programs / "wheel", "unpack", "--dest", scratch / "unpacked", wheel)
+    yield from publishing_commands(wheel, tools)
+    yield "wheel unpack", (tools.programs / "wheel", "unpack", "--dest", scratch / "unpacked", wheel)
     yield (
         "installer",
         (
@@ -79,7 +59,10 @@ def commands(wheel: Path, programs: Path, scratch: Path) -> Iterator[tuple[str, 
     )
     pip = ("install", "--quiet", "--no-deps", "--no-index")
     yield "pip", (python, "-m", "pip", *pip, "--no-compile", "--target", scratch / "pip", wheel)
-    yield "uv", (programs / "uv", "pip", *pip, "--no-cache", "--python", python, "--target", scratch / "uv", wheel)
+    yield (
+        "uv",
+        (tools.programs / "uv", "pip", *pip, "--no-cache", "--python", python, "--target", scratch / "uv", wheel),
+    )
 
 
 def check_record(wheel: Path) -> int:
@@ -102,10 +85,10 @@ def check_record(wheel: Path) -> int:
     return len(rows)
 
 
-def check_wheel(wheel: Path, programs: Path, scratch: Path) -> None:
+def check_wheel(wheel: Path, tools: Tools, scratch: Path) -> None:
     """Put a wheel through everything."""
     started, accepted = time.monotonic(), []
-    for name, command in commands(wheel, programs, scratch):
+    for name, command in commands(wheel, tools, scratch):
         scratch.mkdir()
         run(*command)
         shutil.rmtree(scratch)
@@ -115,12 +98,16 @@ def check_wheel(wheel: Path, programs: Path, scratch: Path) -> None:
     print(f"{wheel.name}: {size:,.1f} MB, {count} files in RECORD; {', '.join(accepted)}: {seconds:.0f} s", flush=True)
 
 
-def check_sdist(sdist: Path, programs: Path, dist: Path) -> None:
+def check_sdist(sdist: Path, tools: Tools, dist: Path) -> None:
     """Have pip and uv read an sdist's metadata, which runs its build backend."""
     options = ("install", "--quiet", "--dry-run", "--no-deps", "--no-index", f"--find-links={dist}", sdist)
-    run(programs / "python", "-m", "pip", *options)
-    run(programs / "uv", "pip", *options[:1], "--no-cache", "--python", programs / "python", *options[1:])
-    print(f"{sdist.name}: pip, uv", flush=True)
+    run(tools.programs / "python", "-m", "pip", *options)
+    run(tools.programs / "uv", "pip", *options[:1], "--no-cache", "--python", tools.programs / "python", *options[1:])
+    accepted = ["pip", "uv"]
+    for name, command in publishing_commands(sdist, tools):
+        run(*command)
+        accepted.append(name)
+    print(f"{sdist.name}: {', '.join(accepted)}", flush=True)
 
 
 def make_big_artifact(artifacts: Path) -> None:
@@ -139,7 +126,7 @@ def make_big_artifact(artifacts: Path) -> None:
         file.truncate(BIG)
 
 
-def check_big_wheel(programs: Path, scratch: Path) -> None:
+def check_big_wheel(tools: Tools, scratch: Path) -> None:
     """Make a wheel over 4 GiB and put it through everything."""
     artifacts = scratch / "artifacts"
     make_big_artifact(artifacts)
@@ -155,7 +142,7 @@ def check_big_wheel(programs: Path, scratch: Path) -> None:
         limit = 1 << 32
         assert noise.compress_size > limit < noise.file_size
         assert zeros.compress_size < limit < zeros.file_size
-        check_wheel(wheel, programs, scratch / "big")
+        check_wheel(wheel, tools, scratch / "big")
     finally:
         for path in outputs:
             path.unlink(missing_ok=True)  # Bazel makes them again if it ever needs them
@@ -165,23 +152,26 @@ def main() -> int:
     """Check all distributions of a directory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of distributions")
+    parser.add_argument("--reports", type=Path, required=True, help="directory of the reports on platform tags")
+    parser.add_argument("--example", action="store_true", help="the distributions are those of the example SDK")
     parser.add_argument("--big", action="store_true", help="also make and check a wheel over 4 GiB")
     args = parser.parse_args()
     if not shutil.which("unzip"):
         sys.exit("unzip is not on PATH; install it")
-    distributions = sorted(args.dist.resolve().iterdir())
-    wheels = [path for path in distributions if path.suffix == ".whl"]
+    wheels = sorted(args.dist.resolve().glob("*.whl")) + sorted(args.dist.resolve().glob("static/*.whl"))
     if not wheels:
         sys.exit(f"{args.dist}: holds no wheels; expected a directory like bazel-bin/packaging/dist")
     with tempfile.TemporaryDirectory(prefix="rocm-validators-") as name:
         scratch = Path(name)
-        programs = make_tools(scratch / "tools")
+        tools = make_tools(scratch / "tools", "pydistcheck_example.toml" if args.example else "pydistcheck.toml")
         for wheel in wheels:
-            check_wheel(wheel, programs, scratch / "wheel")
-        for sdist in (path for path in distributions if path.name.endswith(".tar.gz")):
-            check_sdist(sdist, programs, args.dist.resolve())
+            check_wheel(wheel, tools, scratch / "wheel")
+        for sdist in sorted(args.dist.resolve().glob("*.tar.gz")):
+            check_sdist(sdist, tools, args.dist.resolve())
+        check_classifiers(wheels, tools)
+        check_opinions([wheel for wheel in wheels if not wheel.name.endswith("-any.whl")], tools, args.reports)
         if args.big:
-            check_big_wheel(programs, scratch)
+            check_big_wheel(tools, scratch)
     print(f"{len(wheels) + args.big} wheels accepted by every tool")
     return 0
 

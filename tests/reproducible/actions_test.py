@@ -45,6 +45,8 @@ def test_the_record_has_every_kind_of_action() -> None:
         "RocmLink",
         "RocmPack",
         "RocmPlan",
+        "RocmPlatformTag",
+        "RocmSbom",
         "RocmSdist",
         "RocmStaticWheel",
     }

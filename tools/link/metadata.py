@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
-
 from tools.common.errors import ToolError
+from tools.link import checks
 
 
 @dataclass(frozen=True)
@@ -33,29 +32,19 @@ class Project:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
-        """Read the JSON that the rule wrote; raises ToolError for a version that `check_version` refuses."""
+        """Read the JSON that the rule wrote; raises ToolError for what `tools.link.checks` refuses."""
         lists = ("license_files", "requires", "dynamic", "classifiers")
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
         values["urls"] = tuple(sorted(document.get("urls", {}).items()))
         project = cls(**values)
-        check_version(project.version, project.distribution)
+        checks.check_version(project.version, project.distribution)
+        checks.check_license(project.license_expression, project.distribution)
+        checks.check_requires_python(project.requires_python, project.distribution)
+        checks.check_requirements(project.requires, project.distribution)
+        checks.check_classifiers(project.classifiers, project.distribution)
+        checks.check_urls(project.urls, project.distribution)
         return project
-
-
-def check_version(text: str, distribution: str) -> None:
-    """Raise ToolError unless the version is one of PEP 440 in its normal form: file names are made of it."""
-    try:
-        normal = str(Version(text))
-    except InvalidVersion:
-        raise ToolError(
-            f"{distribution}: {text!r} is not a version that PEP 440 knows; expected the like of 7.10.0, 7.10.0rc2 or "
-            "7.10.0.dev0. Set --//packaging:version"
-        ) from None
-    if normal != text:
-        raise ToolError(
-            f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set --//packaging:version={normal}"
-        )
 
 
 def core_metadata(project: Project, description: str) -> str:

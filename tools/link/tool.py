@@ -1,14 +1,15 @@
 """Links a wheel out of a plan, the segments of its units, and small files.
 
     link --label TARGET --project JSON --plan PLAN --index FILE… --segment FILE…
-         --description README --tag TAG [--devel tar|tar.xz] [--threads N] [--console-scripts JSON --module NAME]
-         [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+         --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
+         [--console-scripts JSON --module NAME] [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
 Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -18,6 +19,7 @@ from tools.common.documents import read_document, write_document
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.common.rates import Stopwatch
 from tools.link.inputs import PackedTree, read_tree
+from tools.link.licenses import license_paths
 from tools.link.metadata import Project, core_metadata, entry_points_text, wheel_text
 from tools.link.run import join
 from tools.link.tar_stream import tar_runs
@@ -35,6 +37,12 @@ def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Me
     yield text_member(f"{plan.tree}/.{distribution}", b"")
     for path, packed in tree.packed.items():
         yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
+
+
+def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[Member]:
+    """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
+    for path in paths:
+        yield Member(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
 
 
 def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> Member:
@@ -72,6 +80,9 @@ def link(args: argparse.Namespace) -> None:
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
+    texts = license_paths(plan, tuple(args.license_pattern))
+    members.extend(license_members(texts, tree, dist_info))
+    project = replace(project, license_files=(*project.license_files, *texts))
     members.extend(info_members(project, args, plan, dist_info))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
         if args.devel:
@@ -94,6 +105,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--segment", action="append", default=[], help="segment of a unit, in the order of the indexes")
     parser.add_argument("--description", required=True, help="Markdown file: the long description")
     parser.add_argument("--tag", required=True, help="tag of the wheel, python-abi-platform")
+    parser.add_argument(
+        "--license-pattern",
+        action="append",
+        default=[],
+        help="glob pattern of paths: those of artifacts' licence texts",
+    )
     parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
     parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
     parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")

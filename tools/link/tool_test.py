@@ -137,6 +137,30 @@ def test_runtime_wheel(tmp_path: Path) -> None:
     }
 
 
+def test_licence_texts_of_artifacts_are_in_the_tree_and_beside_the_metadata(tmp_path: Path) -> None:
+    made = wheel(tmp_path, CORE, *FOUND, file("share/doc/hip/LICENSE.txt"), file("share/doc/README"))
+    assert made.link("--license-pattern=share/doc/**/LICENSE*", "--license-pattern=share/doc/**/copyright") == 0
+    info = "rocm_sdk_core-7.10.0.dist-info"
+    with made.zip() as archive:
+        texts = [name for name in archive.namelist() if name.startswith(f"{info}/licenses/")]
+        assert texts == [f"{info}/licenses/LICENSE", f"{info}/licenses/share/doc/hip/LICENSE.txt"]
+        assert archive.read(texts[1]) == archive.read("_core/share/doc/hip/LICENSE.txt") != b""
+        parsed = Metadata.from_email(archive.read(f"{info}/METADATA"), validate=True)
+        assert parsed.license_files == ["LICENSE", "share/doc/hip/LICENSE.txt"]
+        # What the packages of an installer and of pip check: RECORD has the copy with its digest.
+        digest = base64.urlsafe_b64encode(hashlib.sha256(archive.read(texts[1])).digest()).rstrip(b"=").decode()
+        assert f"{texts[1]},sha256={digest}," in archive.read(f"{info}/RECORD").decode()
+
+
+def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
+    made = wheel(tmp_path, DEVEL, file("share/doc/prim/LICENSE"))
+    options = ("--devel=tar", "--devel-directory=rocm_sdk_devel", "--license-pattern=share/doc/**/LICENSE*")
+    assert made.link(*options) == 0
+    with made.zip() as archive:
+        text = archive.read("rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/prim/LICENSE")
+    assert text == made.content("share/doc/prim/LICENSE")
+
+
 def test_no_entry_points_without_tools(tmp_path: Path) -> None:
     made = wheel(tmp_path, CORE, file("share/a"))
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 0

@@ -3,7 +3,7 @@
 A plain `py_binary` starts `env python3` (a look on PATH) and brings a few hundred files
 into every sandbox. This rule runs the toolchain's interpreter, which is an input, on one
 archive that holds the program, its dependencies and their compiled code. Shared libraries
-among the data come along; a loader's `get_data` reaches them.
+and JSON files among the data come along; a loader's `get_data` reaches them.
 """
 
 load("@rules_python//python:defs.bzl", "PyInfo")
@@ -16,7 +16,7 @@ _PYTHON_TOOLCHAIN = "@rules_python//python:toolchain_type"
 def _runfiles_path_line(file):
     path = file.short_path
     path = path.removeprefix("../") if path.startswith("../") else "_main/" + path
-    return "{}={}".format(path, file.path) if file.extension in ("py", "so") else None
+    return "{}={}".format(path, file.path) if file.extension in ("json", "py", "so") else None
 
 def _py_tool_impl(ctx):
     runtime = ctx.toolchains[_PYTHON_TOOLCHAIN].py3_runtime
