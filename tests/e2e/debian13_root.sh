@@ -16,6 +16,7 @@ packages=(
   binutils-gold elfutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross lld llvm mold patchelf # what looks at edited ELF files
   python3-hypothesis python3-pyelftools python3-pytest
   cmake make python3-dev python3-setuptools                        # what the example framework is built with
+  chromium fonts-dejavu-core fonts-liberation nginx-light          # what the index is looked at with, and served by
 )
 mmdebstrap --variant=minbase "--include=$(IFS=, && echo "${packages[*]}")" trixie "$root" ${mirror:+"$mirror"}
 for place in /*; do [ ! -d "$place" ] || mkdir -p "$root$place"; done

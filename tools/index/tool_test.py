@@ -1,94 +1,118 @@
-"""Tests of the package index, read back as an installer reads it."""
+"""Tests of the directory as a whole: what lies where, what is listed where, and what is refused."""
 
-import hashlib
-import html.parser
-import json
+import os
+import re
 from pathlib import Path
 
-from tools.index.tool import main
+import pytest
 
-STATIC_WHEEL = "rocm-7.0-py3-none-any.whl"
-SDIST, WHEEL = "rocm-7.0.tar.gz", "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"
-
-
-class Anchors(html.parser.HTMLParser):
-    """Collects the attributes of every link of a page."""
-
-    def __init__(self, page: Path) -> None:
-        super().__init__()
-        self.found: list[dict[str, str | None]] = []
-        self.feed(page.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the attributes of a link."""
-        if tag == "a":
-            self.found.append(dict(attrs))
+from tools.index.sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
 
 
-def build(directory: Path, *names: str, static: tuple[str, ...] = ()) -> Path:
-    arguments = ["--label=//:dist", "--requires-python=>=3.9", f"--output={directory}/dist"]
-    arguments += [f"--static={directory / name}" for name in static]
-    for name in [*names, *static]:
-        (directory / name).write_bytes(name.encode())
-        (directory / f"{name}.in").write_text(f"Name: {name}\n")
-        digest = {"filename": name, "size": len(name), "sha256": hashlib.sha256(name.encode()).hexdigest()}
-        (directory / f"{name}.json").write_text(json.dumps(digest))
-        path = directory / name
-        arguments += [f"--distribution={path}", f"--metadata={path}.in", f"--digest={path}.json"]
-    assert main(arguments) == 0
-    return directory / "dist"
+def targets(page: Path) -> list[str]:
+    """Return the names of the files that a page links to, each of which has to be there."""
+    links = [link["href"].partition("#")[0] for link in Page.at(page).file_links()]
+    return [(page.parent / link).resolve(strict=True).name for link in links]
 
 
-def test_flat_page_links_files_beside_it_with_digests(tmp_path: Path) -> None:
-    dist = build(tmp_path, WHEEL, SDIST)
-    links = Anchors(dist / "index.html").found
-    assert [str(link["href"]).partition("#")[0] for link in links] == [SDIST, WHEEL]
-    for link in links:
-        name, _, digest = str(link["href"]).partition("#sha256=")
-        assert hashlib.sha256((dist / name).read_bytes()).hexdigest() == digest
-        assert link["data-requires-python"] == ">=3.9"
+def contents(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def test_simple_pages_lead_to_the_files(tmp_path: Path) -> None:
-    dist = build(tmp_path, WHEEL, SDIST)
-    assert [link["href"] for link in Anchors(dist / "simple/index.html").found] == ["rocm/", "rocm-sdk-core/"]
-    (link,) = Anchors(dist / "simple/rocm-sdk-core/index.html").found
-    target = dist / "simple/rocm-sdk-core" / str(link["href"]).partition("#")[0]
-    assert target.resolve() == (dist / WHEEL).resolve()
+@pytest.mark.parametrize("page", ["index.html", "find-links.html"])
+def test_what_is_static_lies_apart_with_an_index_that_has_all_else(tmp_path: Path, page: str) -> None:
+    dist = Sample(tmp_path).add_sdk().build()
+    others = [CORE, *DEVICES, LIBRARIES]
+    assert targets(dist / page) == [SDIST, *others]
+    assert targets(dist / "static" / page) == [STATIC_WHEEL, *others]
+    assert sorted(path.name for path in dist.iterdir() if path.suffix in (".whl", ".gz")) == sorted([SDIST, *others])
+    assert [path.name for path in (dist / "static").glob("*.whl")] == [STATIC_WHEEL]
+    assert targets(dist / "static/simple/rocm/index.html") == [STATIC_WHEEL]
+    assert targets(dist / "static/simple/rocm-sdk-core/index.html") == [CORE]
 
 
-def test_metadata_lies_beside_wheels_and_its_digest_is_in_the_link(tmp_path: Path) -> None:
-    dist = build(tmp_path, WHEEL, SDIST)
-    sdist, wheel = Anchors(dist / "index.html").found
-    content = (dist / f"{WHEEL}.metadata").read_bytes()
-    assert wheel["data-core-metadata"] == f"sha256={hashlib.sha256(content).hexdigest()}"
-    assert "data-core-metadata" not in sdist
-    assert not (dist / f"{SDIST}.metadata").exists()
-
-
-def targets(page: Path) -> list[Path]:
-    """Return the files that a page links to, each of which has to be there."""
-    links = [str(link["href"]).partition("#")[0] for link in Anchors(page).found]
-    return [(page.parent / link).resolve(strict=True) for link in links]
-
-
-def test_what_is_static_lies_apart_with_an_index_that_has_all_else(tmp_path: Path) -> None:
-    dist = build(tmp_path, WHEEL, SDIST, static=(STATIC_WHEEL,))
-    wheel, sdist, static = dist / WHEEL, dist / SDIST, dist / "static" / STATIC_WHEEL
-    assert targets(dist / "index.html") == [sdist, wheel]
-    assert targets(dist / "simple/rocm/index.html") == [sdist]
-    assert targets(dist / "static/index.html") == [static, wheel]
-    assert targets(dist / "static/simple/rocm/index.html") == [static]
-    assert targets(dist / "static/simple/rocm-sdk-core/index.html") == [wheel]
-    assert [link["href"] for link in Anchors(dist / "static/simple/index.html").found] == ["rocm/", "rocm-sdk-core/"]
-    assert (dist / "static" / f"{STATIC_WHEEL}.metadata").is_file()
-    assert sorted(path.name for path in dist.iterdir() if path.suffix in (".whl", ".gz")) == [SDIST, WHEEL]
+def test_the_page_for_people_serves_for_find_links(tmp_path: Path) -> None:
+    """It has just the links of the page that is made for that, and leads to no other file."""
+    dist = Sample(tmp_path).add_sdk().build()
+    for directory in (dist, dist / "static"):
+        assert Page.at(directory / "index.html").file_links() == Page.at(directory / "find-links.html").attributes("a")
+        others = [
+            link["href"] for link in Page.at(directory / "index.html").attributes("a") if "#sha256=" not in link["href"]
+        ]
+        assert not [href for href in others if re.search(r"\.(whl|gz|zip|tar|bz2|xz)($|[#?])", href)]
 
 
 def test_without_static_distributions_there_is_no_such_index(tmp_path: Path) -> None:
-    assert not (build(tmp_path, WHEEL, SDIST) / "static").exists()
+    dist = Sample(tmp_path).add(CORE).build()
+    assert not (dist / "static").exists()
+    assert "static" not in (dist / "index.html").read_text().partition("<main>")[2]
 
 
 def test_files_cost_no_copy_where_links_can_be(tmp_path: Path) -> None:
-    dist = build(tmp_path, WHEEL)
-    assert (dist / WHEEL).stat().st_ino == (tmp_path / WHEEL).stat().st_ino
+    dist = Sample(tmp_path).add(CORE).build()
+    assert (dist / CORE).stat().st_ino == (tmp_path / "main" / CORE).stat().st_ino
+
+
+def test_files_are_copied_where_links_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert (Sample(tmp_path).add(CORE).build() / CORE).read_bytes() == CORE.encode()
+
+
+def test_the_order_of_the_arguments_changes_no_byte(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    one, other = Sample(tmp_path / "one").add_sdk(), Sample(tmp_path / "other").add_sdk()
+    options = [argument for argument in other.arguments if not argument.startswith(("--dist", "--meta", "--dig"))]
+    groups = [other.arguments[number : number + 3] for number, text in enumerate(other.arguments) if "--dist" in text]
+    other.arguments = options + [argument for group in reversed(groups) for argument in group]
+    assert contents(one.build()) == contents(other.build())
+
+
+def test_a_file_that_comes_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Sample(tmp_path).add(CORE).add(CORE).run() == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"ERROR: //:dist: {CORE}: both ")
+    assert error.endswith("Leave one out\n")
+
+
+def test_nothing_to_list_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Sample(tmp_path).run() == 1
+    assert "no distribution to list" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("filename", "project", "version", "message"),
+    [
+        (CORE, "rocm-sdk-cores", "7.0", "its core metadata is of rocm-sdk-cores 7.0; expected rocm-sdk-core 7.0"),
+        (CORE, "rocm-sdk-core", "7.1", "its core metadata is of rocm-sdk-core 7.1; expected rocm-sdk-core 7.0"),
+        (CORE, "rocm-sdk-core", "seven", "expected valid core metadata: 'seven' is invalid for 'version'"),
+        ("rocm.whl", "rocm", "7.0", "expected a file name of a wheel (PEP 427) or an sdist (PEP 625)"),
+        ("rocm-7.0.rpm", "rocm", "7.0", "expected a file name of a wheel (PEP 427) or an sdist (PEP 625)"),
+    ],
+)
+def test_what_is_not_as_it_says_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], filename: str, project: str, version: str, message: str
+) -> None:
+    assert Sample(tmp_path).add(filename, project=project, version=version).run() == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"ERROR: //:dist: {filename}: ")
+    assert message in error
+
+
+def test_every_fault_of_the_metadata_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faults = ("Requires-Python: three", "Requires-Dist: ~~")
+    assert Sample(tmp_path).add(CORE, *faults).run() == 1
+    error = capsys.readouterr().err
+    assert "'three' is invalid for 'requires-python'" in error
+    assert "'~~' is invalid for 'requires-dist'" in error
+
+
+def test_a_selector_of_another_form_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = {key: value for key, value in SELECTOR.items() if key != "layout"}
+    assert Sample(tmp_path).add(CORE).select(document).run() == 1
+    assert (
+        "distributions.json: lacks 'layout'; expected a file as distributions_file writes it" in capsys.readouterr().err
+    )

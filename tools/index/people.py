@@ -1,0 +1,98 @@
+"""The page for people: what there is, how big it is, what it is for, and how to install it.
+
+    people_page(Site("ROCm", style, script), index, offers, selector)
+
+It needs nothing but itself: no script, no font, no other file. Its links to files are those of the page for
+`--find-links`, so that installers can read it as well. INDEX in its commands stands for its own address, which is not
+known when it is written; the script, where scripts run, puts that in.
+"""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+
+from dominate.dom_tag import dom_tag
+from dominate.tags import a, footer, h1, header, link, main, meta, nav, p, script, style
+from dominate.util import raw
+
+from tools.common.errors import ToolError
+from tools.index.commands import example_requirement, install_section
+from tools.index.files import files_section
+from tools.index.markup import html_page
+from tools.index.model import Index
+from tools.index.offers import Offers
+from tools.index.overview import packages_section, targets_section, tools_section
+from tools.index.selector import Selector
+from tools.index.sizes import size_text
+
+
+@dataclass(frozen=True)
+class Site:
+    """What all pages for people have in common."""
+
+    title: str
+    #: Texts of the style sheet and of the script.
+    style: str
+    script: str
+    #: Directory of the other index, relative to this page; "" if there is none.
+    other: str = ""
+
+
+def people_page(site: Site, index: Index, offers: Offers | None, selector: Selector | None) -> str:
+    """Return the page for people of an index; raises ToolError for a style or script that could not stand in a page."""
+    sections = [
+        install_section(index, offers, selector, site.other),
+        targets_section(index, offers, selector),
+        packages_section(index),
+        files_section(index),
+        tools_section(example_requirement(index, offers, selector), site.other),
+    ]
+    shown = [section for section in sections if section is not None]
+    content = [
+        _header(site.title, index, shown),
+        main(*shown),
+        footer(p("Every file is as its SHA-256 says; installers check that.")),
+        _embedded(script, site.script),
+    ]
+    return html_page(_title(site.title, index), content, metadata=_head(site))
+
+
+def _title(title: str, index: Index) -> str:
+    versions = _versions(index)
+    return f"{title} {versions[0]}" if len(versions) == 1 else title
+
+
+def _versions(index: Index) -> list[str]:
+    return [str(version) for version in sorted({one.version for one in index.distributions})]
+
+
+def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
+    projects, size = len(index.projects()), sum(one.size for one in index.distributions)
+    facts = [f"Version {', '.join(_versions(index))}", f"{projects} packages", f"{size_text(size)} in all"]
+    contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]
+    return header(h1(title), p(" · ".join(facts), cls="facts"), nav(*contents, aria_label="On this page"))
+
+
+def _head(site: Site) -> list[dom_tag]:
+    """Return what the page's head has: what it looks like, and that it may load nothing."""
+    policy = f"default-src 'none'; img-src data:; style-src {_source(site.style)}; script-src {_source(site.script)}"
+    return [
+        meta(http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'; form-action 'none'"),
+        meta(name="viewport", content="width=device-width, initial-scale=1"),
+        meta(name="color-scheme", content="light dark"),
+        link(rel="icon", href="data:,"),  # or browsers ask the server for one
+        _embedded(style, site.style),
+    ]
+
+
+def _source(text: str) -> str:
+    """Return what allows an embedded text (Content Security Policy 3, "hash-source")."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _embedded(kind: type[dom_tag], text: str) -> dom_tag:
+    """Return an element whose text the browser takes as it is, up to the first `</`."""
+    if "</" in text:
+        raise ToolError(f"the page's {kind.__name__} holds `</`, which would end it; expected a text without that")
+    return kind(raw(text))
