@@ -10,6 +10,7 @@ cache answered are none.
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -97,8 +98,8 @@ class Workspace:
             raise RuntimeError(f"bazelw info {key}: exit code {result.returncode}\n{result.stdout}")
         return result.stdout.splitlines()[-1]
 
-    def build(self, *targets: str, options: tuple[str, ...] = ()) -> Build:
-        """Build targets. A build that fails is a result, too: see `succeeded`."""
+    def build(self, *targets: str, options: tuple[str, ...] = (), command: str = "build") -> Build:
+        """Build targets, or test them. A build that fails is a result, too: see `succeeded`."""
         with tempfile.TemporaryDirectory(prefix="rocm-events-") as folder:
             Path(folder).chmod(0o777)  # whoever the wrapper makes of us writes there
             events = Path(folder, "events.json")
@@ -106,10 +107,20 @@ class Workspace:
             artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={self.artifacts}",) if self.artifacts else ()
             started = time.monotonic()
             options = ("--color=no", "--curses=no", *watch, *artifacts, *self.options, *options)
-            result = self.run("build", *options, *targets)
+            result = self.run(command, *options, *targets)
             seconds = time.monotonic() - started
             began, actions = read_events(events) if events.exists() else (0.0, ())
         return Build(result.returncode == 0, result.stdout, seconds, actions, began)
+
+
+def copy_workspace(target: Path) -> None:
+    """Copy what git has or would have of the workspace."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(command, cwd=WORKSPACE, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in filter(None, names):
+        if (WORKSPACE / name).exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(WORKSPACE / name, target / name)
 
 
 def built(build: Build) -> Build:

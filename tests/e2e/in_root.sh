@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Runs a command in a root file system, with the machine's own top-level folders where they are:
-#   in_root.sh ROOT COMMAND...
+# Runs a command in a root file system, with the machine's own top-level folders where they are, and without a network:
+#   in_root.sh [--network] ROOT COMMAND...
 set -euo pipefail
+network=(--unshare-net)
+if [ "$1" = --network ]; then
+  network=()
+  shift
+fi
 root=$1
 shift
 mounts=(--bind "$root" / --dev-bind /dev /dev --dev-bind /proc /proc --ro-bind /sys /sys)
@@ -11,4 +16,4 @@ for place in /*; do
     *) [ ! -d "$place" ] || mounts+=(--bind "$place" "$place") ;;
   esac
 done
-exec bwrap "${mounts[@]}" --unshare-net --chdir / --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --unsetenv LD_LIBRARY_PATH "$@"
+exec bwrap "${mounts[@]}" ${network[@]+"${network[@]}"} --die-with-parent --chdir / --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --unsetenv LD_LIBRARY_PATH "$@"

@@ -20,7 +20,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from tests.e2e.builds import WORKSPACE, Build, Workspace, built
+from tests.e2e.builds import Build, Workspace, built, copy_workspace
 
 USER = "54321"
 HOST = "another-machine"
@@ -29,16 +29,6 @@ LATER = 400 * 24 * 60 * 60
 CLOCK = "tests/reproducible/libclock.so"
 COMPARED = ("*.whl", "*.tar.gz", "*.metadata", "*.plan.json")
 TARGETS = ("//packaging:all_wheels",)
-
-
-def copy_workspace(target: Path) -> None:
-    """Copy what git has or would have of the workspace."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    names = subprocess.run(command, cwd=WORKSPACE, capture_output=True, text=True, check=True).stdout.split("\0")
-    for name in filter(None, names):
-        if (WORKSPACE / name).exists():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(WORKSPACE / name, target / name)
 
 
 def copy_artifacts(source: Path, target: Path) -> None:

@@ -1,0 +1,23 @@
+"""rocm_publish: the command that publishes what `rocm_index` made."""
+
+load("@rules_python//python:defs.bzl", "py_binary")
+
+visibility(["//rules"])
+
+def rocm_publish(name, dist, **kwargs):
+    """Declares a command: `bazel run //my:publish -- --to PLACE`, into a directory, an S3 bucket or a package index.
+
+    Args:
+        name: name of the target.
+        dist: the `rocm_index` whose files are published. It is built first.
+        **kwargs: further attributes of `py_binary`.
+    """
+    py_binary(
+        name = name,
+        srcs = [Label("//tools/publish:tool.py")],
+        main = Label("//tools/publish:tool.py"),
+        args = ["--dist=$(rootpath {})".format(dist)],
+        data = [dist],
+        deps = [Label("//tools/publish")],
+        **kwargs
+    )
