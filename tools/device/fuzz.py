@@ -4,19 +4,13 @@
 
 Each round takes a sample (see `tools.device.sample`) or one of the files, damages it, reads it and goes through all
 code objects. The answer must be a `DeviceError` with an offset inside the file, or device code that keeps within the
-file and gives as many bytes as it says. Nothing may take over a second, or more memory than the limit that `main` sets.
-A round depends on nothing but the seed and its number, so that every finding can be repeated.
+file and gives as many bytes as it says. `tools.testing.fuzzing` has what else must hold.
 """
 
-import argparse
 import io
 import random
-import resource
 import sys
-import time
-from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from tools.device.content import code_object_contents
 from tools.device.errors import DeviceError
@@ -24,9 +18,8 @@ from tools.device.model import Bundle, DeviceCode, Method, Pointer
 from tools.device.reader import read_device_code
 from tools.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.elf import constants as c
+from tools.testing.fuzzing import FindingError, Fuzzer, main
 
-MAX_SECONDS = 1.0
-MAX_MEMORY = 256 << 20
 PLAIN = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16)
 SAMPLES = (
     PLAIN,
@@ -42,10 +35,6 @@ ZSTD_SAMPLES = (
     *(compressed(PLAIN, version, Method.ZSTD) for version in (1, 2, 3)),
     Sample((Part(compressed(PLAIN + bytes(1 << 16), 2, Method.ZSTD)), Part(compressed(PLAIN, 1, Method.ZSTD)))).build(),
 )
-
-
-class FindingError(AssertionError):
-    """An answer that should not be."""
 
 
 def interesting(data: bytes) -> list[int]:
@@ -85,16 +74,12 @@ def damage(data: bytes, places: Sequence[int], rng: random.Random) -> bytes:
 
 def check(data: bytes) -> str:
     """Read a file and its code objects; returns what came of it. Raises FindingError, or whatever the reader raised."""
-    started = time.process_time()
     try:
-        outcome = _answer(io.BytesIO(data), len(data))
+        return _answer(io.BytesIO(data), len(data))
     except DeviceError as error:
         if not (0 <= error.offset <= len(data) and error.reason and error.path == "damaged"):
             raise FindingError(f"an error without place or reason: {error!r}") from error
-        outcome = "error"
-    if time.process_time() - started > MAX_SECONDS:
-        raise FindingError(f"took {time.process_time() - started:.1f} s")
-    return outcome
+        return "error"
 
 
 def _answer(file: io.BytesIO, size: int) -> str:
@@ -120,45 +105,16 @@ def _check_contents(file: io.BytesIO, device: DeviceCode, bundle_: Bundle) -> No
             raise FindingError(f"other bytes than the file has of {code}")
 
 
-def run(seed: int, numbers: range, seeds: Sequence[bytes], save: Path | None = None) -> Counter[str]:
-    """Go through the rounds; returns how often there was which outcome."""
-    outcomes: Counter[str] = Counter()
+def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[bytes]:
+    """Return the fuzzer that damages these files."""
     places = [interesting(data) for data in seeds]
-    for number in numbers:
-        rng = random.Random(f"{seed}-{number}")
+
+    def make(rng: random.Random) -> bytes:
         which = rng.randrange(len(seeds))
-        data = damage(seeds[which], places[which], rng)
-        try:
-            outcomes[check(data)] += 1
-        except Exception as error:
-            outcomes[f"FOUND {type(error).__name__}"] += 1
-            print(f"seed {seed}, round {number}: {type(error).__name__}: {error}", file=sys.stderr)
-            if save is not None:
-                (save / f"{seed}-{number}").write_bytes(data)
-    return outcomes
+        return damage(seeds[which], places[which], rng)
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 1 if anything was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=100_000, help="how many damaged files (default: %(default)s)")
-    parser.add_argument("--start", type=int, default=0, help="the number of the first one, to repeat a finding")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--save", type=Path, metavar="FOLDER", help="where to keep the files that something was found with"
-    )
-    parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="libraries and bundle files to damage, beside the samples"
-    )
-    arguments = parser.parse_args(argv)
-    seeds = [*SAMPLES, *ZSTD_SAMPLES, *(path.read_bytes() for path in arguments.files)]
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (used + MAX_MEMORY, used + MAX_MEMORY))
-    numbers = range(arguments.start, arguments.start + arguments.count)
-    outcomes = run(arguments.seed, numbers, seeds, arguments.save)
-    print(", ".join(f"{name}: {count}" for name, count in sorted(outcomes.items())))
-    return int(any(name.startswith("FOUND") for name in outcomes))
+    return Fuzzer(make, check, content=bytes)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(lambda files: fuzzer([*SAMPLES, *ZSTD_SAMPLES, *files]), __doc__, count=100_000))

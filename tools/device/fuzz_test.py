@@ -1,12 +1,12 @@
 """Thousands of damaged files with device code."""
 
-from tools.device.fuzz import SAMPLES, check, run
+from tools.device.fuzz import SAMPLES, check, fuzzer
 
 ROUNDS = 30_000
 
 
 def test_damaged_files_give_answers_or_errors() -> None:
-    outcomes = run(0, range(ROUNDS), SAMPLES)
+    outcomes = fuzzer(SAMPLES).run(0, range(ROUNDS))
     assert set(outcomes) == {"error", "nothing", "read"}
 
 

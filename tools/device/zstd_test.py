@@ -11,7 +11,7 @@ import pytest
 
 from tools.device.content import digests
 from tools.device.errors import DeviceError
-from tools.device.fuzz import ZSTD_SAMPLES, check, run
+from tools.device.fuzz import ZSTD_SAMPLES, check, fuzzer
 from tools.device.model import DeviceCode, Method
 from tools.device.reader import read_device_code
 from tools.device.sample import compressed, zstd_frame
@@ -117,4 +117,4 @@ def test_the_decoder_takes_and_gives_piece_by_piece() -> None:
 def test_damaged_files_give_answers_or_errors() -> None:
     seeds = [*ZSTD_SAMPLES, *(path.read_bytes() for path in CORPUS)]
     assert [check(data) for data in seeds] == ["read"] * len(seeds)
-    assert set(run(0, range(10_000), seeds)) == {"error", "nothing", "read"}
+    assert set(fuzzer(seeds).run(0, range(10_000))) == {"error", "nothing", "read"}

@@ -4,19 +4,13 @@
 
 Each round takes a sample (see `tools.elf.sample`) or one of the files, damages its structures, and asks for an edit.
 The answer must be an `ElfError` with an offset inside the file, or an edit that holds: the new file reads back as
-wished, and wishing it again changes nothing. Nothing may take over a second, or more memory than the limit that `main`
-sets. A round depends on nothing but the seed and its number, so that every finding can be repeated.
+wished, and wishing it again changes nothing. `tools.testing.fuzzing` has what else must hold.
 """
 
-import argparse
 import io
 import random
-import resource
 import sys
-import time
-from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
@@ -27,9 +21,8 @@ from tools.elf.patched import open_patched
 from tools.elf.reader import read_elf
 from tools.elf.refusal import refusal
 from tools.elf.sample import Sample
+from tools.testing.fuzzing import FindingError, Fuzzer, main
 
-MAX_SECONDS = 1.0
-MAX_MEMORY = 256 << 20
 LONG = "$ORIGIN/" + "long/" * 30
 SAMPLES = (
     Sample(),
@@ -38,10 +31,6 @@ SAMPLES = (
     Sample(spare=0, zeros=17 << 20, versions=(("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.34")), ("libm.so.6", ("V",)))),
     Sample(zeros=17 << 20, interpreter="/lib64/ld-linux-x86-64.so.2", machine=c.EM_AARCH64, kind=c.ET_EXEC),
 )
-
-
-class FindingError(AssertionError):
-    """An answer that should not be."""
 
 
 def structures(data: bytes) -> list[tuple[int, int]]:
@@ -112,17 +101,12 @@ def wish(rng: random.Random) -> ElfEdit:
 
 def check(data: bytes, edit: ElfEdit) -> str:
     """Ask for an edit of a file; returns what came of it. Raises FindingError, or whatever the library raised."""
-    file = io.BytesIO(data)
-    started = time.process_time()
     try:
-        outcome = _answer(file, edit)
+        return _answer(io.BytesIO(data), edit)
     except ElfError as error:
         if not (0 <= error.offset <= len(data) and error.reason and error.path == "damaged"):
             raise FindingError(f"an error without place or reason: {error!r}") from error
-        outcome = "error"
-    if time.process_time() - started > MAX_SECONDS:
-        raise FindingError(f"took {time.process_time() - started:.1f} s")
-    return outcome
+        return "error"
 
 
 def _answer(file: io.BytesIO, edit: ElfEdit) -> str:
@@ -138,49 +122,17 @@ def _answer(file: io.BytesIO, edit: ElfEdit) -> str:
     return patch.strategy.value
 
 
-def run(
-    seed: int, numbers: range, seeds: Sequence[bytes], save: Path | None = None, until: float | None = None
-) -> Counter[str]:
-    """Go through the rounds; returns how often there was which outcome. Stops when time.monotonic() is `until`."""
-    outcomes: Counter[str] = Counter()
+def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[tuple[bytes, ElfEdit]]:
+    """Return the fuzzer that damages these files."""
     fields = [structures(data) for data in seeds]
-    for number in numbers:
-        if until is not None and time.monotonic() > until:
-            break
-        rng = random.Random(f"{seed}-{number}")
+
+    def make(rng: random.Random) -> tuple[bytes, ElfEdit]:
         which = rng.randrange(len(seeds))
-        data = damage(seeds[which], fields[which], rng)
-        try:
-            outcomes[check(data, wish(rng))] += 1
-        except Exception as error:
-            outcomes[f"FOUND {type(error).__name__}"] += 1
-            print(f"seed {seed}, round {number}: {type(error).__name__}: {error}", file=sys.stderr)
-            if save is not None:
-                (save / f"{seed}-{number}.elf").write_bytes(data)
-    return outcomes
+        return damage(seeds[which], fields[which], rng), wish(rng)
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 1 if anything was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=200_000, help="how many damaged files (default: %(default)s)")
-    parser.add_argument("--start", type=int, default=0, help="the number of the first one, to repeat a finding")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--save", type=Path, metavar="FOLDER", help="where to keep the files that something was found with"
-    )
-    parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="whole ELF files to damage, beside the samples"
-    )
-    arguments = parser.parse_args(argv)
-    seeds = [sample.build() for sample in SAMPLES] + [path.read_bytes() for path in arguments.files]
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (used + MAX_MEMORY, used + MAX_MEMORY))
-    numbers = range(arguments.start, arguments.start + arguments.count)
-    outcomes = run(arguments.seed, numbers, seeds, arguments.save)
-    print(", ".join(f"{name}: {count}" for name, count in sorted(outcomes.items())))
-    return int(any(name.startswith("FOUND") for name in outcomes))
+    return Fuzzer(make, lambda case: check(*case), content=lambda case: case[0], suffix=".elf")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    own = [sample.build() for sample in SAMPLES]
+    sys.exit(main(lambda files: fuzzer([*own, *files]), __doc__, count=200_000))

@@ -1,0 +1,77 @@
+"""rocm_wheel_test, rocm_wheel_set_test: tests that wheels are sound, by themselves and together."""
+
+load("@rules_python//python:defs.bzl", "py_test")
+
+visibility(["//rules"])
+
+def _verify_config_impl(ctx):
+    file = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(file, ctx.attr.content)
+    return [DefaultInfo(files = depset([file]))]
+
+_verify_config = rule(
+    doc = "Settings and exceptions of a test, as a file for tools/verify.",
+    implementation = _verify_config_impl,
+    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see tools/verify/settings.py.")},
+)
+
+def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**"):
+    """Declares that a finding is known and right. One that no finding needs fails the test.
+
+    Args:
+        id: identifier of the rule, such as `W404`; docs/verify.md lists them.
+        reason: why the finding is right, for whoever reads the BUILD file.
+        wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
+        file: pattern of the path in the wheel.
+        evidence: pattern of the evidence.
+
+    Returns:
+        an element for `exceptions`.
+    """
+    if not reason.strip():
+        fail("verify_exception({}): has no reason; say why the finding is right".format(id))
+    return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence)
+
+def _verify_test(name, distributions, options, exceptions, settings, **kwargs):
+    tags = kwargs.get("tags", [])
+    _verify_config(
+        name = name + ".config",
+        content = json.encode_indent(struct(exception = exceptions, settings = settings)) + "\n",
+        tags = ["manual"],
+        testonly = True,
+    )
+    kwargs["tags"] = tags + ["block-network"]
+    py_test(
+        name = name,
+        srcs = [Label("//tools/verify:test_main.py")],
+        main = Label("//tools/verify:test_main.py"),
+        args = options + ["--config=$(rootpath :{}.config)".format(name)] +
+               ["$(rootpaths {})".format(distribution) for distribution in distributions],
+        data = distributions + [name + ".config"],
+        deps = [Label("//tools/verify:library")],
+        **kwargs
+    )
+
+def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
+    """Tests that each wheel is sound by itself: archive, RECORD, metadata, ELF files, content.
+
+    Args:
+        name: name of the test.
+        wheels: labels of wheels, or of directories of them, from any rule.
+        exceptions: what is known and right, each a `verify_exception`.
+        settings: budgets and the like, see docs/verify.md: `{"max_wheel_size": 100 << 20}`.
+        **kwargs: further attributes of `py_test`.
+    """
+    _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
+
+def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, **kwargs):
+    """Tests that each wheel is sound by itself, and all together: installed side by side they have what they need.
+
+    Args:
+        name: name of the test.
+        distributions: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
+        exceptions: what is known and right, each a `verify_exception`.
+        settings: budgets, libraries of the system and the like, see docs/verify.md.
+        **kwargs: further attributes of `py_test`.
+    """
+    _verify_test(name, distributions, [], exceptions, settings, **kwargs)

@@ -1,0 +1,215 @@
+"""Faults of one wheel: its metadata, its ELF files, and what should not be published."""
+
+from tests.verify.editing import EditedSet, EditedWheel
+from tests.verify.faults import fault
+from tests.verify.libraries import edited as edited_library
+from tests.verify.libraries import facts, with_dynamic, with_search_path, with_segment
+from tests.verify.planted_set import small_wheel
+from tools.elf import constants as c
+from tools.elf.sample import Sample
+
+NATIVE = "native/libnative.so"
+#: A library of the mini SDK that no other needs.
+PLUGIN = "_rocm_sdk_libraries/lib/rand/librand_plugin.so"
+DT_TEXTREL = 22
+
+
+def tool(edited: EditedSet) -> EditedWheel:
+    """Return a small wheel of pure Python."""
+    return edited.wheel("tool")
+
+
+def native(edited: EditedSet) -> EditedWheel:
+    """Return a small wheel with a library, for manylinux_2_17."""
+    return edited.wheel("native")
+
+
+def libraries(edited: EditedSet) -> EditedWheel:
+    """Return the wheel of the mini SDK's libraries."""
+    return edited.wheel("rocm_sdk_libraries")
+
+
+@fault("W301", "a .dist-info directory of another version", "tool", "tool-2.0.dist-info")
+def _(edited: EditedSet) -> None:
+    wheel = tool(edited)
+    wheel.files = {path.replace("tool-1.0.dist-info", "tool-2.0.dist-info"): data for path, data in wheel.files.items()}
+
+
+@fault("W302", "a field of METADATA is malformed", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    tool(edited).replace("METADATA", "Version: 1.0\n", "Version: 1.0\nRequires-Python: at least 3\n")
+
+
+@fault("W302", "no METADATA", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    del tool(edited).files["tool-1.0.dist-info/METADATA"]
+
+
+@fault("W303", "METADATA has another name", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    tool(edited).replace("METADATA", "Name: tool", "Name: hammer")
+
+
+@fault("W304", "WHEEL of a version that nobody knows", "tool", "WHEEL")
+def _(edited: EditedSet) -> None:
+    tool(edited).replace("WHEEL", "Wheel-Version: 1.0", "Wheel-Version: 3.0")
+
+
+@fault("W305", "WHEEL lacks the tag", "rocm_profiler", "WHEEL")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_profiler").replace("WHEEL", "Tag: py3-none-linux_x86_64\n", "")
+
+
+@fault("W306", "a pure wheel with a library", "rocm_profiler", "_rocm_profiler/")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_profiler").replace("WHEEL", "Root-Is-Purelib: false", "Root-Is-Purelib: true")
+
+
+@fault("W307", "a licence that METADATA names is not there", "rocm_sdk_core", "METADATA")
+def _(edited: EditedSet) -> None:
+    core = edited.wheel("rocm_sdk_core")
+    del core.files[f"{core.dist_info}/licenses/LICENSE"]
+
+
+@fault("W308", "a console script that calls nothing", "rocm_sdk_core", "entry_points.txt")
+def _(edited: EditedSet) -> None:
+    core = edited.wheel("rocm_sdk_core")
+    core.files[f"{core.dist_info}/entry_points.txt"] += b"broken = rocm sdk\n"
+
+
+@fault("W309", "no description", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    tool(edited).replace("METADATA", "\nA small package.\n", "")
+
+
+@fault("W401", "a library without its end", "rocm_sdk_libraries", PLUGIN)
+def _(edited: EditedSet) -> None:
+    files = libraries(edited).files
+    files[PLUGIN] = files[PLUGIN][:-64]
+
+
+@fault("W402", "a segment that is not aligned as it says", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    files = native(edited).files
+    files[NATIVE] = with_segment(files[NATIVE], c.PT_LOAD, align=0x3000)
+
+
+@fault("W403", "text relocations", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    files = native(edited).files
+    files[NATIVE] = with_dynamic(files[NATIVE], (DT_TEXTREL, 0))
+
+
+@fault("W404", "an executable stack", "rocm_sdk_libraries", PLUGIN)
+def _(edited: EditedSet) -> None:
+    files = libraries(edited).files
+    files[PLUGIN] = with_segment(files[PLUGIN], c.PT_GNU_STACK, flags=c.PF_R | c.PF_W | c.PF_X)
+
+
+@fault("W405", "a segment that can be written and run", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    files = native(edited).files
+    files[NATIVE] = with_segment(files[NATIVE], c.PT_LOAD, flags=c.PF_R | c.PF_W | c.PF_X)
+
+
+@fault("W406", "a loader that no other machine has", "native", "native/program")
+def _(edited: EditedSet) -> None:
+    program = Sample(soname=None, interpreter="/nix/store/glibc/ld-linux-x86-64.so.2").build()
+    native(edited).files["native/program"] = program
+
+
+@fault("W411", "an absolute entry in RPATH", "rocm_sdk_libraries", PLUGIN)
+def _(edited: EditedSet) -> None:
+    _extend(edited, PLUGIN, "/opt/rocm/lib")
+
+
+@fault("W412", "an empty entry in RPATH", "rocm_sdk_libraries", PLUGIN)
+def _(edited: EditedSet) -> None:
+    files = libraries(edited).files
+    path = facts(files[PLUGIN]).rpath or ""
+    shorter = path.rpartition(":")[0]
+    changed = bytearray(files[PLUGIN])
+    at = changed.index(path.encode() + b"\0")
+    changed[at : at + len(path)] = (shorter + ":").encode().ljust(len(path), b"\0")
+    files[PLUGIN] = bytes(changed)
+
+
+@fault("W413", "a RUNPATH", "rocm_sdk_libraries", "libhipblas.so.3")
+def _(edited: EditedSet) -> None:
+    path = "_rocm_sdk_libraries/lib/libhipblas.so.3"
+    files = libraries(edited).files
+    files[path] = edited_library(files[path], lambda edit: edit.use_tag(c.DT_RUNPATH))
+
+
+@fault("W414", "an entry in RPATH that leads out of site-packages", "rocm_sdk_libraries", PLUGIN)
+def _(edited: EditedSet) -> None:
+    _extend(edited, PLUGIN, "$ORIGIN/../../../../lib")
+
+
+def _extend(edited: EditedSet, path: str, entry: str) -> None:
+    files = libraries(edited).files
+    entries = [*(facts(files[path]).rpath or "").split(":"), entry]
+    files[path] = with_search_path(files[path], entries)
+
+
+@fault("W415", "a newer libc than the tag promises", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    versions = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.38")),)
+    native(edited).files[NATIVE] = Sample(soname="libnative.so", versions=versions).build()
+
+
+@fault("W416", "a library for another CPU", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    native(edited).files[NATIVE] = Sample(soname="libnative.so", machine=c.EM_AARCH64).build()
+
+
+@fault("W501", "compiled Python", "tool", "tool/__pycache__/")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/__pycache__/tool.cpython-311.pyc"] = bytes(16)
+
+
+@fault("W502", "an editor's leftover", "tool", "tool/notes.txt~")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/notes.txt~"] = b"old notes"
+
+
+@fault("W503", "a key in a file", "tool", "tool/config.ini")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/config.ini"] = b"key = " + b"AKIA" + b"ABCDEFGHIJKLMNOP" + b"\n"
+
+
+@fault("W504", "a path of the build machine in a library", "native", NATIVE)
+def _(edited: EditedSet) -> None:
+    sample = Sample(soname="libnative.so", tail=b"\0/home/builder/work/native.c\0")
+    native(edited).files[NATIVE] = sample.build()
+
+
+@fault("W511", "a wheel of nothing", "void")
+def _(edited: EditedSet) -> None:
+    edited.add(small_wheel("void", {}))
+
+
+@fault("W512", "tests at the top", "tool", "tests/test_tool.py")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tests/test_tool.py"] = b'"""Tests."""\n'
+
+
+@fault("W513", "a module that cannot be imported", "tool", "tool/my-module.py")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/my-module.py"] = b'"""Never imported."""\n'
+
+
+@fault("W514", "__init__.py at the top", "tool", "__init__.py")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["__init__.py"] = b'"""Of nothing."""\n'
+
+
+@fault("W515", "a file twice", "tool", "tool/two.bin")
+def _(edited: EditedSet) -> None:
+    data = bytes(range(256)) * 512
+    tool(edited).files |= {"tool/one.bin": data, "tool/two.bin": data}
+
+
+@fault("W516", "a file at the top that is no module", "tool", "notes.txt")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["notes.txt"] = b"notes\n"

@@ -1,0 +1,87 @@
+"""Faults of device code: a GPU that is offered, and code that is not there for it."""
+
+from tests.verify.editing import EditedSet
+from tests.verify.faults import fault
+from tests.verify.libraries import fat, kpack, offload_bundle
+from tests.verify.planted_set import LIBRARIES, TARGETS
+from tools.device.sample import compressed
+
+FAT = "lib/libfat.so.1"
+KERNELS = f"{LIBRARIES}/lib/rocblas/library"
+
+
+def put_fat(edited: EditedSet, *bundles: bytes) -> None:
+    """Put other bundles into the library with device code."""
+    edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/{FAT}"] = fat("libfat.so.1", bundles)
+
+
+@fault("D101", "a library has no code for one GPU", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, offload_bundle(["gfx942"]), offload_bundle(["gfx942"]))
+
+
+@fault("D101", "the files for one GPU are left out", "rocm_sdk_device_gfx1100", "lib/rocblas/library")
+def _(edited: EditedSet) -> None:
+    del edited.wheel("rocm_sdk_device_gfx1100").files[f"{KERNELS}/Kernels_gfx1100.dat"]
+
+
+@fault("D102", "a library has no code for one form of a GPU", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, *[offload_bundle(["gfx1100", "gfx942:xnack+"])] * 2)
+
+
+@fault("D102", "files are there for one form of a GPU alone", "rocm_sdk_device_gfx942", "lib/rocblas/library")
+def _(edited: EditedSet) -> None:
+    del edited.wheel("rocm_sdk_device_gfx942").files[f"{KERNELS}/Kernels_gfx942.dat"]
+
+
+@fault("D103", "a target is dropped from one bundle", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, offload_bundle(TARGETS), offload_bundle(TARGETS[1:]), offload_bundle(TARGETS))
+
+
+@fault("D103", "a target is dropped from one compressed bundle", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, compressed(offload_bundle(TARGETS)), compressed(offload_bundle(TARGETS[:2])))
+
+
+@fault("D103", "code is empty in one bundle", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    whole = offload_bundle(TARGETS)
+    broken = bytearray(whole)
+    at = whole.index(b"hipv4-amdgcn-amd-amdhsa--gfx1100")
+    broken[at - 16 : at - 8] = bytes(8)  # the size of its code object
+    put_fat(edited, whole, bytes(broken))
+
+
+@fault("D103", "an archive lacks a bundle", "rocm_sdk_libraries", "lib/libsplit.so.1")
+def _(edited: EditedSet) -> None:
+    archive = kpack({"lib/libsplit.so.1#0": ["gfx1100"]})
+    edited.wheel("rocm_sdk_device_gfx1100").files[f"{LIBRARIES}/.kpack/split_gfx1100.kpack"] = archive
+
+
+@fault("D104", "a bundle without its end", "rocm_sdk_libraries", FAT)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, offload_bundle(TARGETS), compressed(offload_bundle(TARGETS))[:-30])
+
+
+@fault("D104", "an archive with a broken table of contents", "rocm_sdk_device_gfx1100", "split_extra.kpack")
+def _(edited: EditedSet) -> None:
+    archive = kpack({"lib/libextra.so#0": ["gfx1100"]})[:-5]
+    edited.wheel("rocm_sdk_device_gfx1100").files[f"{LIBRARIES}/.kpack/split_extra.kpack"] = archive
+
+
+@fault("D105", "a file for another GPU than its package's", "rocm_sdk_device_gfx942", "Other_gfx1100.dat")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_sdk_device_gfx942").files[f"{KERNELS}/Other_gfx1100.dat"] = b"kernels"
+
+
+@fault("D106", "the archive for one GPU is left out", "rocm_sdk_libraries", "lib/libsplit.so.1")
+def _(edited: EditedSet) -> None:
+    del edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"]
+
+
+@fault("D101", "a library for which only half of the GPUs have files", "rocm_sdk_device_gfx942", "lib/sparse")
+def _(edited: EditedSet) -> None:
+    path = f"{LIBRARIES}/lib/sparse/kernels_gfx1100.hsaco"
+    edited.wheel("rocm_sdk_device_gfx1100").files[path] = b"kernels"

@@ -1,0 +1,73 @@
+"""The set in the other layout, where each family of GPUs has libraries of its own: faults that only it can have."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.verify.editing import EditedSet
+from tests.verify.libraries import fat, offload_bundle
+from tests.verify.planted_set import small_wheel
+from tools.verify.engine import Request, verify
+from tools.verify.settings import Settings
+
+DIST = Path(os.environ["DIST"]).absolute()
+WHEEL = "rocm_sdk_libraries_gfx110X_all"
+LIBRARY = f"_{WHEEL}/lib/libfat.so.1"
+
+
+def findings(edited: EditedSet) -> list[tuple[str, str, str]]:
+    """Verify a set; return rule, wheel up to the version and file, without what is so in the mini SDK."""
+    found = verify([edited.save()], Request(Settings(debug_info=True))).judged.findings
+    return [(one.id, one.wheel.split("-")[0], one.file) for one in found if one.id != "W504"]
+
+
+def no_change(edited: EditedSet) -> None:
+    """Change nothing."""
+
+
+def uneven_libraries(edited: EditedSet) -> None:
+    """One library has code for two processors of the family, another for one of them."""
+    edited.wheel(WHEEL).files[LIBRARY] = fat("libfat.so.1", [offload_bundle(["gfx1100", "gfx1101"])])
+    other = fat("libother.so.1", [offload_bundle(["gfx1100"])])
+    edited.wheel(WHEEL).files[LIBRARY.replace("fat", "other")] = other
+
+
+def complete_libraries(edited: EditedSet) -> None:
+    """Both families have the processors that they want; neither wants those of the other."""
+    edited.wheel(WHEEL).files[LIBRARY] = fat("libfat.so.1", [offload_bundle(["gfx1100", "gfx1101"])])
+    name = "rocm_sdk_libraries_gfx94X_dcgpu"
+    edited.wheel(name).files[f"_{name}/lib/libfat.so.1"] = fat("libfat.so.1", [offload_bundle(["gfx942"])])
+
+
+def other_family(edited: EditedSet) -> None:
+    """Put code for the other family alone into a library."""
+    edited.wheel(WHEEL).files[LIBRARY] = fat("libfat.so.1", [offload_bundle(["gfx942"])])
+
+
+def file_of_other_family(edited: EditedSet) -> None:
+    """Add a file for a processor of the other family."""
+    edited.wheel(WHEEL).files[f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat"] = b"kernels"
+
+
+def not_offered(edited: EditedSet) -> None:
+    """There is a package for a family that the selector does not know."""
+    edited.add(small_wheel("rocm_sdk_libraries_gfx120X_all", {"_rocm_sdk_libraries_gfx120X_all/lib/x": b""}))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (no_change, []),
+        (complete_libraries, []),
+        (uneven_libraries, [("D101", WHEEL, LIBRARY.replace("fat", "other"))]),
+        (other_family, [("D101", WHEEL, LIBRARY)]),
+        (file_of_other_family, [("D105", WHEEL, f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat")]),
+        (not_offered, [("S136", "rocm_sdk_libraries_gfx120X_all", "")]),
+    ],
+)
+def test_families(change: Callable[[EditedSet], None], expected: list[tuple[str, str, str]], tmp_path: Path) -> None:
+    edited = EditedSet(DIST, tmp_path / "dist")
+    change(edited)
+    assert findings(edited) == expected

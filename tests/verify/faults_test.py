@@ -1,0 +1,72 @@
+"""Every planted fault is found, by the right rule, and nothing else is said."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.verify import content_faults, devel_faults, device_faults, selection_faults, set_faults, wheel_faults
+from tests.verify.editing import EditedSet
+from tests.verify.faults import FAULTS, Fault
+from tests.verify.planted_set import planted_set
+from tools.verify import registry
+from tools.verify.engine import Request, verify
+from tools.verify.exceptions import DeclaredException
+from tools.verify.finding import Finding
+from tools.verify.settings import Settings
+
+MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults)
+#: The mini SDK's distributions.
+DIST = Path(os.environ["DIST"]).absolute()
+#: What is as it should be in the mini SDK: it is compiled with debug information, and one program has an RPATH of a
+#: machine that does not exist, so that there is something to drop. The text stays in the string table.
+REQUEST = Request(
+    Settings(debug_info=True),
+    (DeclaredException("W504", "the RPATH entry that the package drops", file="_rocm_sdk_core/bin/rocminfo"),),
+)
+
+
+def findings(directory: Path, request: Request = REQUEST) -> tuple[Finding, ...]:
+    """Verify a set."""
+    return verify([directory], request).judged.findings
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory of the set without faults."""
+    return planted_set(DIST, tmp_path_factory.mktemp("base") / "dist").save()
+
+
+def test_the_set_has_no_fault_of_its_own(base: Path) -> None:
+    assert findings(base) == ()
+
+
+@pytest.mark.parametrize("fault", [pytest.param(one, id=f"{one.rule}: {one.name}") for one in FAULTS])
+def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, tmp_path: Path) -> None:
+    edited = EditedSet(base, tmp_path / "dist")
+    fault.plant(edited)
+    found = findings(edited.save())
+    said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
+    assert {one.id for one in found} == {fault.rule}, said
+    assert any(one.wheel.startswith(fault.wheel) and fault.file in one.file for one in found), said
+
+
+def test_an_exception_that_excuses_nothing_is_found(base: Path) -> None:
+    unused = DeclaredException("S101", "it was so once", wheel="rocm_sdk_core-*")
+    request = Request(REQUEST.settings, (*REQUEST.exceptions, unused))
+    (finding,) = findings(base, request)
+    assert finding.id == "X101"
+    assert "it was so once" in finding.evidence
+
+
+def test_there_is_a_fault_for_every_rule() -> None:
+    assert MODULES
+    planted = {fault.rule for fault in FAULTS} | {"X101"}
+    assert planted <= registry.rules().keys()
+    not_planted = {
+        "W104",  # members that share bytes: tools/verify/zip_reader_test.py
+        "W113",  # budgets are settings, and the set has none
+        "W407",  # debug information: the mini SDK has it
+    }
+    assert registry.rules().keys() - planted == not_planted
+    assert len(FAULTS) >= 60

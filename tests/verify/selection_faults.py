@@ -1,0 +1,92 @@
+"""Faults between wheels: what they require, and what the selector says of them."""
+
+import gzip
+import io
+import json
+import tarfile
+from typing import Any
+
+from tests.verify.editing import EditedSet
+from tests.verify.faults import fault
+from tests.verify.planted_set import LIBRARIES, small_wheel
+
+
+@fault("S131", "a requirement that nobody publishes", "rocm_sdk_libraries")
+def _(edited: EditedSet) -> None:
+    wheel = edited.wheel("rocm_sdk_libraries")
+    wheel.replace("METADATA", "Requires-Dist: ", "Requires-Dist: no-such-thing>=2\nRequires-Dist: ")
+
+
+@fault("S131", "a requirement on another version", "rocm_profiler")
+def _(edited: EditedSet) -> None:
+    wheel = edited.wheel("rocm_profiler")
+    wheel.replace("METADATA", "Requires-Dist: ", "Requires-Dist: tool>=2\nRequires-Dist: ")
+
+
+@fault("S131", "the package of one GPU is left out", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    edited.remove("rocm_sdk_device_gfx1100")
+
+
+@fault("S132", "a requirement on an extra that there is not", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: rocm[everything]\nLicense-File")
+
+
+@fault("S133", "two packages that want different versions of a third", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace(
+        "METADATA", "License-File", "Requires-Dist: other\nRequires-Dist: native<1.5\nLicense-File"
+    )
+    edited.wheel("other").replace("METADATA", "License-File", "Requires-Dist: native>=1.5\nLicense-File")
+    newer = small_wheel("native", {"native/__init__.py": b""})
+    newer.files = {path.replace("native-1.0", "native-2.0"): data for path, data in newer.files.items()}
+    newer.files["native-2.0.dist-info/METADATA"] = (
+        newer.text("METADATA").replace("Version: 1.0", "Version: 2.0").encode()
+    )
+    newer.name = newer.name.replace("native-1.0", "native-2.0")
+    edited.add(newer)
+
+
+def change_selector(edited: EditedSet, change: Any) -> None:
+    """Change the data of the selector, in the sdist and in the static wheel."""
+    static, path = edited.wheel("rocm"), "rocm_sdk/_distributions.json"
+    document = json.loads(static.files[path])
+    change(document)
+    static.files[path] = json.dumps(document).encode()
+    name = next(one for one in edited.others if one.endswith(".tar.gz"))
+    target = io.BytesIO()
+    with tarfile.open(edited.others[name]) as tar, tarfile.open(fileobj=target, mode="w") as new:
+        for info in tar:
+            file = tar.extractfile(info)
+            data = file.read() if file else b""
+            data = static.files[path] if info.name.endswith("/_distributions.json") else data
+            info.size = len(data)
+            new.addfile(info, io.BytesIO(data))
+    edited.sdists[name] = gzip.compress(target.getvalue(), 1, mtime=0)
+
+
+@fault("S134", "an sdist that is cut off", "rocm-7.10.0.dev0.tar.gz")
+def _(edited: EditedSet) -> None:
+    name = next(one for one in edited.others if one.endswith(".tar.gz"))
+    edited.sdists[name] = edited.others[name].read_bytes()[:5000]
+
+
+@fault("S134", "the selector's data has no version", "rocm-7.10.0.dev0", "_distributions.json")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document.pop("version"))
+
+
+@fault("S135", "the selector names another tree", "rocm_profiler")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document["packages"]["profiler"].update(tree="_rocm_profiling"))
+
+
+@fault("S136", "a package for a GPU that is not offered", "rocm_sdk_device_gfx1201")
+def _(edited: EditedSet) -> None:
+    edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/.rocm-sdk-device-gfx1201": b""}))
+
+
+@fault("S137", "a default target that is none", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document.update(default_target="gfx1201"))

@@ -1,0 +1,74 @@
+"""What the checks of device code need of the bytes of files, taken out while the engine reads them.
+
+Tables alone: of gigabytes of code some kilobytes per bundle are read.
+"""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+
+from tools.device.bundle import is_bundle
+from tools.device.errors import DeviceError
+from tools.device.reader import read_device_code
+from tools.device.target_id import TargetId
+from tools.elf import constants as c
+from tools.elf.errors import ElfError
+from tools.elf.model import ElfFile
+from tools.elf.reader import is_elf, read_elf
+from tools.verify.device.kpack import SUFFIX, Reference, read_kpack, read_reference
+from tools.verify.suite import Collector
+
+DEVICE: Final = "device"
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """The device code of one file: bundles of a library, or what an archive holds for libraries elsewhere."""
+
+    bundles: tuple[frozenset[TargetId], ...] = ()
+    """The targets of each bundle, by file offset; those of other makers are left out."""
+    archive: dict[str, frozenset[TargetId]] = field(default_factory=dict)
+    """Of a `.kpack`: targets by `library#number`."""
+    reference: Reference | None = None
+    """Of a library whose device code was split off: where it is."""
+    damage: str = ""
+    """Why it cannot be read; else empty."""
+
+
+def _wants(path: str, size: int, head: bytes) -> bool:
+    if path.endswith(SUFFIX) or is_bundle(head):
+        return True
+    host = is_elf(head) and int.from_bytes(head[18:20], "little") != c.EM_AMDGPU
+    return host and size >= 64 and int.from_bytes(head[16:18], "little") in (c.ET_DYN, c.ET_EXEC)
+
+
+def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
+    """Read the device code of a file; None if there is none, and of a damaged ELF file: W401 says so."""
+    try:
+        elf = None if path.endswith(SUFFIX) else _read_elf(file, path)
+    except ElfError:
+        return None
+    try:
+        if path.endswith(SUFFIX):
+            entries = read_kpack(file, path)
+            return DeviceFacts(
+                archive={name: frozenset(target for target, _ in found) for name, found in entries.items()}
+            )
+        reference = read_reference(file, elf) if elf else None
+        device = read_device_code(file, path)
+    except (DeviceError, ElfError) as error:
+        return DeviceFacts(damage=f"at {error.offset:#x}: {error.reason}")
+    bundles = tuple(
+        frozenset(code.entry.target for code in bundle.code_objects if code.size and code.entry.target)
+        for bundle in device.bundles
+    )
+    return DeviceFacts(bundles=bundles, reference=reference) if bundles or reference else None
+
+
+def _read_elf(file: BinaryIO, path: str) -> ElfFile | None:
+    """Return the facts about an ELF file, None of a bundle file."""
+    head = file.read(4)
+    file.seek(0)
+    return read_elf(file, path) if is_elf(head) else None
+
+
+COLLECTORS: Final = (Collector(DEVICE, _wants, inspect=read_facts),)

@@ -1,0 +1,26 @@
+"""Tests of the targets that file names tell."""
+
+import pytest
+
+from tools.verify.device.named import target_of_name
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("lib/rocblas/library/Kernels.so-000-gfx90a-xnack+.hsaco", "gfx90a:xnack+"),
+        ("lib/rocblas/library/Kernels.so-000-gfx906-xnack-.hsaco", "gfx906:xnack-"),
+        ("TensileLibrary_gfx1030.co", "gfx1030"),
+        ("TensileLibrary_lazy_gfx1100.dat", "gfx1100"),
+        ("gfx908-sramecc+-xnack-.co", "gfx908:sramecc+:xnack-"),
+        ("TensileLibrary.dat", None),
+        ("libkernels_gfx942.so", None),
+        ("gfx1030/readme.txt", None),
+        ("gfx1100_and_gfx1030.co", None),
+        ("xgfx1100.co", None),
+        ("gfx1100x.co", None),
+    ],
+)
+def test_names(name: str, target: str | None) -> None:
+    found = target_of_name(name)
+    assert (None if found is None else str(found)) == target

@@ -1,0 +1,74 @@
+"""What a check can find: rules, each with an identifier that never changes its meaning, and findings.
+
+    MISSING = Rule("W202", Severity.ERROR, "a file is not in RECORD", why="…", remedy="…")
+    yield MISSING.finding(wheel.filename, path, "RECORD has no line for it")
+
+Identifiers: W1xx archive, W2xx RECORD, W3xx metadata, W4xx ELF files, W5xx content, S1xx over the set, D1xx device
+code, X1xx exceptions. An identifier that was published is never used for something else.
+"""
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.Enum):
+    """How bad a finding is. Errors and warnings make the command fail, notes do not."""
+
+    ERROR = "error"
+    """Something does not work, or not everywhere, or cannot be trusted."""
+    WARNING = "warning"
+    """It works, but users or other tools will stumble over it."""
+    NOTE = "note"
+    """Worth knowing."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that must hold."""
+
+    id: str
+    severity: Severity
+    title: str
+    """What is wrong where this is found, in a few words that begin in lower case."""
+    why: str
+    """Why that is bad, or which standard says so; sentences."""
+    remedy: str
+    """What to do about it; sentences."""
+
+    def finding(self, wheel: str, file: str, evidence: str) -> "Finding":
+        """Report that the rule is broken: in which wheel, by which file of it, and what shows that.
+
+        `wheel` is a file name, empty for the set as a whole; `file` is a path in the wheel, empty for the wheel as a
+        whole; `evidence` says what was found and what was expected.
+        """
+        return Finding(self, wheel, file, evidence)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault. Of equal input the findings are equal, also in their order (see `sort_key`)."""
+
+    rule: Rule
+    wheel: str
+    file: str
+    evidence: str
+
+    @property
+    def id(self) -> str:
+        """The rule's identifier."""
+        return self.rule.id
+
+    @property
+    def severity(self) -> Severity:
+        """The rule's severity."""
+        return self.rule.severity
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return self.rule.remedy
+
+    @property
+    def sort_key(self) -> tuple[str, str, str, str]:
+        """Wheel by wheel, then rule by rule, then file by file."""
+        return (self.wheel, self.rule.id, self.file, self.evidence)

@@ -1,0 +1,37 @@
+"""Checks that libraries which may be opened at run time by their name (dlopen(3)) are there.
+
+The names are constants of programs and libraries (see `tools.verify.over_set.opened`). Nobody can tell whether one is
+opened, and with which directory put before it; so it is enough that the set has a file of that name anywhere.
+"""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from tools.verify.finding import Finding, Rule, Severity
+from tools.verify.over_set.model import Package
+from tools.verify.over_set.system import system_names
+from tools.verify.settings import Settings
+
+NOT_THERE = Rule(
+    "S141",
+    Severity.WARNING,
+    "a library that may be opened at run time is nowhere in the set",
+    why="What opens it by this name fails, or does without it, or takes whatever the machine has.",
+    remedy="Ship the library under this name, or declare it in opened_libraries if it need not be there.",
+)
+RULES: Final = (NOT_THERE,)
+
+
+def check_opening(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
+    """Check the names in all programs and libraries; of one file each name is reported once."""
+    there = {posixpath.basename(path) for package in packages for path in package.files}
+    there |= {linked.soname for package in packages for linked in package.linked.values() if linked.soname}
+    for package in packages:
+        system = system_names(package, settings)
+        for path, linked in sorted(package.linked.items()):
+            for name in linked.opens:
+                declared = any(fnmatchcase(name, pattern) for pattern in settings.opened_libraries)
+                if name not in there and not system(name) and not declared:
+                    yield NOT_THERE.finding(package.filename, path, f"has the string {name}")
