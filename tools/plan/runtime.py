@@ -99,7 +99,9 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
         return _alias(found, resolved, facts, prefix)
-    if _is_executable(resolved, facts):
+    # Python does not run a module that it imports: under that name a launcher would be a file that is none.
+    is_module = name.endswith(".py") and resolved.node.found
+    if _is_executable(resolved, facts) and not is_module:
         return _launcher(found, resolved, facts, definition)
     if not resolved.node.found:
         owner = resolved.node.plan.package if resolved.node.plan else "another package"

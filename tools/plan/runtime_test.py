@@ -130,6 +130,18 @@ def test_link_to_a_script_becomes_a_launcher_only_if_it_can_be_run() -> None:
     assert outcome(planned["share/other.sh"]) == (Treatment.COPY_OF_LINK, "link to a file (script)", None)
 
 
+def test_link_to_a_python_module_is_copied_though_it_may_be_executed() -> None:
+    planned = entries(
+        CORE,
+        file("libexec/smi/bindings.py", "script", "0755"),
+        link("lib/python3/dist-packages/bindings.py", "../../../libexec/smi/bindings.py"),
+        link("bin/smi", "../libexec/smi/bindings.py"),
+    )
+    module = planned["lib/python3/dist-packages/bindings.py"]
+    assert outcome(module) == (Treatment.COPY_OF_LINK, "link to a file (script)", None)
+    assert outcome(planned["bin/smi"])[0] is Treatment.LAUNCHER
+
+
 def test_launcher_into_another_package_goes_by_way_of_site_packages() -> None:
     core = plan(CORE, program("bin/tool"), file("bin/script", "script", "0755"))
     planned = entries(LIBRARIES, link("bin/mine", "tool"), link("libexec/x", "../bin/script"), builds_on=(core,))
