@@ -1,0 +1,94 @@
+"""The build on a remote execution service: the same bytes as here, also when workers and the server fail.
+
+    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR]
+
+Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
+BuildGrid. Builds everything here and there, on one worker and on two, then with a worker that is killed and a server
+that is restarted in the middle. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
+"""
+
+import argparse
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
+from tests.remote.checkouts import Checkout, Outcome, check_out
+from tests.remote.spawns import count_by
+
+#: Seconds after which a build is in its middle.
+DELAY = 6.0
+
+
+def remote_options(service: BuildGrid) -> tuple[str, ...]:
+    """Return what the user's rc would say."""
+    properties = tuple(f"--remote_default_exec_properties={key}={value}" for key, value in PLATFORM.items())
+    return ("--config=remote", f"--remote_executor={service.url}", "--jobs=16", *properties)
+
+
+def check(case: str, here: Outcome, there: Outcome) -> None:
+    """Assert that everything ran remotely and gave the same bytes."""
+    there.succeeded()
+    runners = {spawn.runner for spawn in there.spawns}
+    assert runners <= {"remote", "remote cache hit"}, count_by(there.spawns)
+    assert there.distributions == here.distributions, case
+    executed = sum(1 for spawn in there.spawns if spawn.runner == "remote")
+    print(f"{case}: {there.build.seconds:.1f} s, {executed} actions executed, same bytes", flush=True)
+
+
+def disturbed(case: str, here: Outcome, checkout: Checkout, disturb: Callable[[], None]) -> None:
+    """Build anew while something fails: the bytes are right, or the build says that it failed."""
+    checkout.clean()
+    timer = threading.Timer(DELAY, disturb)
+    timer.start()
+    # Another name for each case: else the service would have the results.
+    outcome = checkout.build(f"--remote_default_exec_properties=case={case.replace(' ', '-')}")
+    timer.join()
+    if outcome.build.succeeded:
+        check(case, here, outcome)
+    else:
+        assert "ERROR" in outcome.build.output, outcome.build.output
+        wrong = {name for name, sha256 in outcome.distributions.items() if here.distributions[name] != sha256}
+        assert not wrong, wrong
+        print(f"{case}: the build failed, and said so:", *outcome.build.output.splitlines()[-3:], sep="\n  ")
+        check(f"{case}, then built again", here, checkout.build())
+
+
+def run(args: argparse.Namespace, folder: Path) -> None:
+    """Run all cases."""
+    local = check_out(folder / "local", args.artifacts)
+    here = local.build().succeeded()
+    local.remove()
+    with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
+        checkout = check_out(folder / "remote", args.artifacts, remote_options(service))
+        try:
+            service.add_worker()
+            check("one worker", here, checkout.build())
+            service.add_worker()
+            checkout.clean()
+            two = checkout.build("--remote_default_exec_properties=case=two")
+            check("two workers", here, two)
+
+            disturbed("a worker is killed", here, checkout, lambda: service.kill_worker(0))
+            disturbed("the server is restarted", here, checkout, lambda: service.restart())
+        finally:
+            checkout.remove()
+
+
+def main() -> int:
+    """Parse the arguments and run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, required=True, help="root file system with the engines (engine_root.sh)")
+    parser.add_argument("--programs", type=Path, required=True, help="folder for a virtual environment with BuildGrid")
+    parser.add_argument("--artifacts", type=Path, help="artifacts directory; without it, the embedded SDK")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocm-remote-") as folder:
+        Path(folder).chmod(0o755)  # PostgreSQL runs as another user
+        run(args, Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
