@@ -30,9 +30,9 @@ CHUNK = 1 << 20
 class IndexUrls:
     """Where a package index is."""
 
-    #: Of the upload API, such as https://upload.pypi.org/legacy/.
+    #: Of the legacy upload API, as twine takes it for --repository-url.
     upload: str
-    #: Of the simple API, such as https://pypi.org/simple/.
+    #: Of the simple API, as pip takes it for --index-url.
     simple: str
 
 
