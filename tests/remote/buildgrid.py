@@ -53,6 +53,7 @@ schedulers:
     bot-poll-interval: 0.2
     property-set: !dynamic-property-set
       match-property-keys: [ISA, OSFamily]
+      wildcard-property-keys: [case]
     assigners:
       - !priority-age-assigner
         count: 1
@@ -143,16 +144,6 @@ class BuildGrid:
                 Server("worker", in_root(self._root, *worker, *run, *limits, *offers, f"worker{number}"), log).start(),
             ]
         )
-
-    def kill_worker(self, number: int) -> None:
-        """End a worker and its CAS without warning; numbers begin with 0."""
-        for server in reversed(self.workers[number]):
-            server.kill()
-
-    def restart(self) -> None:
-        """End the server without warning and start it again: what it knew is in its database and on its disk."""
-        self.server.kill()
-        self.server.start()
 
     def __enter__(self) -> "BuildGrid":
         try:

@@ -1,25 +1,19 @@
-"""The build on a remote execution service: the same bytes as here, also when workers and the server fail.
+"""The build on a remote execution service, on one worker and on two: the same bytes as here.
 
     python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR]
 
 Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
-BuildGrid. Builds everything here and there, on one worker and on two, then with a worker that is killed and a server
-that is restarted in the middle. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
+BuildGrid. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
 """
 
 import argparse
 import sys
 import tempfile
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
-from tests.remote.checkouts import Checkout, Outcome, check_out
+from tests.remote.checkouts import Outcome, check_out
 from tests.remote.spawns import count_by
-
-#: Seconds after which a build is in its middle.
-DELAY = 6.0
 
 
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
@@ -38,24 +32,6 @@ def check(case: str, here: Outcome, there: Outcome) -> None:
     print(f"{case}: {there.build.seconds:.1f} s, {executed} actions executed, same bytes", flush=True)
 
 
-def disturbed(case: str, here: Outcome, checkout: Checkout, disturb: Callable[[], None]) -> None:
-    """Build anew while something fails: the bytes are right, or the build says that it failed."""
-    checkout.clean()
-    timer = threading.Timer(DELAY, disturb)
-    timer.start()
-    # Another name for each case: else the service would have the results.
-    outcome = checkout.build(f"--remote_default_exec_properties=case={case.replace(' ', '-')}")
-    timer.join()
-    if outcome.build.succeeded:
-        check(case, here, outcome)
-    else:
-        assert "ERROR" in outcome.build.output, outcome.build.output
-        wrong = {name for name, sha256 in outcome.distributions.items() if here.distributions[name] != sha256}
-        assert not wrong, wrong
-        print(f"{case}: the build failed, and said so:", *outcome.build.output.splitlines()[-3:], sep="\n  ")
-        check(f"{case}, then built again", here, checkout.build())
-
-
 def run(args: argparse.Namespace, folder: Path) -> None:
     """Run all cases."""
     local = check_out(folder / "local", args.artifacts)
@@ -70,9 +46,6 @@ def run(args: argparse.Namespace, folder: Path) -> None:
             checkout.clean()
             two = checkout.build("--remote_default_exec_properties=case=two")
             check("two workers", here, two)
-
-            disturbed("a worker is killed", here, checkout, lambda: service.kill_worker(0))
-            disturbed("the server is restarted", here, checkout, lambda: service.restart())
         finally:
             checkout.remove()
 
