@@ -6,6 +6,7 @@ archive = plant(tmp_path / "a_lib_generic.tar.gz", [manifest(), file("stage/x", 
 import gzip
 import io
 import lzma
+import stat
 import tarfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -72,3 +73,20 @@ def plant(path: Path, members: Iterable[Planted], format_: int = tarfile.PAX_FOR
     """Write an archive, compressed as its name says; return its path."""
     path.write_bytes(COMPRESS[archive_suffix(path.name)](tar(members, format_)))
     return path
+
+
+def tree(folder: Path) -> dict[str, tuple[str, str, str]]:
+    """Return every path below a folder with kind and mode, content or text, and which paths are one file."""
+    found = {}
+    inodes: dict[int, str] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        status = path.lstat()
+        same = inodes.setdefault(status.st_ino, name)
+        if path.is_symlink():
+            found[name] = ("link", str(path.readlink()), same)
+        elif path.is_dir():
+            found[name] = (f"directory {stat.S_IMODE(status.st_mode):o}", "", same)
+        else:
+            found[name] = (f"file {stat.S_IMODE(status.st_mode):o}", path.read_bytes().hex(), same)
+    return found

@@ -4,21 +4,27 @@ import hashlib
 import os
 import resource
 import shutil
-import stat
 import subprocess
 import tarfile
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tools.catalog import one_archive
 from tools.catalog.archive import Limits
 from tools.catalog.errors import CatalogError
-from tools.catalog.planted import COMPRESS, Planted, directory, file, hard_link, link, manifest, member, plant, tar
+from tools.catalog.planted import (
+    COMPRESS,
+    Planted,
+    directory,
+    file,
+    hard_link,
+    link,
+    manifest,
+    member,
+    plant,
+    tar,
+    tree,
+)
 from tools.catalog.unpack import _Unpacking, unpack
 
 SUFFIXES = sorted(COMPRESS)
@@ -42,23 +48,6 @@ def refusal(path: Path, limits: Limits | None = None) -> str:
     inside.rmdir()
     assert tree(path.parent) == before
     return message.removeprefix(f"{path}: ")
-
-
-def tree(folder: Path) -> dict[str, tuple[str, str, str]]:
-    """Return every path below a folder with kind and mode, content or text, and which paths are one file."""
-    found = {}
-    inodes: dict[int, str] = {}
-    for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        status = path.lstat()
-        same = inodes.setdefault(status.st_ino, name)
-        if path.is_symlink():
-            found[name] = ("link", str(path.readlink()), same)
-        elif path.is_dir():
-            found[name] = (f"directory {stat.S_IMODE(status.st_mode):o}", "", same)
-        else:
-            found[name] = (f"file {stat.S_IMODE(status.st_mode):o}", path.read_bytes().hex(), same)
-    return found
 
 
 def test_all_kinds_come_out(archive: Path, tmp_path: Path) -> None:
@@ -346,120 +335,3 @@ def test_skippable_frames(tmp_path: Path) -> None:
     archive.write_bytes(skippable + archive.read_bytes() + skippable)
     unpack(archive, tmp_path / "folder", Limits())
     assert (tmp_path / "folder/stage/x").read_bytes() == b"content"
-
-
-NAMES = st.text(
-    st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"), exclude_characters="/\0"), min_size=1, max_size=40
-).filter(lambda name: name not in (".", "..") and len(name.encode()) < 200)
-MODES = st.integers(0, 0o777).map(lambda mode: mode | 0o400)
-
-
-@st.composite
-def trees(draw: st.DrawFn) -> list[Planted]:
-    """Make members that are all right: directories before or after what lies in them."""
-    directories, members, files = ["stage"], [], []
-    used: set[str] = set()
-    for kind in draw(st.lists(st.sampled_from(["directory", "file", "link", "hard link"]), max_size=25)):
-        path = f"{draw(st.sampled_from(directories))}/{draw(NAMES)}"
-        if path in used or len(path.encode()) > 900:
-            continue
-        used.add(path)
-        match kind:
-            case "directory":
-                directories.append(path)
-                members.append(directory(path, draw(MODES) | 0o700))
-            case "file":
-                files.append((path, draw(MODES)))
-                members.append(file(path, draw(st.binary(max_size=2000)), files[-1][1]))
-            case "link":
-                members.append(link(path, draw(NAMES)))
-            case "hard link" if files:
-                target, mode = draw(st.sampled_from(files))
-                members.append(hard_link(path, target, mode))
-    return members
-
-
-def expected(members: list[Planted]) -> Iterator[tuple[str, tuple[str, str]]]:
-    contents: dict[str, tuple[str, str]] = {}
-    for info, content in members:
-        if info.issym():
-            yield info.name, ("link", info.linkname)
-        elif info.isdir():
-            yield info.name, (f"directory {info.mode:o}", "")
-        else:
-            said = contents[info.linkname] if info.islnk() else (f"file {info.mode:o}", content.hex())
-            contents[info.name] = said
-            yield info.name, said
-
-
-@given(trees(), st.sampled_from(SUFFIXES), st.sampled_from([tarfile.PAX_FORMAT, tarfile.GNU_FORMAT]), st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_what_is_packed_is_unpacked(members: list[Planted], suffix: str, format_: int, first: bool) -> None:
-    with tempfile.TemporaryDirectory() as holder:
-        planted = [manifest(), *members] if first else [*members, manifest()]
-        archive = plant(Path(holder) / f"a_lib_generic{suffix}", planted, format_)
-        unpack(archive, Path(holder) / "folder", Limits())
-        found = tree(Path(holder) / "folder")
-        assert {
-            name: what[:2] for name, what in found.items() if name not in ("stage", "artifact_manifest.txt")
-        } == dict(expected(members))
-        for info, _ in members:
-            if info.islnk():
-                assert (Path(holder) / "folder" / info.name).samefile(Path(holder) / "folder" / info.linkname)
-        for path in sorted((Path(holder) / "folder").rglob("*")):
-            if path.is_dir() and not path.is_symlink():
-                path.chmod(0o700)
-
-
-@given(st.binary(max_size=4000), st.integers(0, 4000), trees())
-@settings(max_examples=150, deadline=None)
-def test_any_tar_is_unpacked_or_refused(noise: bytes, at: int, members: list[Planted]) -> None:
-    data = bytearray(tar([manifest(), *members]))
-    data[at : at + len(noise)] = noise
-    with tempfile.TemporaryDirectory() as holder:
-        archive = Path(holder) / "a_lib_generic.tar.gz"
-        archive.write_bytes(COMPRESS[".tar.gz"](bytes(data)))
-        try:
-            unpack(archive, Path(holder) / "in/folder", Limits())
-        except CatalogError:
-            assert not list((Path(holder) / "in").iterdir())
-
-
-def run(archive: Path, tmp_path: Path, *options: str) -> int:
-    output = tmp_path / "repository"
-    output.mkdir(exist_ok=True)
-    return one_archive.main(
-        [f"--archive={archive}", "--artifact=a_lib_generic", "--repository=r", f"--output={output}", *options]
-    )
-
-
-def test_the_repository_of_an_archive(archive: Path, tmp_path: Path) -> None:
-    split = file("stage/share/therock/therock_manifest.json", b'{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}')
-    plant(archive, [manifest(), file("stage/BUILD", b"text", 0o640), link("stage/l", "BUILD"), split])
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    assert run(archive, tmp_path, f"--size={archive.stat().st_size}", f"--sha256={digest}") == 0
-    output = tmp_path / "repository"
-    assert f'archive_sha256 = "{digest}"' in (output / "BUILD.bazel").read_text()
-    assert "SPLIT = True" in (output / "artifacts.bzl").read_text()
-    assert (output / ".bazelignore").read_text() == "unpacked\n"
-    link_ = output / "files/a_lib_generic/stage/BUILD%"
-    assert (link_.readlink(), link_.read_bytes()) == (Path("../../../unpacked/a_lib_generic/stage/BUILD"), b"text")
-
-
-def test_errors_of_the_program(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def error(*options: str) -> str:
-        assert run(archive, tmp_path, *options) == 1
-        assert not list((tmp_path / "repository").iterdir())
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        return said.rstrip("\n")
-
-    assert error() == f"{archive}: cannot be read: No such file or directory"
-    plant(archive, [manifest(), file("stage/x"), file("stage/y")])
-    size = archive.stat().st_size
-    assert error("--size=5") == f"{archive}: has {size} bytes; expected 5, as the lock file says. Write that anew"
-    assert error(f"--sha256={'0' * 64}").endswith(f"; expected {'0' * 64}, as the lock says. Fetch it anew")
-    assert error("--max-members=2").startswith(f"{archive}: member 'stage/y': more than 2 members")
-    assert error("--max-bytes=1000").startswith(f"{archive}: unpacks to more than 1000 bytes")
-    plant(archive, [manifest(), file("stage/share/therock/therock_manifest.json", b"{")])
-    assert "share/therock/therock_manifest.json: expected a JSON object" in error()
