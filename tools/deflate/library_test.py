@@ -76,7 +76,7 @@ def test_the_bytes_are_these_on_every_machine() -> None:
     """Golden digests: they change with the version of libdeflate, and with nothing else."""
     # From x86_64; also of other CPUs, since what is chosen at run time (CRC-32) is exact.
     digests = [hashlib.sha256(deflate_block(SAMPLE, level)).hexdigest()[:16] for level in (5, 1, 9)]
-    assert digests == ["b75c4eec80a7d394", "8ee1b2428498754b", "b9ef10ca710ceae6"]
+    assert digests == ["b75c4eec80a7d394", "828137f8f01d5a83", "b9ef10ca710ceae6"]
 
 
 def test_many_threads_at_once_give_the_same() -> None:

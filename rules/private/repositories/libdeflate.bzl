@@ -18,6 +18,7 @@ cc_library(
 cc_library(
     name = "crc32",
     alwayslink = True,  # Nothing but Python calls it.
+    copts = ["-O2"],
     srcs = glob(["lib/*/cpu_features.c"]) + ["lib/crc32.c", "lib/utils.c"],
     # zig's clang wants more than this code says to compile it for AVX-512. Every variant gives the same CRC.
     local_defines = ["LIBDEFLATE_ASSEMBLER_DOES_NOT_SUPPORT_VPCLMULQDQ"],
