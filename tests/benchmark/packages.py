@@ -38,6 +38,7 @@ from tests.benchmark import report
 from tests.benchmark.artifacts import copy_artifacts
 from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import measure, scenarios
+from tests.benchmark.scratch import remove
 from tests.benchmark.sequential import make_packages
 from tests.e2e.builds import Workspace, built
 from tools.plan.model import Plan
@@ -51,13 +52,6 @@ MOST_COPIES = 3
 def progress(message: str) -> None:
     """Tell how far we are."""
     print(message, file=sys.stderr, flush=True)
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder with an output base in it, whose directories are read-only."""
-    for directory, _, _ in os.walk(folder):
-        Path(directory).chmod(0o700)
-    shutil.rmtree(folder)
 
 
 def targets(factor: int) -> tuple[str, ...]:

@@ -1,18 +1,21 @@
 """A second checkout with an HTTP cache builds nothing again, and damage in the cache never reaches a wheel.
 
-    python3 -m tests.remote.cache [--artifacts DIR]
+    python3 -m tests.remote.cache [--artifacts DIR] [--runs N]
 
 Run it from the top of the workspace. nginx is the cache. The first checkout fills it; a second one in another place,
-with an empty output base, builds the same. Prints what was fetched, and how long both took.
+with an empty output base, builds the same. With `--runs`, the second checkout is also built so many times from nothing
+without the cache and with it, repositories fetched beforehand: prints how long both took, and the ratio of the medians.
 """
 
 import argparse
+import statistics
 import sys
 import tempfile
 from pathlib import Path
 
+from tests.e2e.builds import built
 from tests.e2e.nginx import put_nginx_on_path
-from tests.remote.checkouts import Checkout, Outcome, check_out
+from tests.remote.checkouts import TARGET, Checkout, Outcome, check_out
 from tests.remote.http_cache import http_cache
 from tests.remote.spawns import count_by
 
@@ -54,7 +57,22 @@ def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
     largest.write_bytes(whole)
 
 
-def run(artifacts: Path | None, folder: Path) -> None:
+def measure(checkout: Checkout, runs: int) -> None:
+    """Build from nothing without the cache and with it, in turn; all that is kept is what was fetched."""
+    seconds: dict[str, list[float]] = {"--remote_cache=": [], "": []}
+    for _ in range(runs):
+        for option, taken in seconds.items():
+            checkout.clean()
+            checkout.workspace.run("shutdown")
+            checkout.fetch()
+            build = checkout.workspace.build(TARGET, options=("--symlink_prefix=/", *filter(None, [option])))
+            taken.append(built(build).seconds)
+            print(f"{'no cache' if option else 'cache'}: {taken[-1]:.1f} s", flush=True)
+    cold, second = (statistics.median(taken) for taken in seconds.values())
+    print(f"medians: {cold:.1f} s without the cache, {second:.1f} s with it, {second / cold:.3f} of the time")
+
+
+def run(artifacts: Path | None, runs: int, folder: Path) -> None:
     """Build in two checkouts, and then with a cache that is damaged."""
     put_nginx_on_path(folder / "nginx")
     with http_cache(folder / "cache") as cache:
@@ -63,6 +81,8 @@ def run(artifacts: Path | None, folder: Path) -> None:
         checkouts = [check_out(place, artifacts, options) for place in places]
         store = folder / "cache/store"
         try:
+            for checkout in checkouts:
+                checkout.fetch()
             first = checkouts[0].build().succeeded()
             stored = sum(path.stat().st_size for path in (store / "cas").iterdir())
             print(f"first checkout: {first.build.seconds:.1f} s; the cache holds {stored / 1e6:.0f} MB", flush=True)
@@ -74,6 +94,8 @@ def run(artifacts: Path | None, folder: Path) -> None:
             check_second(first, second)
             assert not checkouts[1].outputs("*.seg"), "segments came down, too"
             damage(store, first, checkouts[1])
+            if runs:
+                measure(checkouts[1], runs)
         finally:
             for checkout in checkouts:
                 checkout.remove()
@@ -83,9 +105,10 @@ def main() -> int:
     """Parse the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, help="artifacts directory; without it, the embedded SDK")
+    parser.add_argument("--runs", type=int, default=0, help="measure so many times")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-remote-") as folder:
-        run(args.artifacts, Path(folder))
+        run(args.artifacts, args.runs, Path(folder))
     print("a second checkout built nothing again")
     return 0
 

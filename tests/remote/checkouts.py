@@ -28,6 +28,12 @@ class Checkout:
         build = self.workspace.build(*targets, options=options, command=command)
         return Outcome(build, read_spawns(self.log) if self.log.exists() else [], self.distributions())
 
+    def fetch(self) -> None:
+        """Fetch all repositories that the build needs. The server stays, but has analysed nothing."""
+        artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={self.workspace.artifacts}",) if self.workspace.artifacts else ()
+        result = self.workspace.run("fetch", *artifacts, TARGET)
+        assert result.returncode == 0, result.stdout
+
     def outputs(self, *patterns: str) -> list[Path]:
         """List the files that lie in the output tree of the packages, sorted."""
         folder = self.output_base / "execroot/_main/bazel-out/k8-fastbuild/bin/packaging"
@@ -69,11 +75,14 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_out(directory: Path, artifacts: Path | None, options: tuple[str, ...] = ()) -> Checkout:
-    """Copy what git has or would have of the workspace."""
+def check_out(
+    directory: Path, artifacts: Path | None, options: tuple[str, ...] = (), seconds: int | None = None
+) -> Checkout:
+    """Copy what git has or would have of the workspace; calls of Bazel that take longer than `seconds` are ended."""
     target = directory / "main"
     copy_workspace(target)
     base = directory / "output_base"
     startup = (f"--output_base={base}", "--max_idle_secs=600")
-    workspace = Workspace(target, artifacts=artifacts, startup=startup, options=options)
+    wrapper = ("timeout", "--signal=INT", "--kill-after=60", str(seconds)) if seconds else ()
+    workspace = Workspace(target, artifacts=artifacts, startup=startup, options=options, wrapper=wrapper)
     return Checkout(workspace, base, directory / "spawns.json")

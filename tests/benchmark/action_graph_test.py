@@ -1,0 +1,59 @@
+"""The model of a service, on graphs whose answer is known."""
+
+import pytest
+
+from tests.benchmark.action_graph import Service, copies, critical_path, graph, schedule
+from tests.remote.spawns import Spawn
+
+
+def spawn(name: str, seconds: float, inputs: dict[str, int]) -> Spawn:
+    return Spawn(name, "//a", "linux-sandbox", False, {f"{name}.out": ("", 10)}, inputs, seconds)
+
+
+#: `last` waits for `first` and `second`; all read one tool.
+SPAWNS = [
+    spawn("last", 1.0, {"first.out": 10, "second.out": 10, "tool": 1000}),
+    spawn("first", 2.0, {"source1": 100, "tool": 1000}),
+    spawn("second", 3.0, {"source2": 100, "tool": 1000}),
+]
+FAST = 1e12
+
+
+def test_an_action_stands_behind_those_that_it_waits_for() -> None:
+    actions = graph(SPAWNS)
+    assert [(action.mnemonic, action.after) for action in actions] == [("first", ()), ("second", ()), ("last", (0, 1))]
+
+
+def test_the_critical_path_is_the_longest_chain() -> None:
+    assert critical_path(graph(SPAWNS)) == pytest.approx(4.0)
+    assert critical_path(graph(SPAWNS), overhead=0.5) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 6.0), (2, 4.0), (9, 4.0)])
+def test_workers_share_what_can_run_at_the_same_time(workers: int, seconds: float) -> None:
+    assert schedule(graph(SPAWNS), Service(workers, FAST, 0.0))[0] == pytest.approx(seconds)
+
+
+def test_an_overhead_counts_for_each_action() -> None:
+    assert schedule(graph(SPAWNS), Service(1, FAST, 1.0))[0] == pytest.approx(9.0)
+
+
+def test_a_worker_fetches_a_file_once_and_not_what_it_made() -> None:
+    _, moved = schedule(graph(SPAWNS), Service(1, FAST, 0.0))
+    assert moved == 1000 + 100 + 100 + 3 * 10
+    _, moved = schedule(graph(SPAWNS), Service(2, FAST, 0.0))
+    assert moved == 2 * 1000 + 100 + 100 + 3 * 10 + 10
+
+
+def test_bytes_take_their_time() -> None:
+    seconds, moved = schedule(graph(SPAWNS), Service(1, 100.0, 0.0))
+    assert seconds == pytest.approx(6.0 + moved / 100.0)
+
+
+def test_copies_share_the_tools_alone() -> None:
+    actions = copies(graph(SPAWNS), 3)
+    assert len(actions) == 9
+    seconds, moved = schedule(actions, Service(1, FAST, 0.0))
+    assert seconds == pytest.approx(18.0)
+    assert moved == 1000 + 3 * (100 + 100 + 3 * 10)
+    assert critical_path(actions) == pytest.approx(4.0)
