@@ -10,7 +10,7 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 
-# Threads that compress a tar.xz: each takes 150 MB.
+# Threads that compress a tar.xz: as many as run_tool's `compresses_xz` provides for.
 _XZ_THREADS = 2
 
 def _small_files(ctx):
@@ -115,8 +115,10 @@ def _rocm_wheel_impl(ctx):
         outputs = [outputs.wheel, outputs.metadata, outputs.digest],
         mnemonic = "RocmLink",
         progress_message = "Linking wheel " + name,
-        cores = _XZ_THREADS if ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel" else 1,
+        compresses_xz = ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel",
         use_default_shell_env = True,
+        # Else a cache has all bulk twice, as segments and in wheels, and once more for each version.
+        execution_requirements = {"no-remote-cache-upload": ""},
     )
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")
     ctx.actions.write(name_file, name)

@@ -3,8 +3,9 @@
     python3 -m tests.remote.cache [--artifacts DIR] [--runs N]
 
 Run it from the top of the workspace. nginx is the cache. The first checkout fills it; a second one in another place,
-with an empty output base, builds the same. With `--runs`, the second checkout is also built so many times from nothing
-without the cache and with it, repositories fetched beforehand: prints how long both took, and the ratio of the medians.
+with an empty output base, builds the same. Wheels are not in the cache unless that is asked for; both are tried. With
+`--runs`, the second checkout is also built so many times from nothing without the cache and with it, repositories
+fetched beforehand: prints how long that took, and the ratios of the medians.
 """
 
 import argparse
@@ -14,22 +15,46 @@ import tempfile
 from pathlib import Path
 
 from tests.e2e.builds import built
-from tests.e2e.nginx import put_nginx_on_path
+from tests.e2e.nginx import Server, put_nginx_on_path
 from tests.remote.checkouts import TARGET, Checkout, Outcome, check_out
 from tests.remote.http_cache import http_cache
 from tests.remote.spawns import count_by
 
-#: What takes time or moves bulk data: of these no second checkout may run one.
-CACHED = ("RocmInspect", "RocmPack", "RocmPlan")
+#: What only joins what is there: each build does it again, unless wheels are in the cache as well.
+LINKED = ("RocmLink",)
+WITH_WHEELS = "--config=remote_wheels"
 
 
-def check_second(first: Outcome, second: Outcome) -> None:
-    """Assert that the second checkout took everything from the cache, and got the same bytes."""
-    missed = [spawn for spawn in second.spawns if spawn.mnemonic in CACHED and not spawn.cache_hit]
-    assert not missed, f"executed again: {missed[:3]}"
-    assert {spawn.mnemonic for spawn in second.spawns} >= set(CACHED), count_by(second.spawns)
+def check_second(first: Outcome, second: Outcome, again: tuple[str, ...]) -> None:
+    """Assert that the second checkout took all but those mnemonics from the cache, and got the same bytes."""
+    executed = {spawn.mnemonic for spawn in second.spawns if not spawn.cache_hit}
+    assert executed == set(again), count_by(second.spawns)
+    assert {spawn.mnemonic for spawn in second.spawns} >= {"RocmInspect", "RocmPack", "RocmPlan", "RocmLink"}
     assert first.distributions, first.build.output
     assert second.distributions == first.distributions
+
+
+def stored(store: Path) -> int:
+    """Return how many bytes the cache holds."""
+    return sum(path.stat().st_size for path in (store / "cas").iterdir())
+
+
+def fetched(cache: Server) -> float:
+    """Return how many MB were fetched from the cache since it was last asked."""
+    return sum(request.sent for request in cache.requests() if request.method == "GET") / 1e6
+
+
+def with_wheels(checkouts: list[Checkout], store: Path, cache: Server, first: Outcome) -> None:
+    """Put the wheels into the cache, too: then nothing but distributions comes down."""
+    checkouts[0].clean()
+    checkouts[0].build(WITH_WHEELS).succeeded()
+    print(f"with wheels the cache holds {stored(store) / 1e6:.1f} MB", flush=True)
+    checkouts[1].clean()
+    cache.requests()
+    second = checkouts[1].build(WITH_WHEELS).succeeded()
+    print(f"second checkout, with wheels: {second.build.seconds:.1f} s, {fetched(cache):.1f} MB fetched", flush=True)
+    check_second(first, second, ())
+    assert not checkouts[1].outputs("*.seg"), "segments came down, too"
 
 
 def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
@@ -48,8 +73,7 @@ def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
     for kind, content in damaged.items():
         largest.write_bytes(content)
         checkout.clean()
-        # Segments are fetched for this: with the distributions in the cache nobody would look at them.
-        outcome = checkout.build("--remote_download_outputs=all")
+        outcome = checkout.build()
         said = "succeeded" if outcome.build.succeeded else "failed"
         print(f"{kind}, in a segment of {len(whole)} bytes: the build {said}")
         right = outcome.distributions == first.distributions
@@ -59,17 +83,20 @@ def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
 
 def measure(checkout: Checkout, runs: int) -> None:
     """Build from nothing without the cache and with it, in turn; all that is kept is what was fetched."""
-    seconds: dict[str, list[float]] = {"--remote_cache=": [], "": []}
+    ways = {"no cache": ("--remote_cache=",), "cache": (), "cache with wheels": (WITH_WHEELS,)}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(runs):
-        for option, taken in seconds.items():
+        for way, options in ways.items():
             checkout.clean()
             checkout.workspace.run("shutdown")
             checkout.fetch()
-            build = checkout.workspace.build(TARGET, options=("--symlink_prefix=/", *filter(None, [option])))
-            taken.append(built(build).seconds)
-            print(f"{'no cache' if option else 'cache'}: {taken[-1]:.1f} s", flush=True)
-    cold, second = (statistics.median(taken) for taken in seconds.values())
-    print(f"medians: {cold:.1f} s without the cache, {second:.1f} s with it, {second / cold:.3f} of the time")
+            build = checkout.workspace.build(TARGET, options=("--symlink_prefix=/", *options))
+            seconds[way].append(built(build).seconds)
+            print(f"{way}: {build.seconds:.1f} s", flush=True)
+    cold = statistics.median(seconds["no cache"])
+    for way, taken in seconds.items():
+        median = statistics.median(taken)
+        print(f"{way}: median {median:.1f} s, {median / cold:.3f} of the time without a cache")
 
 
 def run(artifacts: Path | None, runs: int, folder: Path) -> None:
@@ -84,15 +111,18 @@ def run(artifacts: Path | None, runs: int, folder: Path) -> None:
             for checkout in checkouts:
                 checkout.fetch()
             first = checkouts[0].build().succeeded()
-            stored = sum(path.stat().st_size for path in (store / "cas").iterdir())
-            print(f"first checkout: {first.build.seconds:.1f} s; the cache holds {stored / 1e6:.0f} MB", flush=True)
+            print(
+                f"first checkout: {first.build.seconds:.1f} s; the cache holds {stored(store) / 1e6:.1f} MB", flush=True
+            )
+            wheels = [sha for name, sha in first.distributions.items() if name.endswith(".whl")]
+            kept = [sha for sha in wheels if (store / "cas" / sha).exists()]
+            assert len(kept) == 1, f"expected the static wheel alone, which nothing is linked of: {kept}"
             cache.requests()
             second = checkouts[1].build().succeeded()
-            fetched = sum(request.sent for request in cache.requests() if request.method == "GET")
-            print(f"second checkout: {second.build.seconds:.1f} s, {fetched / 1e6:.1f} MB fetched", flush=True)
+            print(f"second checkout: {second.build.seconds:.1f} s, {fetched(cache):.1f} MB fetched", flush=True)
             print(count_by(second.spawns))
-            check_second(first, second)
-            assert not checkouts[1].outputs("*.seg"), "segments came down, too"
+            check_second(first, second, LINKED)
+            with_wheels(checkouts, store, cache, first)
             damage(store, first, checkouts[1])
             if runs:
                 measure(checkouts[1], runs)
