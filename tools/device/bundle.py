@@ -4,6 +4,7 @@ The layout is that of clang's documentation of the offload bundler ("Bundled Bin
 how many entries there are, and of each its offset, its size and its ID, then the code objects.
 """
 
+from collections.abc import Iterable, Sequence
 from struct import Struct
 from typing import Final
 
@@ -25,6 +26,24 @@ MAX_ID: Final = 1 << 10
 def is_bundle(head: bytes) -> bool:
     """Whether bytes that begin with `head` (24 or more) are an offload bundle, plain or compressed."""
     return head.startswith((MAGIC, COMPRESSED_MAGIC))
+
+
+def table_size(entry_ids: Iterable[str]) -> int:
+    """Return the size in bytes of the table of a bundle whose entries have these IDs."""
+    return _HEAD.size + sum(_ENTRY.size + len(_encoded(text)) for text in entry_ids)
+
+
+def bundle_table(code_objects: Sequence[CodeObject]) -> bytes:
+    """Make the table of a plain bundle that holds these code objects: all of it but their bytes."""
+    table = _HEAD.pack(MAGIC, len(code_objects))
+    for code in code_objects:
+        name = _encoded(code.entry.text)
+        table += _ENTRY.pack(code.offset, code.size, len(name)) + name
+    return table
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def read_bundle(source: Source, offset: int, end: int) -> Bundle:

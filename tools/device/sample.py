@@ -9,15 +9,17 @@ import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from struct import pack
 from typing import Protocol
 
 from tools.device.bundle import MAGIC
 from tools.device.inflate import MAGIC as COMPRESSED_MAGIC
 from tools.device.model import Method, Pointer
-from tools.device.wrapper import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
 from tools.device.wrapper import MAGIC as WRAPPER_MAGIC
 from tools.elf import constants as c
+from tools.elf.relocations import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
+from tools.elf.symbols import SYM_SIZE
 
 HOST = "host-x86_64-unknown-linux-gnu-"
 PREFIX = "hipv4-amdgcn-amd-amdhsa--"
@@ -76,6 +78,16 @@ class Part:
     padding: int = 0
 
 
+class First(Enum):
+    """What follows the program headers at once."""
+
+    NOTHING = 0
+    BUILD_ID = 1
+    """Known to be movable, when there are to be more program headers."""
+    DATA = 2
+    """Not so."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """A library with device code. Bundles begin on pages; wrappers have the order of the bundles."""
@@ -83,10 +95,12 @@ class Sample:
     parts: tuple[Part, ...] = ()
     machine: int = c.EM_X86_64
     kind: int = c.ET_DYN
+    first: First = First.NOTHING
 
     def build(self) -> bytes:
         """Lay the file out: headers, bundles, wrappers, dynamic symbols, relocations, dynamic section."""
-        data = bytearray(64 + 2 * 56)
+        count = 3 if self.first is First.BUILD_ID else 2
+        data = bytearray(64 + count * 56)
         sections: list[tuple[str, int, int, int]] = []
 
         def place(name: str, content: bytes, kind: int = c.SHT_PROGBITS, align: int = 8) -> int:
@@ -95,6 +109,10 @@ class Sample:
             data.extend(content)
             return BASE + len(data) - len(content)
 
+        if self.first is First.BUILD_ID:
+            place(".note.gnu.build-id", pack("<III4s", 4, 20, c.NT_GNU_BUILD_ID, b"GNU") + bytes(range(20)), c.SHT_NOTE)
+        elif self.first is First.DATA:
+            place(".rodata", b"some data")
         fatbin, starts = b"", []
         for part in self.parts:
             fatbin += bytes(-len(fatbin) % PAGE)
@@ -110,18 +128,21 @@ class Sample:
         place(".shstrtab", names, c.SHT_STRTAB, 1)
         data += bytes(-len(data) % 8)
         dynamic = next(((offset, size) for name, _, offset, size in sections if name == ".dynamic"), (0, 0))
-        programs = ((c.PT_LOAD, 0, end), (c.PT_DYNAMIC, *dynamic))
-        data[64 : 64 + 2 * 56] = b"".join(
+        programs = ((c.PT_LOAD, 0, end), (c.PT_DYNAMIC, *dynamic), (c.PT_NOTE, 64 + count * 56, 36))[:count]
+        data[64 : 64 + count * 56] = b"".join(
             pack("<IIQQQQQQ", kind, c.PF_R | c.PF_W, at, BASE + at, BASE + at, size, size, 8)
             for kind, at, size in programs
         )
-        fields = (self.kind, self.machine, 1, 0, 64, len(data), 0, 64, 56, 2, 64, len(sections) + 1, len(sections))
+        fields = (self.kind, self.machine, 1, 0, 64, len(data), 0, 64, 56, count, 64, len(sections) + 1, len(sections))
         data[:64] = b"\x7fELF\2\1\1".ljust(16, b"\0") + pack("<HHIQQQIHHHHHH", *fields)
         data += bytes(64)
         for name, kind, offset, size in sections:
             flags = c.SHF_ALLOC if name != ".shstrtab" else 0
             at = names.index(b"\0" + name.encode() + b"\0") + 1
-            data += pack("<IIQQQQIIQQ", at, kind, flags, BASE + offset if flags else 0, offset, size, 0, 0, 1, 0)
+            entry_size = SYM_SIZE if kind == c.SHT_DYNSYM else 0
+            data += pack(
+                "<IIQQQQIIQQ", at, kind, flags, BASE + offset if flags else 0, offset, size, 0, 0, 1, entry_size
+            )
         return bytes(data)
 
     def _place_wrappers(self, place: _Place, targets: Sequence[tuple[int, Pointer]], address: int) -> None:
@@ -134,8 +155,10 @@ class Sample:
             if pointer is Pointer.RELATIVE:
                 rela += pack("<QQQ", at, RELATIVE_TYPES[self.machine], target)
             elif pointer is Pointer.SYMBOL:
-                rela += pack("<QQQ", at, len(symbols) // 24 << 32 | SYMBOL_TYPES[self.machine], 16)
-                symbols += pack("<IBBHQQ", 0, 0x11, 0, 1, target - 16, 0)
+                # By turns, a symbol of the bundle, and the distance from one of the section.
+                value = targets[0][0] if number % 2 else target
+                rela += pack("<QQQ", at, len(symbols) // 24 << 32 | SYMBOL_TYPES[self.machine], target - value)
+                symbols += pack("<IBBHQQ", 0, 0x11, 0, 1 + (self.first is not First.NOTHING), value, 0)
             elif pointer is Pointer.RELR:
                 relr.append(at)
         place(".hipFatBinSegment", wrappers)

@@ -1,6 +1,6 @@
-"""Shows which GPUs a library, program or bundle file holds device code for, and takes the code out.
+"""Shows which GPUs a library, program or bundle file holds device code for, takes the code out, or keeps some of it.
 
-For people and scripts; the build calls the library directly. Files are read, never changed.
+For people and scripts; the build calls the library directly.
 """
 
 import argparse
@@ -11,17 +11,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.device.content import code_object_contents, digests
-from tools.device.errors import DeviceError
+from tools.device.errors import DeviceError, device_errors
 from tools.device.model import CodeObject
 from tools.device.reader import read_device_code
 from tools.device.report import describe, document
+from tools.device.slice import plan_slice
 from tools.device.target_id import TargetId, can_load, parse_target_id
+from tools.elf.output import write_patched
+from tools.elf.patch import Patch
 
 EPILOG = """examples:
   device list lib/librocblas.so.4
   device list --hashes lib/librocblas.so.4
   device list --json --hashes lib/*.so > device-code.json
   device extract lib/librocblas.so.4 --directory /tmp/code --target gfx1030
+  device slice lib/librocblas.so.4 --targets gfx1030 gfx1100 --output /tmp/librocblas.so.4
 
 A library made by HIP holds its GPU code in the section .hip_fatbin, as offload bundles: one per source file, or one for
 the whole library. A bundle has a code object for each GPU target that was asked for, such as gfx1030 or gfx90a:xnack+;
@@ -29,7 +33,10 @@ it may be compressed. A wrapper is what the library hands to HIP when it is load
 
 A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic) and SPIR-V, unless a
 feature is fixed otherwise than the GPU has it: code for gfx90a:xnack+ does not run where xnack is off, code for gfx90a
-runs on either."""
+runs on either.
+
+slice keeps just what some GPUs can load, and the program's own code as it is. A compressed bundle that loses code is
+kept inflated, which every HIP can load."""
 
 
 def list_files(paths: Sequence[str], *, as_json: bool, hashes: bool) -> None:
@@ -73,6 +80,21 @@ def extract(path: str, directory: Path, target: TargetId | None) -> list[Path]:
     return written
 
 
+def slice_file(path: str, output: str, targets: Sequence[TargetId], absent: Sequence[TargetId]) -> Patch:
+    """Write a copy of `path` with the code for some targets to `output` (it may be the same file); keeps the mode.
+
+    Raises DeviceError for a file that cannot be sliced, OSError as the system does.
+    """
+    with open(path, "rb") as file:
+        patch = plan_slice(file, path, targets, absent)
+        with device_errors():
+            write_patched(patch, file, output)
+    print(f"{output}: {patch.source_size} -> {patch.size} bytes")
+    for note in patch.notes:
+        print(f"  note: {note}")
+    return patch
+
+
 def _is_wanted(code: CodeObject, target: TargetId | None) -> bool:
     if code.entry.is_host or not code.size:
         return False
@@ -93,6 +115,15 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
     command.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
     command.add_argument("--target", metavar="TARGET", help="only what this GPU can load, such as gfx90a:xnack+")
+    command = commands.add_parser("slice", help="write a copy that holds code for some GPUs alone")
+    command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
+    command.add_argument(
+        "--targets", metavar="TARGET", nargs="+", required=True, help="GPUs, such as gfx1030 gfx90a:xnack+"
+    )
+    command.add_argument(
+        "--absent", metavar="TARGET", nargs="+", default=[], help="of these, GPUs that FILE has no code for"
+    )
+    command.add_argument("--output", metavar="OUT", required=True, help="the file to write; it may be FILE itself")
     return result
 
 
@@ -102,6 +133,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.command == "list":
             list_files(arguments.files, as_json=arguments.json, hashes=arguments.hashes)
+        elif arguments.command == "slice":
+            targets, absent = map(parse_target_id, arguments.targets), map(parse_target_id, arguments.absent)
+            slice_file(arguments.file, arguments.output, list(targets), list(absent))
         else:
             target = parse_target_id(arguments.target) if arguments.target else None
             written = extract(arguments.file, arguments.directory, target)

@@ -128,3 +128,32 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "A bundle has a code object for each GPU target" in out
     assert "device extract lib/librocblas.so.4 --directory /tmp/code --target gfx1030" in out
+
+
+def test_slice(library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    library.chmod(0o751)
+    output = tmp_path / "sliced.so"
+    assert main(["slice", str(library), "--targets", "gfx1030", "--output", str(output)]) == 0
+    assert capsys.readouterr().out == f"{output}: {library.stat().st_size} -> {output.stat().st_size} bytes\n"
+    assert output.stat().st_mode & 0o7777 == 0o751
+    assert main(["list", str(output)]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()[2:]] == [["gfx1030", "3", "code"]]
+
+
+def test_slice_without_code(library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "sliced.so"
+    command = ["slice", str(library), "--output", str(output), "--targets", "gfx1030", "gfx1200"]
+    assert main(command) == 1
+    assert "no code that gfx1200 can load; there is code for gfx1030, gfx11-generic," in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["libsample.so"]
+    assert main([*command, "--absent", "gfx1200"]) == 0
+    assert output.exists()
+
+
+def test_slice_of_a_damaged_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "code.hipfb"
+    path.write_bytes(compressed(PLAIN, 2)[:-4] + b"four")
+    assert main(["slice", str(path), "--targets", "gfx1030", "--output", str(path)]) == 1
+    assert f"device: {path}: at file offset" in capsys.readouterr().err
+    assert path.read_bytes().endswith(b"four")
+    assert list(tmp_path.iterdir()) == [path]

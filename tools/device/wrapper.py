@@ -13,6 +13,7 @@ from typing import Final
 from tools.device.model import Pointer, Wrapper
 from tools.elf import constants as c
 from tools.elf.model import ElfFile, SectionHeader
+from tools.elf.relocations import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
 from tools.elf.source import Source
 
 SECTION: Final = ".hipFatBinSegment"
@@ -20,26 +21,11 @@ MAGIC: Final = 0x48495046
 VERSION: Final = 1
 _WRAPPER: Final = Struct("<IIQQ")
 #: Where in a wrapper the pointer to its bundle is, in bytes.
-_POINTER: Final = 8
+POINTER: Final = 8
 
-_RELA: Final = Struct("<QQq")
-_WORD: Final = Struct("<Q")
 #: Elf64_Sym: of its fields, st_shndx and st_value.
 _SYMBOL: Final = Struct("<4x2xHQ8x")
 SHN_UNDEF: Final = 0
-DT_RELA: Final = 7
-DT_RELASZ: Final = 8
-DT_RELRSZ: Final = 35
-DT_RELR: Final = 36
-RELATIVE_TYPES: Final = {c.EM_X86_64: 8, c.EM_AARCH64: 1027}
-#: The type that adds the value of a symbol.
-SYMBOL_TYPES: Final = {c.EM_X86_64: 1, c.EM_AARCH64: 257}
-#: Bytes of relocations that are read at a time: a whole number of them.
-_BATCH: Final = _RELA.size << 14
-#: Larger tables of relocations are damage, in bytes.
-_MAX_TABLE: Final = 1 << 28
-#: One bit of a RELR word says that the word is a bitmap, the others are for as many places.
-_RELR_PLACES: Final = 63
 
 
 def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[Wrapper]:
@@ -53,11 +39,11 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
     if elf.offset_of(section.addr, section.size or 1) != section.offset:
         raise source.error(section.position, f"{SECTION} is not loaded from where it stands in the file")
     raw = source.unpack_all(_WRAPPER, section.offset, section.size, SECTION)
-    places = [section.addr + at * _WRAPPER.size + _POINTER for at in range(len(raw))]
+    places = [section.addr + at * _WRAPPER.size + POINTER for at in range(len(raw))]
     relocated = dict(_relocations(source, elf, places))
     wrappers = []
     for (magic, version, value, _), place in zip(raw, places, strict=True):
-        offset = section.offset + place - _POINTER - section.addr
+        offset = section.offset + place - POINTER - section.addr
         if (magic, version) != (MAGIC, VERSION):
             reason = f"a wrapper with magic {magic:#x} and version {version}; expected {MAGIC:#x} and {VERSION}"
             raise source.error(offset, reason)
@@ -65,8 +51,8 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
         address = value if address is None else address
         found = elf.offset_of(address)
         if found is None:
-            raise source.error(offset + _POINTER, f"a wrapper points to {address:#x}, which is not in the file")
-        wrappers.append(Wrapper(place - _POINTER, offset, pointer, address, found))
+            raise source.error(offset + POINTER, f"a wrapper points to {address:#x}, which is not in the file")
+        wrappers.append(Wrapper(place - POINTER, offset, pointer, address, found))
     return wrappers
 
 
@@ -75,20 +61,16 @@ def _relocations(
 ) -> Iterator[tuple[int, tuple[Pointer, int | None]]]:
     """Yield what relocates these virtual addresses (sorted), and to where; None where the bytes in place say that."""
     wanted = frozenset(places)
-    for at, batch in _table(source, elf, DT_RELA, DT_RELASZ, _RELA.size):
-        for number, (place, info, addend) in enumerate(_RELA.iter_unpack(batch)):
+    for at, batch in rela_batches(source, elf):
+        for number, (place, info, addend) in enumerate(RELA.iter_unpack(batch)):
             if place in wanted:
-                yield place, _relocated(source, elf, at + number * _RELA.size, info, addend)
-    base = 0
-    for _, batch in _table(source, elf, DT_RELR, DT_RELRSZ, _WORD.size):
-        for (word,) in _WORD.iter_unpack(batch):
-            start = base if word & 1 else word
-            end = start + _WORD.size * (_RELR_PLACES if word & 1 else 1)
-            for place in places[bisect_left(places, start) : bisect_left(places, end)]:
-                number, beside = divmod(place - start, _WORD.size)
-                if not beside and (not word & 1 or word >> (number + 1) & 1):
-                    yield place, (Pointer.RELR, None)
-            base = end
+                yield place, _relocated(source, elf, at + number * RELA.size, info, addend)
+    for start, mask in relr_runs(source, elf):
+        end = start + WORD.size * mask.bit_length()
+        for place in places[bisect_left(places, start) : bisect_left(places, end)]:
+            number, beside = divmod(place - start, WORD.size)
+            if not beside and mask >> number & 1:
+                yield place, (Pointer.RELR, None)
 
 
 def _relocated(source: Source, elf: ElfFile, at: int, info: int, addend: int) -> tuple[Pointer, int]:
@@ -106,17 +88,3 @@ def _relocated(source: Source, elf: ElfFile, at: int, info: int, addend: int) ->
     if section == SHN_UNDEF:
         raise source.error(at, f"a wrapper is relocated by symbol {symbol}, which another library defines")
     return Pointer.SYMBOL, value + addend
-
-
-def _table(source: Source, elf: ElfFile, tag: int, size_tag: int, entry: int) -> Iterator[tuple[int, bytes]]:
-    """Yield a table of relocations that two dynamic entries name, some at a time, each with its file offset."""
-    address, size = elf.dynamic_value(tag), elf.dynamic_value(size_tag)
-    if address is None or not size:
-        return
-    position = elf.dynamic[0].position
-    start = elf.offset_of(address, size)
-    if start is None or size % entry or size > _MAX_TABLE:
-        reason = f"{size} bytes of relocations at {address:#x}; expected entries of {entry} bytes in a PT_LOAD segment"
-        raise source.error(position, reason)
-    for at in range(start, start + size, _BATCH):
-        yield at, source.read(at, min(_BATCH, start + size - at), "relocations")

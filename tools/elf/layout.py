@@ -116,8 +116,8 @@ def append_segment(elf: ElfFile) -> Room | str:
         return "its PT_LOAD segments do not have the same file offset and address within a page"
     if len(elf.program_headers) + 1 >= c.PN_XNUM:
         return f"it has {len(elf.program_headers)} program headers already"
-    displaced = _displaced(elf)
-    if displaced is None and (elf.is_program or elf.interpreter is not None):
+    moving = displaced(elf)
+    if moving is None and (elf.is_program or elf.interpreter is not None):
         return "the program headers cannot grow: what follows them is not known to be movable"
     return Room(
         Strategy.NEW_SEGMENT,
@@ -126,14 +126,14 @@ def append_segment(elf: ElfFile) -> Room | str:
         vaddr,
         insert_at=elf.size,
         fill=offset - elf.size,
-        displaced=displaced or (),
-        headers_move=displaced is None,
+        displaced=moving or (),
+        headers_move=moving is None,
     )
 
 
-def _displaced(elf: ElfFile) -> tuple[Span, ...] | None:
-    """Find what must move for one more program header behind the others; None where that cannot be known or done."""
-    start, end = _headers_end(elf), _headers_end(elf) + PHDR64.size
+def displaced(elf: ElfFile, count: int = 1) -> tuple[Span, ...] | None:
+    """Find what must move for `count` program headers behind the others; None where that cannot be known or done."""
+    start, end = _headers_end(elf), _headers_end(elf) + count * PHDR64.size
     first = min(elf.loads, key=lambda load: load.vaddr)
     if not elf.section_headers or not (first.offset <= elf.phoff and end <= first.file_end):
         return None

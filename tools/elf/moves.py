@@ -12,7 +12,7 @@ from typing import Final
 
 from tools.elf import constants as c
 from tools.elf.layout import MOVABLE, Room, Span, page_size, tail_alignment
-from tools.elf.model import ElfFile, ProgramHeader
+from tools.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.elf.patch import PatchBuilder
 from tools.elf.reader import DYN64, PHDR64
 from tools.elf.source import Source
@@ -50,6 +50,35 @@ class _Place:
     vaddr: int
     offset: int
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Displacement:
+    """What changes when the bytes of a `Span` move: headers by their index, dynamic values by their tag."""
+
+    programs: dict[int, ProgramHeader]
+    sections: dict[int, SectionHeader]
+    dynamic: dict[int, int]
+    notes: tuple[str, ...]
+
+
+def displace(elf: ElfFile, span: Span, offset: int, vaddr: int) -> Displacement:
+    """Find what changes when a span (see `layout.displaced`) moves to this file offset and virtual address."""
+    down, up = offset - span.offset, vaddr - span.vaddr
+    programs = {
+        index: shifted(header, down, up)
+        for index, header in enumerate(elf.program_headers)
+        if header.type in (c.PT_INTERP, c.PT_NOTE, c.PT_GNU_PROPERTY) and span.holds(header.offset, header.filesz)
+    }
+    sections = {
+        index: replace(section, addr=section.addr + up, offset=section.offset + down)
+        for index, section in enumerate(elf.section_headers)
+        if section.flags & c.SHF_ALLOC and section.size and span.holds(section.offset, section.size)
+    }
+    has_build_id = any(note.type == c.NT_GNU_BUILD_ID and span.holds(note.offset, note.size) for note in elf.notes)
+    notes = ("the build ID moved out of the first page: core dumps may lack it",) if has_build_id else ()
+    dynamic = {tag: vaddr for tag in MOVABLE.values() if elf.dynamic_value(tag) == span.vaddr}
+    return Displacement(programs, sections, dynamic, notes)
 
 
 class Mover:
@@ -105,16 +134,13 @@ class Mover:
     def _displace(self, span: Span) -> dict[int, int]:
         """Move what is in the way of a new program header; returns the dynamic entries that change by it."""
         place = self._add(self.source.read(span.offset, span.size, "what follows the program headers"))
-        down, up = place.offset - span.offset, place.vaddr - span.vaddr
-        for index, header in enumerate(self._programs):
-            if header.type in (c.PT_INTERP, c.PT_NOTE, c.PT_GNU_PROPERTY) and span.holds(header.offset, header.filesz):
-                self._programs[index] = _shifted(header, down, up)
-        for index, section in enumerate(self.elf.section_headers):
-            if section.flags & c.SHF_ALLOC and section.size and span.holds(section.offset, section.size):
-                self._sections[index] = replace(section, addr=section.addr + up, offset=section.offset + down)
-        if any(note.type == c.NT_GNU_BUILD_ID and span.holds(note.offset, note.size) for note in self.elf.notes):
-            self.notes.append("the build ID moved out of the first page: core dumps may lack it")
-        return {tag: place.vaddr for tag in MOVABLE.values() if self.elf.dynamic_value(tag) == span.vaddr}
+        displacement = displace(self.elf, span, place.offset, place.vaddr)
+        for index, header in displacement.programs.items():
+            self._programs[index] = header
+        for number, section in displacement.sections.items():
+            self._sections[number] = section
+        self.notes += displacement.notes
+        return displacement.dynamic
 
     def _move_dynamic(self, entries: int) -> int:
         """Make place for the dynamic section and let PT_DYNAMIC and the global offset table tell of it.
@@ -124,7 +150,7 @@ class Mover:
         index = next(at for at, header in enumerate(self._programs) if header.type == c.PT_DYNAMIC)
         header = self._programs[index]
         place = self._add(bytes((entries + 1 + SPARE_ENTRIES) * DYN64.size))
-        moved = _shifted(header, place.offset - header.offset, place.vaddr - header.vaddr)
+        moved = shifted(header, place.offset - header.offset, place.vaddr - header.vaddr)
         self._programs[index] = replace(moved, filesz=place.size, memsz=place.size)
         for at, section in enumerate(self.elf.section_headers):
             if section.type == c.SHT_DYNAMIC and section.addr == header.vaddr:
@@ -147,9 +173,9 @@ class Mover:
             self._programs.append(self._new_segment(at=place.offset + place.size - PHDR64.size))
             for index, header in enumerate(self._programs):
                 if header.type == c.PT_PHDR:
-                    moved = _shifted(header, place.offset - header.offset, place.vaddr - header.vaddr)
+                    moved = shifted(header, place.offset - header.offset, place.vaddr - header.vaddr)
                     self._programs[index] = replace(moved, filesz=place.size, memsz=place.size)
-            table = b"".join(map(_pack, self._programs))
+            table = b"".join(map(pack_program, self._programs))
             self._payload[place.offset - self.room.offset :] = table
             self.builder.overwrite(E_PHOFF, _U64.pack(place.offset))
         elif self.room.segment is None:
@@ -166,7 +192,7 @@ class Mover:
             self.builder.overwrite(E_PHNUM, _U16.pack(len(self._programs)))
         for index, header in enumerate(self._programs):
             if not table and header not in self.elf.program_headers[index : index + 1]:
-                self.builder.overwrite(header.position, _pack(header))
+                self.builder.overwrite(header.position, pack_program(header))
 
     def _new_segment(self, at: int) -> ProgramHeader:
         """Make the program header of an appended segment, itself at file offset `at`."""
@@ -210,11 +236,12 @@ class Mover:
             self.builder.overwrite(position, _U64.pack(value))
 
 
-def _shifted(header: ProgramHeader, down: int, up: int) -> ProgramHeader:
+def shifted(header: ProgramHeader, down: int, up: int) -> ProgramHeader:
     """Return the header of a segment moved `down` the file and `up` the address space, in bytes."""
     return replace(header, offset=header.offset + down, vaddr=header.vaddr + up, paddr=(header.paddr + up) % WORD)
 
 
-def _pack(header: ProgramHeader) -> bytes:
+def pack_program(header: ProgramHeader) -> bytes:
+    """Give a program header the form that it has in the file."""
     fields = (header.offset, header.vaddr, header.paddr, header.filesz, header.memsz, header.align)
     return PHDR64.pack(header.type, header.flags, *fields)

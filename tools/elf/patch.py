@@ -1,4 +1,4 @@
-"""What an edit does to a file: an ordered list of source ranges and literal bytes.
+"""What an edit does to a file: an ordered list of source ranges, literal bytes, and bytes made on the way.
 
 A `Patch` is computed from a file's headers alone and describes the whole new file, so that a library of any size is
 edited while it is streamed (into a file, a digest, a compressor) and never held in memory:
@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from tools.elf.errors import ElfError
 
@@ -39,6 +39,8 @@ class Strategy(enum.Enum):
     """The last loaded segment grew; what is never loaded (debug data, section headers) moved down the file."""
     NEW_SEGMENT = "new-segment"
     """One loaded segment was appended."""
+    RESIZED = "resized"
+    """A section got other content, of another size; the segment that holds it was split behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,36 @@ class Literal:
         return len(self.data)
 
 
-Piece = SourceRange | Literal
+class Maker(Protocol):
+    """Makes bytes from the source while it is streamed: too many to be held, and not in the source as they are."""
+
+    def chunks(self, file: BinaryIO) -> Iterator[bytes]:
+        """Yield all of them, some at a time. Raises ElfError when the seekable source does not give them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """`size` of the bytes that `maker` makes, from its byte `start` on, in place of `replaces` bytes of the source."""
+
+    maker: Maker
+    size: int
+    replaces: int = 0
+    start: int = 0
+
+    def chunks(self, path: str, file: BinaryIO) -> Iterator[bytes]:
+        """Yield the bytes, some at a time. Raises ElfError, which names `path`, when there are not as many."""
+        skip, left = self.start, self.size
+        for chunk in self.maker.chunks(file):
+            part = chunk[skip : skip + left]
+            skip -= min(skip, len(chunk))
+            left -= len(part)
+            if part:
+                yield part
+        if left:
+            raise ElfError(path, 0, f"{left} bytes fewer than planned were made: was the file changed meanwhile?")
+
+
+Piece = SourceRange | Literal | Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +134,7 @@ class Patch:
     @property
     def is_identity(self) -> bool:
         """Whether the new file equals the old one."""
-        return not any(isinstance(piece, Literal) for piece in self.pieces)
+        return all(isinstance(piece, SourceRange) for piece in self.pieces)
 
     @property
     def ranges_changed(self) -> tuple[ChangedRange, ...]:
@@ -112,7 +143,7 @@ class Patch:
         return tuple(
             ChangedRange(start, piece.size)
             for start, piece in zip(starts, self.pieces, strict=False)
-            if isinstance(piece, Literal) and piece.data
+            if not isinstance(piece, SourceRange) and piece.size
         )
 
     def new_offset(self, old: int) -> int | None:
@@ -140,11 +171,12 @@ class Patch:
         """
         buffer = memoryview(bytearray(min(chunk_size, max((piece.size for piece in self.pieces), default=0))))
         for piece in self.pieces:
-            if isinstance(piece, Literal):
-                view = memoryview(piece.data)
-                yield from (view[at : at + chunk_size] for at in range(0, len(view), chunk_size))
-            else:
+            if isinstance(piece, SourceRange):
                 yield from self._read(file, piece, buffer)
+                continue
+            for data in (piece.data,) if isinstance(piece, Literal) else piece.chunks(self.path, file):
+                view = memoryview(data)
+                yield from (view[at : at + chunk_size] for at in range(0, len(view), chunk_size))
 
     def write(self, file: BinaryIO, out: BinaryIO) -> None:
         """Write the new file, from the seekable source `file`, to `out`; both are files that the operating system has.
@@ -152,8 +184,8 @@ class Patch:
         Linux copies the source's ranges inside the kernel. Raises ElfError as `chunks` does, OSError from writing.
         """
         for piece in self.pieces:
-            if isinstance(piece, Literal):
-                out.write(piece.data)
+            if not isinstance(piece, SourceRange):
+                out.writelines((piece.data,) if isinstance(piece, Literal) else piece.chunks(self.path, file))
                 continue
             out.flush()
             done = _copy_in_kernel(file.fileno(), piece, out.fileno())
@@ -197,34 +229,38 @@ class PatchBuilder:
     def __init__(self, path: str, source_size: int) -> None:
         self._path = path
         self._source_size = source_size
-        self._literals: list[tuple[int, Literal]] = []
+        self._pieces: list[tuple[int, Literal | Made]] = []
 
     def overwrite(self, offset: int, data: bytes) -> None:
         """Put `data` over the bytes from `offset` on."""
         if data:
-            self._literals.append((offset, Literal(data, len(data))))
+            self._pieces.append((offset, Literal(data, len(data))))
 
     def insert(self, offset: int, data: bytes) -> None:
         """Put `data` in front of the byte at `offset`."""
         if data:
-            self._literals.append((offset, Literal(data)))
+            self._pieces.append((offset, Literal(data)))
 
     def remove(self, offset: int, size: int) -> None:
         """Leave out `size` bytes from `offset` on."""
         if size:
-            self._literals.append((offset, Literal(b"", size)))
+            self._pieces.append((offset, Literal(b"", size)))
+
+    def put(self, offset: int, piece: Literal | Made) -> None:
+        """Put `piece` in place of the bytes that it replaces, from `offset` on."""
+        self._pieces.append((offset, piece))
 
     def build(self, strategy: Strategy, notes: tuple[str, ...] = ()) -> Patch:
         """Order the changes. Raises ElfError when two overlap or one reaches beyond the source."""
         pieces: list[Piece] = []
         end = 0
-        for offset, literal in sorted(self._literals, key=lambda item: (item[0], item[1].replaces)):
-            if offset < end or offset + literal.replaces > self._source_size:
+        for offset, piece in sorted(self._pieces, key=lambda item: (item[0], item[1].replaces)):
+            if offset < end or offset + piece.replaces > self._source_size:
                 raise ElfError(self._path, offset, "structures overlap each other or the end of the file: damaged?")
             if offset > end:
                 pieces.append(SourceRange(end, offset - end))
-            pieces.append(literal)
-            end = offset + literal.replaces
+            pieces.append(piece)
+            end = offset + piece.replaces
         if end < self._source_size:
             pieces.append(SourceRange(end, self._source_size - end))
         return Patch(self._path, tuple(pieces), strategy, notes)

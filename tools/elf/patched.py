@@ -3,10 +3,12 @@
 import io
 import os
 from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate
 from typing import BinaryIO
 
-from tools.elf.patch import Literal, Patch
+from tools.elf.patch import Literal, Made, Patch
 
 
 def open_patched(patch: Patch, file: BinaryIO) -> BinaryIO:
@@ -20,6 +22,8 @@ class _PatchedFile(io.RawIOBase):
         self._file = file
         self._starts = list(accumulate((piece.size for piece in patch.pieces), initial=0))
         self._position = 0
+        self._made: tuple[int, int, bytes, Iterator[bytes]] = (-1, 0, b"", iter(()))
+        """What is being made: index of the piece, the byte of it that comes next, bytes that wait, and the others."""
 
     def readable(self) -> bool:
         return True
@@ -39,12 +43,27 @@ class _PatchedFile(io.RawIOBase):
             index = bisect_right(self._starts, self._position) - 1
             piece, at = self._patch.pieces[index], self._position - self._starts[index]
             size = min(len(view) - done, piece.size - at)
-            view[done : done + size] = (
-                piece.data[at : at + size] if isinstance(piece, Literal) else self._read(piece.offset + at, size)
-            )
+            if isinstance(piece, Literal):
+                view[done : done + size] = piece.data[at : at + size]
+            elif isinstance(piece, Made):
+                view[done : done + size] = self._make(index, piece, at, size)
+            else:
+                view[done : done + size] = self._read(piece.offset + at, size)
             done += size
             self._position += size
         return done
+
+    def _make(self, index: int, piece: Made, at: int, size: int) -> bytes:
+        """Make `size` bytes of the piece with this index, from its byte `at` on; in order, each is made only once."""
+        if self._made[:2] != (index, at):
+            rest_of_it = replace(piece, start=piece.start + at, size=piece.size - at)
+            self._made = (index, at, b"", rest_of_it.chunks(self._patch.path, self._file))
+        _, _, rest, chunks = self._made
+        self._made = (-1, 0, b"", iter(()))  # should making fail
+        while len(rest) < size:
+            rest += next(chunks)
+        self._made = (index, at + size, rest[size:], chunks)
+        return rest[:size]
 
     def _read(self, offset: int, size: int) -> bytes:
         self._file.seek(offset)

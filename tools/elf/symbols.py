@@ -19,6 +19,7 @@ _U32_4: Final = Struct("<IIII")
 _U32_2: Final = Struct("<II")
 _U64: Final = Struct("<Q")
 _NAME_VALUE: Final = Struct("<I4xQ")
+_VALUE_SIZE: Final = Struct("<8xQQ")
 _DYNAMIC: Final = b"_DYNAMIC\0"
 
 
@@ -36,6 +37,18 @@ def dynamic_symbol_names(source: Source, elf: ElfFile) -> "array[int] | None":
             elf.dynamic[0].position, f"DT_SYMTAB {address:#x} with {count} symbols is in no PT_LOAD segment"
         )
     return _integers("I", source.read(offset, count * SYM_SIZE, "the dynamic symbol table"))[:: SYM_SIZE // 4]
+
+
+def section_symbols(source: Source, elf: ElfFile, index: int) -> Iterator[tuple[int, int, int]]:
+    """Find the symbols of the section with this index, in all tables: file offset of the symbol, its value and size."""
+    for section in elf.section_headers:
+        if section.type not in (c.SHT_SYMTAB, c.SHT_DYNSYM) or section.entsize != SYM_SIZE:
+            continue
+        end = section.offset + section.size - section.size % SYM_SIZE
+        for start in range(section.offset, end, _BATCH):
+            data = source.read(start, min(_BATCH, end - start), "a symbol table")
+            for at in _positions(_integers("H", data)[3 :: SYM_SIZE // 2], index):
+                yield start + at * SYM_SIZE, *_VALUE_SIZE.unpack_from(data, at * SYM_SIZE)
 
 
 def moved_symbols(

@@ -7,15 +7,14 @@ so that an interrupted or failed run leaves no half-written file.
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
+from tools.elf.output import write_patched
 from tools.elf.patch import Patch
 from tools.elf.reader import read_elf
 from tools.elf.refusal import refusal
@@ -84,17 +83,7 @@ def set_rpath(path: str, output: str, entries: Sequence[str], *, extend: bool = 
     with open(path, "rb") as file:
         elf = read_elf(file, path)
         patch = plan_patch(elf, file, edit)
-        target = Path(output)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        temporary = Path(name)
-        try:
-            with open(descriptor, "wb") as out:
-                patch.write(file, out)
-                os.fchmod(out.fileno(), os.fstat(file.fileno()).st_mode & 0o7777)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink()
-            raise
+        write_patched(patch, file, output)
     print("\n".join(report(patch, elf)))
     return patch
 
