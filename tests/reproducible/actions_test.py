@@ -12,18 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.reproducible.rerun import (
-    ACTIONS,
-    DIFFERENT_USER,
-    LATER,
-    UMASK,
-    Recorded,
-    contents,
-    identity,
-    interpreter,
-    run,
-    stage,
-)
+from tests.reproducible.recorded import Recorded, contents, identity
+from tests.reproducible.rerun import ACTIONS, DIFFERENT_USER, LATER, UMASK, interpreter, run, stage
 
 PROBE = """
 import json, os, time
@@ -40,6 +30,7 @@ AS_BUILT = {name: value for name, value in os.environ.items() if name == "SOURCE
 
 def test_the_record_has_every_kind_of_action() -> None:
     assert {action.mnemonic for action in ACTIONS} == {
+        "PyTool",
         "RocmIndex",
         "RocmInspect",
         "RocmLink",

@@ -1,4 +1,4 @@
-"""recorded_actions: the command lines, inputs and outputs of a build's own actions, for a test that runs them again."""
+"""recorded_actions: the command lines, inputs and outputs of a build's own actions, for tests that run them again."""
 
 visibility(["//tests/..."])
 
@@ -7,8 +7,10 @@ RecordedActionsInfo = provider(
     fields = {"actions": "depset of Action"},
 )
 
-# By these attributes distributions lead to all that they are made from.
-_EDGES = ["artifacts", "builds_on", "distributions", "package", "static"]
+# By these attributes distributions lead to all that they are made from, and to the tools that make them.
+_MATERIAL = ["artifacts", "builds_on", "distributions", "package", "static"]
+_TOOLS = ["_index", "_init_py", "_inspect", "_link", "_pack", "_plan", "_platform_tag", "_sbom", "_sdist", "_static_wheel"]
+_EDGES = _MATERIAL + _TOOLS
 
 def _recorded_impl(target, ctx):
     followed = []
@@ -16,7 +18,7 @@ def _recorded_impl(target, ctx):
         value = getattr(ctx.rule.attr, edge, None)
         followed += value if type(value) == "list" else [value] if type(value) == "Target" else []
     return [RecordedActionsInfo(actions = depset(
-        [action for action in target.actions if action.mnemonic.startswith("Rocm")],
+        [action for action in target.actions if action.mnemonic.startswith(("Rocm", "PyTool"))],
         transitive = [
             dependency[RecordedActionsInfo].actions
             for dependency in followed
@@ -36,6 +38,7 @@ def _place(file):
 def _record(action):
     return {
         "argv": action.argv,
+        "env": action.env,
         "inputs": [_place(file) for file in action.inputs.to_list()],
         "mnemonic": action.mnemonic,
         "outputs": [_place(file) for file in action.outputs.to_list()],
@@ -47,16 +50,18 @@ def _recorded_actions_impl(ctx):
     ctx.actions.write(document, json.encode([_record(action) for action in actions]))
     files = depset(
         [document],
-        transitive = [action.inputs for action in actions] + [action.outputs for action in actions],
+        transitive = [action.inputs for action in actions] + ([action.outputs for action in actions] if ctx.attr.run else []),
     )
     return [DefaultInfo(files = depset([document]), runfiles = ctx.runfiles(transitive_files = files))]
 
 recorded_actions = rule(
     doc = """Writes down the actions behind targets, as JSON; its runfiles are all their inputs and outputs.
 
-Of an action: mnemonic, argv (with params files written out), and where each file is in the execution root and in runfiles.""",
+Of an action: mnemonic, argv (with params files written out), the variables that it sets, and where each file is in the
+execution root and in runfiles.""",
     implementation = _recorded_actions_impl,
     attrs = {
+        "run": attr.bool(default = True, doc = "Whether Bazel runs the actions, so that there are outputs to compare with."),
         "targets": attr.label_list(
             mandatory = True,
             aspects = [_recorded],

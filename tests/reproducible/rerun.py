@@ -4,13 +4,12 @@ In another directory, as another user, with another umask, locale, time zone, ho
 files of other dates and modes. Hash seeds differ in any case: each process draws its own.
 """
 
-import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from tests.reproducible.recorded import Recorded, read_record
 
 CLOCK = Path(os.environ["CLOCK"]).absolute()
 #: How much later `clock.c` makes it, in seconds.
@@ -27,38 +26,7 @@ ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a file is: relative to the execution root, and in this test's runfiles."""
-
-    execroot: str
-    runfiles: Path
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """An action as Bazel ran it."""
-
-    mnemonic: str
-    argv: list[str]
-    inputs: list[Place]
-    outputs: list[Place]
-
-
-def recorded_actions() -> list[Recorded]:
-    """Read the record that the rule `recorded_actions` wrote."""
-
-    def places(rows: list[dict[str, str]]) -> list[Place]:
-        return [Place(row["execroot"], Path(row["runfiles"]).absolute()) for row in rows]
-
-    rows: list[dict[str, Any]] = json.loads(Path(os.environ["ACTIONS"]).read_text(encoding="utf-8"))
-    return [
-        Recorded(row["mnemonic"], row["argv"], places(row["inputs"]), places(row["outputs"]))
-        for row in sorted(rows, key=lambda row: str(row["outputs"][0]["execroot"]))
-    ]
-
-
-ACTIONS = recorded_actions()
+ACTIONS = read_record(Path(os.environ["ACTIONS"]))
 
 
 def different_user() -> list[str]:
@@ -95,30 +63,16 @@ def run(command: list[str], directory: Path, **variables: str) -> "subprocess.Co
 
 def stage(action: Recorded, execroot: Path) -> None:
     """Copy the inputs of an action, with other dates and modes, and make the folders of its outputs."""
-    interpreter = action.argv[0].split("/bin/")[0] + "/"
-    for number, place in enumerate(action.inputs):
-        if not place.execroot.startswith(interpreter):
-            target = execroot / place.execroot
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place.runfiles, target)
-            target.chmod((0o600, 0o755)[number % 2])
-            os.utime(target, (number, 86400 * number))
+    for number, place in enumerate(action.files):
+        target = execroot / place.execroot
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(place.runfiles, target)
+        target.chmod((0o600, 0o755)[number % 2])
+        os.utime(target, (number, 86400 * number))
     for place in action.outputs:
         (execroot / place.execroot).parent.mkdir(parents=True, exist_ok=True)
 
 
-def contents(path: Path) -> dict[str, bytes]:
-    """Read a file, or all files below a directory, by relative path."""
-    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
-    return {str(one.relative_to(path)): one.read_bytes() for one in files}
-
-
-def identity(action: Recorded) -> str:
-    """Name an action by what it makes."""
-    return f"{action.mnemonic}:{action.outputs[0].execroot.partition('/bin/')[2]}"
-
-
 def interpreter() -> str:
     """Return the interpreter that runs the tools."""
-    argv = ACTIONS[0].argv
-    return next((str(one.runfiles) for one in ACTIONS[0].inputs if one.execroot == argv[0]), argv[0])
+    return ACTIONS[0].interpreter

@@ -1,0 +1,170 @@
+"""Each action sees nothing but what it declares: run again in a jail, it makes what Bazel made of it.
+
+`jail.py` says what is visible there, `planted.py` which faults are planted to see that they are noticed.
+HERMETIC_REQUIRED in the environment makes it an error if this machine does not let us have a jail; HERMETIC_ALL takes
+away every input of every action, not only of one of a kind.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.hermetic.again import faults
+from tests.hermetic.declarations import MNEMONICS
+from tests.hermetic.jail import Jail, jail_for
+from tests.hermetic.planted import TMP
+from tests.reproducible.recorded import Place, Recorded, contents, identity, read_record
+
+ACTIONS = read_record(Path(os.environ["ACTIONS"]))
+PLANTED = {action.argv[5]: action for action in read_record(Path(os.environ["PLANTED"]))}
+#: What each planted fault leads to.
+EXPECTED = {
+    "connect": "exit code 1: planted: connect: [Errno 101] Network is unreachable",
+    "nothing": "",
+    "read_machine": "exit code 1: planted: read_machine: [Errno 2] No such file or directory: '/etc/passwd'",
+    "read_undeclared": "exit code 1: planted: read_undeclared: [Errno 2] No such file or directory: "
+    "'tests/hermetic/undeclared.txt'",
+    "run_shell": "exit code 1: planted: run_shell: [Errno 2] No such file or directory: 'sh'",
+    "write_beside": "wrote {output}.stray, which it does not declare",
+    "write_home": "exit code 1: planted: write_home: [Errno 30] Read-only file system: '/home/.planted'",
+    "write_input": "exit code 1: planted: write_input: [Errno 13] Permission denied: 'tests/hermetic/declared.txt'",
+    "write_root": "exit code 1: planted: write_root: [Errno 30] Read-only file system: '/planted'",
+    "write_tmp": "",  # it has a /tmp of its own, see below
+}
+PROBE = """
+import fcntl, json, os, socket, struct
+
+def names(path):
+    return sorted(os.listdir(path))
+
+def is_up(interface):
+    SIOCGIFFLAGS, IFF_UP = 0x8913, 1
+    with socket.socket() as one:
+        answer = fcntl.ioctl(one, SIOCGIFFLAGS, struct.pack("16sh14x", interface.encode(), 0))
+    return bool(struct.unpack("16xh14x", answer)[0] & IFF_UP)
+
+status = dict(line.split(":\\t", 1) for line in open("/proc/self/status") if ":\\t" in line)
+print(json.dumps({
+    "capabilities": [status[name].strip() for name in ("CapEff", "CapPrm", "CapBnd")],
+    "environment": dict(os.environ),
+    "execroot": names("."),
+    "home": names(os.environ["HOME"]),
+    "host": os.uname().nodename,
+    "interfaces": {name: is_up(name) for _, name in socket.if_nameindex()},
+    "processes": [name for name in names("/proc") if name.isdigit()],
+    "root": names("/"),
+    "tmp": names("/tmp"),
+    "writable": [path for path in ("/", "/home", "/dev", "/usr/lib", "/execroot", "/tmp") if os.access(path, os.W_OK)],
+}))
+"""
+
+
+@pytest.fixture(scope="session")
+def jail() -> Jail:
+    one = jail_for(ACTIONS[0].interpreter)
+    if reason := one.refusal():
+        assert "HERMETIC_REQUIRED" not in os.environ, reason
+        pytest.skip(f"this machine does not let us have a jail: {reason}")
+    return one
+
+
+def test_the_record_has_every_kind_of_action() -> None:
+    assert {action.mnemonic for action in ACTIONS} == MNEMONICS
+    assert len(ACTIONS) > 100
+
+
+def test_the_jail_is_bare(jail: Jail, tmp_path: Path) -> None:
+    """Otherwise the other tests would prove nothing."""
+    result = jail.run([jail.interpreter, "-I", "-S", "-c", PROBE], tmp_path, {"GIVEN": "1"})
+    assert result.returncode == 0, result.stderr
+    seen = json.loads(result.stdout)
+    system = {path.split("/")[1] for path in jail.visible}
+    assert {name: value for name, value in seen.items() if name != "environment"} == {
+        "capabilities": ["0000000000000000"] * 3,
+        "execroot": [],
+        "home": [],
+        "host": "jail",
+        "interfaces": {"lo": False},
+        "processes": ["1"],
+        "root": sorted({"dev", "execroot", "home", "proc", "tmp"} | system),
+        "tmp": [],
+        "writable": ["/execroot", "/tmp"],
+    }
+    seen["environment"].pop("LC_CTYPE", None)  # the interpreter's own doing (PEP 538)
+    assert seen["environment"] == {"GIVEN": "1", "HOME": "/home"}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=identity)
+def test_an_action_needs_nothing_but_what_it_declares(action: Recorded, jail: Jail, tmp_path: Path) -> None:
+    assert faults(action, jail, tmp_path).found == []
+
+
+def test_what_is_written_to_tmp_is_lost(jail: Jail, tmp_path: Path) -> None:
+    result = faults(PLANTED["write_tmp"], jail, tmp_path, compare=False)
+    assert (result.found, Path(TMP).exists()) == ([], False)
+
+
+@pytest.mark.parametrize("fault", sorted(EXPECTED))
+def test_a_planted_fault_is_noticed(fault: str, jail: Jail, tmp_path: Path) -> None:
+    action = PLANTED[fault]
+    expected = EXPECTED[fault].format(output=action.outputs[0].execroot)
+    assert str(faults(action, jail, tmp_path, compare=False)) == expected
+
+
+def size(action: Recorded) -> int:
+    """Return how many bytes an action made; of tools the smallest counts most, as it is like the others."""
+    made = sum(len(content) for place in action.outputs for content in contents(place.runfiles).values())
+    return -made if action.mnemonic == "PyTool" else made
+
+
+def inputs_to_take_away() -> list[tuple[Recorded, Place]]:
+    """List all inputs of one action of each kind, the one that made most; or those of all actions."""
+    most = {action.mnemonic: action for action in sorted(ACTIONS, key=size)}
+    actions = ACTIONS if "HERMETIC_ALL" in os.environ else [most[mnemonic] for mnemonic in sorted(most)]
+    return [(action, place) for action in actions for place in sorted(action.files, key=lambda one: one.execroot)]
+
+
+def why_not_read(action: Recorded, place: Place) -> str:
+    """Say why an action may have an input that it does not read; empty if there is no reason."""
+    if action.mnemonic == "RocmLink" and place.execroot.endswith(".platform_tag.json"):
+        return "so that no wheel is made whose tag is not proven"
+    if action.mnemonic == "RocmLink" and not place.runfiles.stat().st_size:
+        return "a segment without entries"
+    if action.mnemonic == "PyTool" and place.runfiles.suffix not in (".json", ".py", ".so"):
+        return "of what a library brings, the builder takes what a program can load"
+    if action.mnemonic == "RocmPack" and place.execroot not in named_by_edits(action):
+        return "nothing of it becomes an entry: pack opens what its edit file names"
+    return ""
+
+
+def named_by_edits(action: Recorded) -> set[str]:
+    """Return the inputs that a pack action needs for the entries of its edit file."""
+    documents = {place.execroot: place.runfiles for place in action.files if place.execroot.endswith(".json")}
+    (edits,) = [path for path in documents if ".edits/" in path]
+    entries = json.loads(documents[edits].read_text(encoding="utf-8"))["entries"]
+    always = {edits, *(argument for argument in action.argv if argument.endswith(".pyz"))}
+    if not entries:
+        return always
+    named = {Path(entry["source"]).name for entry in entries if "source" in entry}
+    (manifest,) = [path for path in documents if path.endswith(".manifest.json")]
+    return always | {manifest} | {one.execroot for one in action.files if Path(one.execroot).name in named}
+
+
+TAKEN = inputs_to_take_away()
+
+
+def name(parameter: Recorded | Place) -> str:
+    return identity(parameter) if isinstance(parameter, Recorded) else parameter.execroot
+
+
+@pytest.mark.parametrize(("action", "place"), TAKEN, ids=name)
+def test_an_action_fails_without_an_input(action: Recorded, place: Place, jail: Jail, tmp_path: Path) -> None:
+    """It never makes something else instead, and what it prints names the input."""
+    result = faults(action, jail, tmp_path, without=place)
+    if not result.found:
+        assert why_not_read(action, place), "the same is made without it, so why is it an input?"
+    else:
+        assert result.stopped, f"without it other things are made: {result}"
+        assert place.execroot in str(result)

@@ -1,0 +1,67 @@
+"""The actions behind a target, as the rule `recorded_actions` wrote them down, for tests that run them again.
+
+    for action in read_record(Path(os.environ["ACTIONS"])):
+        ...
+
+The tests run where their runfiles are; of those the record names all inputs, and the outputs that Bazel has of them.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file is: relative to the execution root, and in this test's runfiles."""
+
+    execroot: str
+    runfiles: Path
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An action as Bazel ran it."""
+
+    mnemonic: str
+    argv: list[str]
+    #: The variables that the action sets; what a build passes on by `--action_env` is not among them.
+    environment: dict[str, str]
+    inputs: list[Place]
+    outputs: list[Place]
+
+    @property
+    def files(self) -> list[Place]:
+        """The inputs but for the interpreter and its library, which are used from where they really are."""
+        interpreter = self.argv[0].split("/bin/")[0] + "/"
+        return [place for place in self.inputs if not place.execroot.startswith(interpreter)]
+
+    @property
+    def interpreter(self) -> str:
+        """Path of the interpreter that runs the action, in runfiles or on the machine."""
+        return next((str(one.runfiles) for one in self.inputs if one.execroot == self.argv[0]), self.argv[0])
+
+
+def read_record(path: Path) -> list[Recorded]:
+    """Read the record that the rule `recorded_actions` wrote, in the order of the actions' outputs."""
+
+    def places(rows: list[dict[str, str]]) -> list[Place]:
+        return [Place(row["execroot"], Path(row["runfiles"]).absolute()) for row in rows]
+
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        Recorded(row["mnemonic"], row["argv"], row["env"], places(row["inputs"]), places(row["outputs"]))
+        for row in sorted(rows, key=lambda row: str(row["outputs"][0]["execroot"]))
+    ]
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """Read a file, or all files below a directory, by relative path."""
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    return {str(one.relative_to(path)): one.read_bytes() for one in files}
+
+
+def identity(action: Recorded) -> str:
+    """Name an action by what it makes."""
+    return f"{action.mnemonic}:{action.outputs[0].execroot.partition('/bin/')[2]}"
