@@ -35,6 +35,8 @@ def rocm_install_test(name, wheels, requirement, script = None, python = None, i
                ["'--env={}={}'".format(variable, value) for variable, value in sorted(env.items())] +
                ["$(rootpaths {})".format(wheel) for wheel in wheels],
         data = wheels + ([script] if script else []),
+        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        legacy_create_init = 0,
         tags = tags + ["block-network"],
         deps = deps + ([Label("@pypi//uv")] if installer == "uv" else []),
         **kwargs

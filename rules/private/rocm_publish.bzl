@@ -18,6 +18,8 @@ def rocm_publish(name, dist, **kwargs):
         main = Label("//tools/publish:tool.py"),
         args = ["--dist=$(rootpath {})".format(dist)],
         data = [dist],
+        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        legacy_create_init = 0,
         deps = [Label("//tools/publish")],
         **kwargs
     )

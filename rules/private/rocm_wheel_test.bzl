@@ -48,6 +48,8 @@ def _verify_test(name, distributions, options, exceptions, settings, **kwargs):
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
         data = distributions + [name + ".config"],
+        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        legacy_create_init = 0,
         deps = [Label("//tools/verify:library")],
         **kwargs
     )

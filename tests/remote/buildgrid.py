@@ -4,8 +4,8 @@
         service.add_worker()
         … --remote_executor=service.url …
 
-A worker has a CAS of its own that fetches from the server, and runs each action in bubblewrap with nothing but its
-inputs and the root's /usr and /etc.
+It keeps blobs on disk, results of actions in Redis, and what is to be executed in PostgreSQL: all outlive the server's
+own process.
 """
 
 import os
@@ -14,8 +14,8 @@ import subprocess
 from pathlib import Path
 from types import TracebackType
 
-from tests.e2e.builds import WORKSPACE
 from tests.e2e.servers import Server, port_is_open
+from tests.remote.worker import Worker, in_root
 
 PORT = 18351
 REDIS_PORT = 18379
@@ -70,11 +70,6 @@ instances:
 """
 
 
-def in_root(root: Path, *command: str) -> list[str]:
-    """Return the command that runs another one in a root file system, on the machine's network."""
-    return [str(WORKSPACE / "tests/e2e/in_root.sh"), "--network", str(root), *command]
-
-
 class BuildGrid:
     """The service, and its workers."""
 
@@ -83,7 +78,7 @@ class BuildGrid:
         self._programs = programs
         self.directory = directory
         self.url = f"grpc://127.0.0.1:{PORT}"
-        self.workers: list[list[Server]] = []
+        self.workers: list[Worker] = []
         self._database = f"postgresql+psycopg2://bgd@/postgres?host={directory}/postgres"
         configuration = directory / "buildgrid.yml"
         directory.mkdir(parents=True)
@@ -124,26 +119,28 @@ class BuildGrid:
         command = in_root(self._root, "redis-server", *options, "--appendonly", "yes", "--appendfsync", "no")
         return Server("Redis", command, self.directory / "redis.log", port_is_open(REDIS_PORT))
 
-    def add_worker(self, jobs: int = 1) -> None:
-        """Start another worker, which runs `jobs` actions at a time."""
-        number = len(self.workers) + 1
-        cache, socket = self.directory / f"worker{number}", self.directory / f"worker{number}.sock"
-        cas = ("buildbox-casd", f"--bind=unix:{socket}", f"--cas-remote=http://127.0.0.1:{PORT}", "--quota-high=20G")
-        run = ["--buildbox-run=/usr/bin/buildbox-run-bubblewrap", "--runner-arg=--staging-mode=copy-or-link"]
-        for source, target in (("/usr", "/usr"), ("/usr/bin", "/bin"), ("/usr/lib", "/lib"), ("/etc", "/etc")):
-            run.append(f"--runner-arg=--ro-bind-mount={source}:{target}")
-        if (self._root / "usr/lib64").exists():
-            run.append("--runner-arg=--ro-bind-mount=/usr/lib64:/lib64")
-        offers = [part for key, value in sorted(PLATFORM.items()) for part in ("--platform", f"{key}={value}")]
-        worker = ("buildbox-worker", f"--bots-remote=http://127.0.0.1:{PORT}", f"--cas-remote=unix:{socket}")
-        limits = ("--bots-retry-limit=60", f"--concurrent-jobs={jobs}", "--max-wait-time=10")
-        log = self.directory / f"worker{number}.log"
-        self.workers.append(
-            [
-                Server("the worker's CAS", in_root(self._root, *cas, str(cache)), log, socket.exists).start(),
-                Server("worker", in_root(self._root, *worker, *run, *limits, *offers, f"worker{number}"), log).start(),
-            ]
-        )
+    def add_worker(self) -> Worker:
+        """Start another worker, which runs one action at a time."""
+        name = f"worker{len(self.workers) + 1}"
+        worker = Worker(self._root, self.directory, name, f"http://127.0.0.1:{PORT}", PLATFORM)
+        self.workers.append(worker)
+        return worker.start()
+
+    def restart(self) -> None:
+        """End the server without warning and start it again: what it knew is in its database and on its disk."""
+        self.server.kill()
+        self.server.start()
+
+    def empty_workers(self) -> None:
+        """Start all workers again without what they have fetched."""
+        for worker in self.workers:
+            worker.stop()
+            worker.forget()
+            worker.start()
+
+    def blob(self, sha256: str) -> Path:
+        """Return the file in which the service keeps a blob."""
+        return self.directory / "cas/cas/objects" / sha256[:2] / sha256[2:]
 
     def __enter__(self) -> "BuildGrid":
         try:
@@ -160,8 +157,7 @@ class BuildGrid:
     def stop(self) -> None:
         """End everything."""
         for worker in self.workers:
-            for server in reversed(worker):
-                server.stop()
+            worker.stop()
         for server in [self.server, *reversed(self._below)]:
             server.stop()
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes a root file system with the remote engines that Debian packages: nginx, buildbox, PostgreSQL, Redis.
 #   engine_root.sh ROOT
-# The worker's actions see its /usr and /etc, too: python3 is there for the interpreter that is an input of theirs.
+# The worker's actions see its /usr and /etc, too: python3 is there for the interpreter that is an input of theirs, pip and
+# venv for the tests that install packages.
 set -euo pipefail
 root=$1
 # shellcheck disable=SC2016 # apt's placeholder, not the shell's
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
-packages=(bubblewrap buildbox nginx-light postgresql python3 redis-server)
+packages=(bubblewrap buildbox nginx-light postgresql python3 python3-pip python3-venv redis-server)
 mmdebstrap --variant=minbase --aptopt='Acquire::Check-Valid-Until "false"' \
   "--include=$(IFS=, && echo "${packages[*]}")" forky "$root" ${mirror:+"$mirror"}
 for place in /*; do [ ! -d "$place" ] || mkdir -p "$root$place"; done

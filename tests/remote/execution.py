@@ -9,17 +9,26 @@ BuildGrid. Nothing runs here in place of a worker (`--remote_local_fallback=fals
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
 from tests.remote.checkouts import Outcome, check_out
 from tests.remote.spawns import count_by
 
+#: Seconds after which a call of Bazel has hung: ten times what the slowest takes.
+PATIENCE = 1200
+
 
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
     """Return what the user's rc would say."""
     properties = tuple(f"--remote_default_exec_properties={key}={value}" for key, value in PLATFORM.items())
     return ("--config=remote", f"--remote_executor={service.url}", "--jobs=16", *properties)
+
+
+def anew(name: str) -> str:
+    """Return the option that lets a build find none of the results that the service has from others."""
+    return f"--remote_default_exec_properties=case={name}"
 
 
 def check(case: str, here: Outcome, there: Outcome) -> None:
@@ -33,30 +42,33 @@ def check(case: str, here: Outcome, there: Outcome) -> None:
 
 
 def run(args: argparse.Namespace, folder: Path) -> None:
-    """Run all cases."""
+    """Build here, on one worker and on two."""
     local = check_out(folder / "local", args.artifacts)
     here = local.build().succeeded()
     local.remove()
     with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
-        checkout = check_out(folder / "remote", args.artifacts, remote_options(service))
+        checkout = check_out(folder / "remote", args.artifacts, remote_options(service), PATIENCE)
         try:
             service.add_worker()
             check("one worker", here, checkout.build())
             service.add_worker()
             checkout.clean()
-            two = checkout.build("--remote_default_exec_properties=case=two")
-            check("two workers", here, two)
+            check("two workers", here, checkout.build(anew("two")))
         finally:
             checkout.remove()
 
 
-def main() -> int:
-    """Parse the arguments and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """Describe the arguments of what needs a service."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, required=True, help="root file system with the engines (engine_root.sh)")
     parser.add_argument("--programs", type=Path, required=True, help="folder for a virtual environment with BuildGrid")
     parser.add_argument("--artifacts", type=Path, help="artifacts directory; without it, the embedded SDK")
-    args = parser.parse_args()
+    return parser
+
+
+def in_scratch(run: Callable[[argparse.Namespace, Path], None], args: argparse.Namespace) -> int:
+    """Run something with a folder for all that it makes; returns the exit code."""
     with tempfile.TemporaryDirectory(prefix="rocm-remote-") as folder:
         Path(folder).chmod(0o755)  # PostgreSQL runs as another user
         run(args, Path(folder))
@@ -64,4 +76,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_scratch(run, command_line(__doc__).parse_args()))

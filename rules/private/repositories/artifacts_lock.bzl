@@ -75,6 +75,7 @@ def locked_artifacts(mctx, name, file):
         file: label of the lock file.
     """
     path = mctx.path(file)
+    mctx.watch(path)
     file = str(file).removeprefix("@@")
     if not path.exists:
         locked_listing(name = name, error = "there is no such file", file = file)

@@ -21,6 +21,7 @@ py_runtime(
 py_runtime_pair(
     name = "runtime_pair",
     py3_runtime = ":runtime",
+    visibility = ["//visibility:public"],
 )
 
 toolchain(

@@ -42,7 +42,7 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     if not python:
         fail("{} runs while repositories are fetched and needs `python3` (3.11 or newer) on PATH. Install it, or build with ./bazelw.".format(module))
     for source in sources:
-        ctx.path(source)
+        ctx.watch(ctx.path(source))  # From Bazel 8 on, path() alone does not.
     root = ctx.path(_ANCHOR).dirname.dirname.dirname
     result = ctx.execute([python, "-I", "-B", "-c", _BOOTSTRAP, root, module] + arguments, timeout = timeout)
     if result.return_code != 0:

@@ -21,6 +21,7 @@ def _zig_cc(rctx, arguments):
 
 def _zstd_decoder_impl(rctx):
     source = rctx.path(rctx.attr._source)
+    rctx.watch(source)
     zstd = rctx.path(rctx.attr._zstd)
     rctx.report_progress("compiling zstd's decoder")
     _zig_cc(rctx, _COMPILE + ["-I", zstd.dirname, "-o", "zstd_decoder.o", source])

@@ -1,0 +1,112 @@
+"""The build on a remote execution service that fails: never a wrong wheel, never an endless wait.
+
+    python3 -m tests.remote.failures --root ROOT --programs FOLDER [--artifacts DIR]
+
+Run it from the top of the workspace, as root; the arguments are those of tests.remote.execution. While packages are
+packed a worker is killed, the server is killed, or killed and started again; then blobs in the service's store are
+damaged. Each build gives the bytes that one here gives, or says what is wrong; the next one gives them in any case.
+"""
+
+import argparse
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.remote.buildgrid import BuildGrid, make_programs
+from tests.remote.checkouts import Checkout, Outcome, check_out
+from tests.remote.damage import damage
+from tests.remote.execution import check, command_line, in_scratch, remote_options
+from tests.remote.worker import wait_for_actions
+
+#: Seconds after which a call of Bazel has hung. The slowest takes a sixth of it.
+PATIENCE = 600
+#: How many actions, packs all, have begun when something fails.
+MIDDLE = 5
+#: Tries for more than a minute, in which a server starts.
+OUTLAST = "--remote_retries=20"
+
+
+def compression(kind: str) -> str:
+    """Return the option that has all packed, and linked, as in no build before."""
+    return f"--//rules/settings:compression={kind}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A build in whose middle something happens."""
+
+    name: str
+    checkout: Checkout
+    service: BuildGrid
+    happens: Callable[[], object]
+
+    def build(self, *options: str) -> Outcome:
+        """Build all that is not in the service's cache; in the middle of it, let it happen."""
+        self.checkout.clean()
+        errors: list[BaseException] = []
+
+        def disturb() -> None:
+            try:
+                wait_for_actions(self.service.workers, MIDDLE, PATIENCE)
+                self.happens()
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        outcome = self.checkout.build(*options)
+        thread.join()
+        assert not errors, (self.name, errors, outcome.build.output)
+        return outcome
+
+
+def check_failed(case: str, outcome: Outcome, here: Outcome, *messages: str) -> None:
+    """Assert that a build failed for the reason that it gives, and left no wrong distribution behind."""
+    output = outcome.build.output
+    assert not outcome.build.succeeded, case
+    assert "build interrupted" not in output, f"{case}: Bazel waited for more than {PATIENCE} s\n{output}"
+    errors = [line for line in output.splitlines() if line.startswith("ERROR: ")]
+    assert any(message in line for message in messages for line in errors), output
+    wrong = {name for name, sha256 in outcome.distributions.items() if here.distributions[name] != sha256}
+    assert not wrong, wrong
+    print(f"{case}: {outcome.build.seconds:.1f} s, and it says why: {errors[0][:300]}", flush=True)
+
+
+def disturb(service: BuildGrid, checkout: Checkout, fast: Outcome, small: Outcome) -> None:
+    """Kill a worker, the server for good, the server for a moment."""
+    name = "a worker is killed"
+    killed = Case(name, checkout, service, lambda: wait_for_actions(service.workers[:1], 1, PATIENCE).kill())
+    check(name, fast, killed.build(compression("fast")))
+    service.workers[0].start()
+
+    name = "the server is gone"
+    gone = Case(name, checkout, service, service.server.kill).build(compression("small"), "--remote_retries=2")
+    check_failed(name, gone, small, "UNAVAILABLE")
+    service.server.start()
+
+    name = "the server is restarted"
+    check(name, small, Case(name, checkout, service, service.restart).build(compression("small"), OUTLAST))
+
+
+def run(args: argparse.Namespace, folder: Path) -> None:
+    """Build here, and then there, with all that can go wrong."""
+    local = check_out(folder / "local", args.artifacts)
+    here, fast, small = [local.build(compression(kind)).succeeded() for kind in ("balanced", "fast", "small")]
+    local.remove()
+    with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
+        checkout = check_out(folder / "remote", args.artifacts, remote_options(service), PATIENCE)
+        try:
+            for _ in range(2):
+                service.add_worker()
+            whole = checkout.build()
+            check("two workers", here, whole)
+            disturb(service, checkout, fast, small)
+            damage(service, checkout, whole)
+        finally:
+            checkout.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(in_scratch(run, command_line(__doc__).parse_args()))
