@@ -45,6 +45,12 @@ RPATHS = {
 #: materials and in the section .comment of forwarders.
 FOREIGN = re.compile(rb"rocm|therock|hip|\bamd|gfx|mini_sdk", re.IGNORECASE)
 SIGNATURE = MODULE.encode()
+#: A C toolchain of the project's own: the one that Bazel finds on the machine, before all others.
+OWN_TOOLCHAIN = """
+cc = use_extension("@rules_cc//cc:extensions.bzl", "cc_configure_extension")
+use_repo(cc, "local_config_cc_toolchains")
+register_toolchains("@local_config_cc_toolchains//:all")
+"""
 #: What Bazel 8 and 9 will insist on, as our own .bazelrc has it.
 COMING = re.compile(r"^common (--incompatible_\S+)$", re.MULTILINE)
 
@@ -147,12 +153,19 @@ class ConsumerTest(unittest.TestCase):
         assert result.returncode == 0, result.stdout
         return result.stdout
 
-    def test_zig_compiles(self) -> None:
-        """The toolchain that the rules' MODULE.bazel registers serves this project: no compiler of the machine runs."""
-        actions = self.query("aquery", f'mnemonic("CppCompile|CppLink|CppArchive", deps({DIST}))', "--output=text")
-        commands = re.findall(r"Command Line: \(exec (\S+)", actions)
-        assert len(commands) > 5, actions
-        assert all(command.endswith("/ziglang/zig") for command in commands), commands
+    def test_who_compiles(self) -> None:
+        """Zig compiles what the rules have in C, whatever toolchains the project has, and nothing of the project."""
+        for own in (False, True):
+            if own:
+                with (self.workspace.directory / "MODULE.bazel").open("a") as module:
+                    module.write(OWN_TOOLCHAIN)
+            built(self.build(DIST, "//sdk:plain"))
+            actions = self.query("aquery", f'mnemonic("CppCompile|CppLink", deps({DIST} + //sdk:plain))')
+            compiled = re.findall(r"Target: (\S+)\n(?:  .*\n)*?  Command Line: \(exec (\S+)", actions)
+            by_zig = {target for target, command in compiled if command.endswith("/ziglang/zig")}
+            assert by_zig == {target for target, _ in compiled if not target.startswith("//")}, compiled
+            assert any(target.endswith("launcher:zig/launcher") for target in by_zig), compiled
+            assert "//sdk:plain" in {target for target, _ in compiled}, compiled
 
     def test_tests_of_the_project(self) -> None:
         """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
