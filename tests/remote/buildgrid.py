@@ -11,6 +11,7 @@ own process.
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -19,6 +20,8 @@ from tests.remote.worker import Worker, in_root
 
 PORT = 18351
 REDIS_PORT = 18379
+#: Seconds without a word from a worker after which its actions are given to others.
+KEEPALIVE = 10
 #: What workers offer; --config=remote of this test asks for it.
 PLATFORM = {"ISA": "x86-64", "OSFamily": "linux"}
 CONFIGURATION = """\
@@ -48,7 +51,7 @@ schedulers:
     storage: *cas
     action-cache: *results
     max-execution-timeout: 1800
-    bot-session-keepalive-timeout: 10
+    bot-session-keepalive-timeout: {keepalive}
     poll-interval: 0.2
     bot-poll-interval: 0.2
     property-set: !dynamic-property-set
@@ -82,9 +85,8 @@ class BuildGrid:
         self._database = f"postgresql+psycopg2://bgd@/postgres?host={directory}/postgres"
         configuration = directory / "buildgrid.yml"
         directory.mkdir(parents=True)
-        configuration.write_text(
-            CONFIGURATION.format(port=PORT, database=self._database, redis_port=REDIS_PORT, directory=directory)
-        )
+        values = {"port": PORT, "database": self._database, "redis_port": REDIS_PORT, "keepalive": KEEPALIVE}
+        configuration.write_text(CONFIGURATION.format(**values, directory=directory))
         self._below = [self._postgres(), self._redis()]
         command = [str(programs / "bgd"), "server", "start", str(configuration)]
         self.server = Server("BuildGrid", command, directory / "server.log", port_is_open(PORT))
@@ -127,8 +129,12 @@ class BuildGrid:
         return worker.start()
 
     def restart(self) -> None:
-        """End the server without warning and start it again: what it knew is in its database and on its disk."""
+        """End the server without warning, and start it again when it will have forgotten the workers.
+
+        What else it knew is in its database and on its disk.
+        """
         self.server.kill()
+        time.sleep(KEEPALIVE)
         self.server.start()
 
     def empty_workers(self) -> None:

@@ -24,8 +24,6 @@ from tests.remote.worker import wait_for_actions
 PATIENCE = 600
 #: How many actions, packs all, have begun when something fails.
 MIDDLE = 5
-#: Tries for more than a minute, in which a server starts.
-OUTLAST = "--remote_retries=20"
 
 
 def compression(kind: str) -> str:
@@ -87,7 +85,7 @@ def disturb(service: BuildGrid, checkout: Checkout, fast: Outcome, small: Outcom
     service.server.start()
 
     name = "the server is restarted"
-    check(name, small, Case(name, checkout, service, service.restart).build(compression("small"), OUTLAST))
+    check(name, small, Case(name, checkout, service, service.restart).build(compression("small")))
 
 
 def run(args: argparse.Namespace, folder: Path) -> None:
