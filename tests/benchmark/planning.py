@@ -73,10 +73,12 @@ def plans(workspace: Workspace) -> list[str]:
         "query",
         'filter("_plan$", //packaging:all)',
         f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}",
-        "--ui_event_filters=-info,-stderr,-stdout",
         "--noshow_progress",
     )
-    return [line for line in found.stdout.splitlines() if line.startswith("//packaging:")]
+    targets = [line for line in found.stdout.splitlines() if line.startswith("//packaging:")]
+    if not targets:
+        raise RuntimeError(f"expected plans in //packaging, found none:\n{found.stdout}")
+    return targets
 
 
 def fetch_to_plan(workspace: Workspace, targets: list[str], scanned: Path) -> float:
