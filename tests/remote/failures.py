@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.remote.buildgrid import BuildGrid, make_programs
 from tests.remote.checkouts import Checkout, Outcome, check_out
-from tests.remote.damage import damage
+from tests.remote.damage import FEW_RETRIES, damage
 from tests.remote.execution import check, command_line, in_scratch, remote_options
 from tests.remote.worker import wait_for_actions
 
@@ -80,7 +80,7 @@ def disturb(service: BuildGrid, checkout: Checkout, fast: Outcome, small: Outcom
     service.workers[0].start()
 
     name = "the server is gone"
-    gone = Case(name, checkout, service, service.server.kill).build(compression("small"), "--remote_retries=2")
+    gone = Case(name, checkout, service, service.server.kill).build(compression("small"), FEW_RETRIES)
     check_failed(name, gone, small, "UNAVAILABLE")
     service.server.start()
 
