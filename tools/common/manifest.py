@@ -7,14 +7,19 @@ from tools.common.documents import read_document
 from tools.common.errors import ToolError
 
 
+def file_sources(manifest: str, artifact: str) -> dict[str, str]:
+    """Map the build's name of each file in a manifest to its source."""
+    entries = [entry for entry in read_document(manifest)["entries"] if entry["kind"] == "file"]
+    return {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries}
+
+
 def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str, str]:
     """Map the source of each file to where it is, from arguments `FILE=PATH`.
 
     FILE is the build's name of a file, as the manifest has it. It may hold `=`, as the path may: the longest name that
     the manifest has is meant.
     """
-    entries = [entry for entry in read_document(manifest)["entries"] if entry["kind"] == "file"]
-    sources = {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries}
+    sources = file_sources(manifest, artifact)
     located = {}
     for argument in files:
         parts = argument.split("=")

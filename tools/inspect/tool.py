@@ -3,7 +3,9 @@
     inspect --label TARGET --artifact NAME --unit ID --manifest FILE --output FACTS FILE=PATH…
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
-libraries and symbol versions it needs and where it looks for them.
+libraries and symbol versions it needs and where it looks for them. A file of the
+manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
+has to look.
 """
 
 import json
@@ -13,7 +15,7 @@ from typing import Any
 
 from tools.common.documents import write_document
 from tools.common.errors import ToolError
-from tools.common.manifest import located_sources
+from tools.common.manifest import file_sources, located_sources
 from tools.common.program import argument_parser, report_errors
 from tools.elf import constants as c
 from tools.elf.errors import ElfError
@@ -79,7 +81,7 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
 
 
 def main(argv: list[str]) -> int:
-    """Inspect every file given and write the facts, sorted by source."""
+    """Inspect every file given and write the facts of all that the manifest has, sorted by source."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--artifact", required=True, help="name of the artifact")
@@ -91,7 +93,10 @@ def main(argv: list[str]) -> int:
 
     def work() -> None:
         located = located_sources(args.manifest, args.artifact, args.files)
-        facts = {source: file_facts(path, source) for source, path in sorted(located.items())}
+        facts = {
+            source: file_facts(located[source], source) if source in located else {"type": "data"}
+            for source in sorted(file_sources(args.manifest, args.artifact).values())
+        }
         write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
 
     return report_errors(args.label, work)

@@ -137,6 +137,16 @@ def test_main_writes_facts_sorted_by_source(tmp_path: Path) -> None:
     assert (tmp_path / "facts").read_bytes() == first
 
 
+def test_a_file_that_is_not_given_is_data(tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {"a.h": b"int a;", "lib/libsample.so.1": Sample().build()})
+    del artifact.arguments[0]
+    (tmp_path / "f=0").unlink()
+    assert artifact.inspect() == 0
+    files = artifact.facts["files"]
+    assert files["a_lib_x/stage/a.h"] == {"type": "data"}
+    assert files["a_lib_x/stage/lib/libsample.so.1"]["type"] == "elf-library"
+
+
 @pytest.mark.parametrize("size", [4, 15, 63, 200, 700, 1200])
 def test_truncated_elf_file(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
     artifact = Artifact(tmp_path, {"lib/libx.so": Sample().build()[:size]})

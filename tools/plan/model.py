@@ -152,7 +152,8 @@ class Facts:
     """What `tools.inspect` found out about one file."""
 
     unit: str
-    size: int
+    #: In bytes; None for a file that nobody looked at, because its name says that it is data.
+    size: int | None
     type: str
     soname: str | None = None
     rpath: tuple[str, ...] = ()
@@ -167,7 +168,7 @@ class Facts:
     def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":
         """Read what `tools.inspect` wrote about a file of `unit`; it says more than a plan needs."""
         values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
-        return cls(unit, **_with_tuples(values))
+        return cls(unit, **{"size": None} | _with_tuples(values))
 
 
 @dataclass(frozen=True)

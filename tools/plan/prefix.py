@@ -45,9 +45,8 @@ def _same(first: Found, other: Found) -> bool:
         return False
     if first.kind is Kind.LINK:
         return first.link == other.link
-    if first.facts and other.facts:
-        return first.facts.size == other.facts.size
-    return True
+    sizes = [found.facts.size for found in (first, other) if found.facts and found.facts.size is not None]
+    return len(set(sizes)) < 2
 
 
 def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, str]]]:
@@ -91,7 +90,7 @@ def describe(found: Found) -> str:
     """Return a few words on what an entry is, for errors."""
     if found.kind is Kind.LINK:
         return f"link to {found.link}"
-    return f"file of {found.facts.size} bytes" if found.facts else str(found.kind)
+    return f"file of {found.facts.size} bytes" if found.facts and found.facts.size is not None else str(found.kind)
 
 
 class Prefix:

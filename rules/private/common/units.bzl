@@ -5,6 +5,12 @@ load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules/..."])
 
+# What is neither an ELF file nor a script, by its name. There may be very many of them, and each input costs a link in
+# the sandbox: on a disk, more than it takes to look at it.
+_DATA_EXTENSIONS = {extension: None for extension in (
+    "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
+).split(" ")}
+
 INSPECT_ATTRS = {"_inspect": tool_attr("//tools/inspect:inspect_tool")}
 
 def located_file(file):
@@ -33,17 +39,18 @@ def unit(name, manifest, files, cores = 1, is_big_file = False):
 def _inspect_unit(ctx, artifact, unit, identity):
     facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, identity))
     files = depset(unit.files)
+    inspected = [file for file in unit.files if file.extension not in _DATA_EXTENSIONS]
     args = tool_args(ctx)
     args.add(artifact, format = "--artifact=%s")
     args.add(identity, format = "--unit=%s")
     args.add(unit.manifest, format = "--manifest=%s")
     args.add(facts, format = "--output=%s")
-    args.add_all(files, map_each = located_file)
+    args.add_all(inspected, map_each = located_file)
     run_tool(
         ctx,
         tool = ctx.attr._inspect,
         args = args,
-        inputs = depset([unit.manifest], transitive = [files]),
+        inputs = depset([unit.manifest] + inspected),
         outputs = [facts],
         mnemonic = "RocmInspect",
         progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),
