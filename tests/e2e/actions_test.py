@@ -8,6 +8,7 @@ docs/how-it-works.md. Bulk data that is packed although nothing of it changed is
 
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import ClassVar
@@ -17,6 +18,8 @@ from tools.elf.sample import Sample
 
 #: More than `BIG_FILE_BYTES` of the catalog: such a file has actions of its own.
 BIG = bytes(range(256)) * (33 << 12)
+#: Sets a run apart from those before it in the same output base, of which outputs may still be there.
+RUN = f"{time.time_ns()}"
 COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink", "RocmSdist")
 
 
@@ -35,7 +38,7 @@ FILES = {
     "blas_lib_gfx1100/stage/lib/blas/kernels.co": b"code",
     "core-hip_lib_generic/stage/lib/libhip.so.1": library("libhip.so.1"),
     "core-hip_lib_generic/stage/lib/libcompiler.so.1": library("libcompiler.so.1", tail=BIG),
-    "core-hip_lib_generic/stage/share/hip/version": b"7.1\n",
+    f"core-hip_lib_generic/stage/share/hip/run{RUN}": b"7.1\n",
     "base_lib_generic/stage/share/therock/therock_manifest.json": b'{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}',
 }
 PACKAGES = {"core", "devel", "device_gfx1100", "libraries"}
@@ -57,7 +60,7 @@ class ActionsTest(unittest.TestCase):
         for path, content in FILES.items():
             cls.write(path, content)
             (cls.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
-        cls.workspace = Workspace(artifacts=cls.directory)
+        cls.workspace = Workspace(artifacts=cls.directory, options=(f"--//packaging:version=7.10.0.dev{RUN}",))
         built(cls.build())
 
     @classmethod
@@ -159,7 +162,7 @@ class ActionsTest(unittest.TestCase):
 
     def test_only_the_version_changed(self) -> None:
         """Distributions are put together anew from what is packed."""
-        ran = self.build("--//packaging:version=7.11.0")
+        ran = self.build(f"--//packaging:version=7.11.0.dev{RUN}")
         self.assert_ran(
             ran,
             RocmSbom=WHEELS,

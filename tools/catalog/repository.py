@@ -1,13 +1,14 @@
-"""Writes what the catalog makes of artifacts: Bazel files, manifests, and a link for each file."""
+"""Writes what the catalog makes of artifacts: Bazel files, manifests, and links to the files."""
 
 import json
 import os
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.catalog.about import BASE, about_files, dist_targets, is_split
-from tools.catalog.names import MANIFEST_NAME, ArtifactName
+from tools.catalog.names import MANIFEST_NAME, ArtifactName, escape
 from tools.catalog.scan import Artifact
 
 
@@ -103,15 +104,40 @@ def files_read(artifacts: Sequence[Artifact]) -> list[Path]:
     return [artifact.folder / MANIFEST_NAME for artifact in artifacts] + about_files(artifacts)
 
 
-def write_links(artifact: Artifact, output: Path) -> None:
-    """Make a link for each file, under its name in the repository; a relative one to files in the repository itself."""
-    inside = artifact.folder.is_relative_to(output)
+def links(artifact: Artifact) -> dict[str, str]:
+    """Return by which links the repository has an artifact's files: name in `files/{artifact}` -> path in the folder.
+
+    A link for each base directory, not for each file, of which there may be very many. Where a name below a directory
+    is one that a label cannot hold, or a `BUILD` file's, the directory is made, and holds such links again.
+    """
+    made = set()
+    for entry in artifact.entries:
+        if escape(entry["path"]) != entry["path"]:
+            made |= {(entry["base"], parent) for parent in _parents(entry["path"])}
+    found = {}
     for entry in artifact.entries:
         if entry["kind"] == "file":
-            link = output / entry["file"].split("/", 2)[2]
-            link.parent.mkdir(parents=True, exist_ok=True)
-            file = artifact.folder / entry["base"] / entry["path"]
-            link.symlink_to(os.path.relpath(file, link.parent) if inside else file)
+            base, path = entry["base"], entry["path"]
+            linked = next((parent for parent in _parents(path) if (base, parent) not in made), path)
+            source = posixpath.normpath(posixpath.join(base, linked))
+            found[escape(source)] = source
+    # A base directory may lie in another one, which then brings its files.
+    return {name: source for name, source in found.items() if not any(above in found for above in _parents(name))}
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the directories in which a relative path lies, from the outermost, which is empty."""
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(len(parts)))
+
+
+def write_links(artifact: Artifact, output: Path) -> None:
+    """Make the links to an artifact's files; relative ones to files in the repository itself."""
+    inside = artifact.folder.is_relative_to(output)
+    for name, source in sorted(links(artifact).items()):
+        link, file = output / "files" / artifact.name.label_name / name, artifact.folder / source
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(file, link.parent) if inside else file)
 
 
 def write_repository(
