@@ -20,8 +20,9 @@ FAMILIES = {
     "gfx950-dcgpu": ["gfx950"],
 }
 
-# How artifacts are laid out, and so packages. Artifacts have one layout; the option says which is expected.
-LAYOUTS = ["family", "split"]
+# How artifacts are laid out, and so packages. Artifacts are `family` or `split`, and the option says which is expected;
+# `thin` makes packages of single GPU targets out of artifacts that are `family`.
+LAYOUTS = ["family", "split", "thin"]
 
 _PLATFORMS = ["linux_aarch64", "linux_x86_64"]
 

@@ -6,6 +6,7 @@ load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
 load("//rules:static_wheel.bzl", "rocm_static_wheel")
+load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
 load("//rules:wheel.bzl", "rocm_wheel")
 
 visibility(["//packaging", "//tests/..."])
@@ -97,11 +98,10 @@ def _core(name, artifacts, trees):
     )
     return [name + "core"]
 
-def _libraries(name, artifacts, trees, family):
-    """Declares the libraries package: the generic one, or that of a family; returns its target."""
+def _libraries_package(name, artifacts, trees, family):
+    """Declares the libraries package, the generic one or that of a family, and its wheel; returns its target."""
     suffix = "_" + family if family else ""
-    import_name = "rocm_sdk_libraries" + _identifier(suffix)
-    trees = trees | {"libraries": _tree(import_name)}
+    trees = trees | {"libraries": _tree("rocm_sdk_libraries" + _identifier(suffix))}
     rocm_package(
         name = name + "libraries" + suffix,
         package = "libraries" + suffix,
@@ -113,17 +113,48 @@ def _libraries(name, artifacts, trees, family):
         tree = trees["libraries"],
         version_suffix = _VERSION_SUFFIX,
     )
+    _libraries_wheel(name, family)
+    return name + "libraries" + suffix
+
+def _thin_libraries(name, artifacts, trees, family, thin):
+    """Declares the libraries packages for single targets out of a family's artifacts, and their wheels; returns their targets."""
+    trees = trees | {"libraries": _tree("rocm_sdk_libraries_{target}")}
+    rocm_thin_packages(
+        name = name + "thin_libraries_" + family,
+        package = "libraries",
+        absent = thin.absent,
+        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic", family]),
+        builds_on = [name + "core"],
+        exclude = LIBRARIES.exclude,
+        left_out = thin.left_out,
+        rpath = _searched(LIBRARIES.rpath, trees),
+        targets = thin.families[family],
+        tree = trees["libraries"],
+        version_suffix = _VERSION_SUFFIX,
+    )
+    for target in thin.families[family]:
+        rocm_thin_package(
+            name = name + "libraries_" + target,
+            packages = name + "thin_libraries_" + family,
+            target = target,
+        )
+        _libraries_wheel(name, target)
+    return [name + "libraries_" + target for target in thin.families[family]]
+
+def _libraries_wheel(name, target):
+    """Declares the wheel of the libraries package, of a family or a target if that is given."""
+    suffix = "_" + target if target else ""
+    import_name = "rocm_sdk_libraries" + _identifier(suffix)
     _wheel(
         name = name + "libraries" + suffix + "_wheel",
-        distribution = "rocm-sdk-libraries" + ("-" + family if family else ""),
+        distribution = "rocm-sdk-libraries" + ("-" + target if target else ""),
         files = _glue("libraries", import_name, ["__init__.py"]),
         import_name = import_name,
         package = name + "libraries" + suffix,
         readme = "libraries",
         requires = ["rocm-sdk-core=={version}"],
-        summary = "ROCm: math, communication and machine-learning libraries" + (" for " + family if family else ""),
+        summary = "ROCm: math, communication and machine-learning libraries" + (" for " + target if target else ""),
     )
-    return name + "libraries" + suffix
 
 def _device(name, artifacts, trees, target, targets):
     """Declares the package of one GPU target's device code; `targets` are those with its features."""
@@ -215,7 +246,7 @@ def _static_extras(content):
     """Returns the extras of the static wheel: those of the sdist that ask nothing about the machine."""
     packages, targets = content["packages"], content["targets"]
     extras = {role: [_pin(packages[role])] for role in ["devel", "profiler"] if role in packages}
-    if content["layout"] == "family":
+    if content["layout"] != "split":
         return extras | {"libraries-" + target.lower(): [_pin(packages["libraries"], target)] for target in targets}
     libraries = [_pin(packages["libraries"])]
     extras["libraries"] = libraries
@@ -255,8 +286,9 @@ def _selector(name, content):
         **project
     )
 
-def _content(split, targets, dist_targets, trees, has_profiler):
+def _content(layout, targets, dist_targets, trees, has_profiler):
     """What `_distributions.json` says, but for the version and the version suffix."""
+    split = layout == "split"
     suffix = "" if split else "-{target}"
     libraries = "rocm_sdk_libraries" + _identifier(suffix)
     packages = {
@@ -276,14 +308,14 @@ def _content(split, targets, dist_targets, trees, has_profiler):
     preferred = [target for target in dist_targets if target in targets] + targets
     return {
         "default_target": preferred[0] if preferred else "",
-        "layout": "split" if split else "family",
+        "layout": layout,
         "packages": packages,
         "targets": targets,
         "version": "{version}",
         "version_suffix": "{suffix}",
     }
 
-def rocm_packages(name, artifacts, split, dist_targets = []):
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -291,6 +323,7 @@ def rocm_packages(name, artifacts, split, dist_targets = []):
         artifacts: list of struct(name, component, target, label).
         split: whether device code comes as artifacts per target, beside generic ones.
         dist_targets: GPU targets in order of preference, as dist_info.json has them.
+        thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
     """
     trees = {package: _tree(import_name) for package, import_name in _IMPORT_NAMES.items()}
     features = {}
@@ -299,14 +332,19 @@ def rocm_packages(name, artifacts, split, dist_targets = []):
             features.setdefault(_base_target(artifact.target), {})[artifact.target] = True
     targets = sorted(features)
     core = _core(name, artifacts, trees)
+    families = [] if split else targets
     if split:
-        libraries = [_libraries(name, artifacts, trees, None)]
+        libraries = [_libraries_package(name, artifacts, trees, None)]
         libraries += [_device(name, artifacts, trees, target, sorted(features[target])) for target in targets]
+    elif thin:
+        libraries = [package for family in thin.families for package in _thin_libraries(name, artifacts, trees, family, thin)]
+        targets = sorted([target for by_name in thin.families.values() for target in by_name])
     else:
-        libraries = [_libraries(name, artifacts, trees, family) for family in targets]
+        libraries = [_libraries_package(name, artifacts, trees, family) for family in targets]
     profiler = _profiler(name, artifacts, trees)
-    devel = _devel(name, artifacts, trees, split, [] if split else targets, core + libraries)
-    _selector(name, _content(split, targets, dist_targets, trees, bool(profiler)))
+    devel = _devel(name, artifacts, trees, split, families, core + libraries)
+    layout = "split" if split else "thin" if thin else "family"
+    _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler)))
 
     packages = core + libraries + profiler + devel
     for package in packages:

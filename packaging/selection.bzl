@@ -1,4 +1,4 @@
-"""Which of the artifacts are packaged: those of the GPU targets that ROCM_TARGETS names, if it names any."""
+"""What of the artifacts is packaged: that of the GPU targets that ROCM_TARGETS names, if it names any."""
 
 load("//packaging:matrix.bzl", "FAMILIES", "LAYOUTS")
 
@@ -48,5 +48,33 @@ def check_layout(layout, split):
     found = "split" if split else "family"
     if layout and layout not in LAYOUTS:
         fail("ROCM_LAYOUT={}: expected one of {}".format(layout, ", ".join(LAYOUTS)))
-    if layout and layout != found:
+    if layout and layout not in [found, "split" if split else "thin"]:
         fail("ROCM_LAYOUT={}: the artifacts are of the layout `{}` (flags.KPACK_SPLIT_ARTIFACTS of share/therock/therock_manifest.json says so). Name artifacts of the other layout, or leave out --config={}".format(layout, found, layout))
+
+def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
+    """Returns which packages for single GPU targets are made of which family's artifacts.
+
+    Args:
+        layout: string; only `thin` has such packages.
+        artifacts: list of struct(name, component, target, label).
+        targets: list of targets (`gfx1100`), and of families (`gfx110X-all`), each a group that gets one package.
+        left_out: list of targets that get no package, though artifacts have code for them.
+        absent: list of `TARGET=PATTERN`: files known to have no code for a target.
+
+    Returns:
+        struct(families, left_out, absent), of which `families` is family -> name of the target or group -> its targets;
+        None for other layouts.
+    """
+    if layout != "thin":
+        return None
+    if not targets:
+        fail("ROCM_LAYOUT=thin: expected the GPU targets to make packages for. Set --repo_env=ROCM_TARGETS=TARGET,TARGET")
+    available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
+    families = {}
+    for name in targets:
+        members = FAMILIES.get(name, [name])
+        served = available if len(available) == 1 else [family for family in available if all([_is_served(member, family) for member in members])]
+        if not served:
+            fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available)))
+        families.setdefault(served[0], {})[name] = members
+    return struct(absent = absent, families = families, left_out = left_out)

@@ -1,8 +1,8 @@
-"""Tests of the matrix: which artifacts ROCM_TARGETS selects, and what is combined."""
+"""Tests of the matrix: which artifacts and packages ROCM_TARGETS selects, and what is combined."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//packaging:matrix.bzl", "FAMILIES", "MATRIX", "combinations")
-load("//packaging:selection.bzl", "select_artifacts")
+load("//packaging:selection.bzl", "select_artifacts", "thin_selection")
 
 visibility("private")
 
@@ -42,6 +42,24 @@ def _selection_impl(ctx):
 
 _selection_test = unittest.make(_selection_impl)
 
+def _artifacts(families):
+    return [struct(name = "blas", component = "lib", target = target, label = target) for target in ["generic"] + families]
+
+def _thin_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, None, thin_selection("family", _artifacts(["gfx9-all"]), []))
+    one = thin_selection("thin", _artifacts(["gfx9-all"]), ["gfx1030", "gfx90a"], left_out = ["gfx1011"])
+    asserts.equals(env, {"gfx9-all": {"gfx1030": ["gfx1030"], "gfx90a": ["gfx90a"]}}, one.families)
+    asserts.equals(env, ["gfx1011"], one.left_out)
+    several = thin_selection("thin", _artifacts(["gfx110X-all", "gfx94X-dcgpu"]), ["gfx1101", "gfx110X-all", "gfx942"])
+    asserts.equals(env, {
+        "gfx110X-all": {"gfx1101": ["gfx1101"], "gfx110X-all": FAMILIES["gfx110X-all"]},
+        "gfx94X-dcgpu": {"gfx942": ["gfx942"]},
+    }, several.families)
+    return unittest.end(env)
+
+_thin_test = unittest.make(_thin_impl)
+
 def _matrix_impl(ctx):
     env = unittest.begin(ctx)
     names = [value for values in MATRIX.values() for value in values]
@@ -65,4 +83,4 @@ def selection_test_suite(name):
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _matrix_test)
+    unittest.suite(name, _selection_test, _matrix_test, _thin_test)

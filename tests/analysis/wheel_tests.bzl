@@ -1,4 +1,4 @@
-"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel and rocm_index: names, providers, and errors."""
+"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report: names, providers, and errors."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
@@ -6,8 +6,9 @@ load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules:artifact.bzl", "rocm_artifact")
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
-load("//rules:providers.bzl", "DistributionInfo")
+load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:size_report.bzl", "rocm_size_report")
 load("//rules:static_wheel.bzl", "rocm_static_wheel")
 load("//rules:wheel.bzl", "rocm_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
@@ -22,6 +23,7 @@ def _wheel_impl(ctx):
     asserts.equals(env, _WHEEL, target[PyWheelInfo].wheel.basename)
     asserts.equals(env, target[PyWheelInfo].wheel, target[DistributionInfo].file)
     asserts.equals(env, [target[PyWheelInfo].wheel], target[DefaultInfo].files.to_list())
+    asserts.equals(env, "mini", target[PackageInfo].definition.package)
     (link,) = actions_of(env, "RocmLink")
     assert_hermetic(env, link)
 
@@ -67,6 +69,20 @@ def _index_impl(ctx):
 
 _index_test = analysistest.make(_index_impl)
 
+def _size_report_impl(ctx):
+    env = analysistest.begin(ctx)
+    outputs = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.equals(env, [ctx.attr.report + "." + kind for kind in ["html", "svg", "json"]], [file.basename for file in outputs])
+    (report,) = actions_of(env, "RocmSizeReport")
+    assert_hermetic(env, report)
+    inputs = [file.basename for file in report.inputs.to_list()]
+    asserts.true(env, _WHEEL + ".digest.json" in inputs, "the size is in the digest")
+    bulk = [name for name in inputs if name.endswith((".whl", ".seg"))]
+    asserts.equals(env, [], bulk, "a report must not bring bulk to a remote worker")
+    return analysistest.end(env)
+
+_size_report_test = analysistest.make(_size_report_impl, attrs = {"report": attr.string(doc = "Name of the target under test.")})
+
 def _project(name, version):
     return dict(
         name = name,
@@ -78,7 +94,7 @@ def _project(name, version):
     )
 
 def wheel_test_suite(name):
-    """Declares the tests of rocm_wheel, rocm_sdist, rocm_static_wheel and rocm_index.
+    """Declares the tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report.
 
     Args:
         name: name of the suite.
@@ -104,11 +120,13 @@ def wheel_test_suite(name):
         static = [name + "_static"],
         tags = ["manual"],
     )
+    rocm_size_report(name = name + "_sizes", tags = ["manual"], wheels = [name + "_subject"])
 
     _wheel_test(name = name + "_wheel_test", target_under_test = name + "_subject")
     _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")
     _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
+    _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
     messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
-    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_bad_version_test"]])
+    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test"]])

@@ -139,7 +139,9 @@ class VersionsTest(unittest.TestCase):
         output = self.refused("--config=family")
         assert "ROCM_LAYOUT=family: the artifacts are of the layout `split`" in output
         assert "leave out --config=family" in output
-        assert "ROCM_LAYOUT=flat: expected one of family, split" in self.refused("--repo_env=ROCM_LAYOUT=flat")
+        thin = self.refused("--config=thin", "--repo_env=ROCM_TARGETS=gfx1100")
+        assert "ROCM_LAYOUT=thin: the artifacts are of the layout `split`" in thin
+        assert "ROCM_LAYOUT=flat: expected one of family, split, thin" in self.refused("--repo_env=ROCM_LAYOUT=flat")
 
     def test_a_wrong_version_is_refused_before_anything_runs(self) -> None:
         """The error names the flag and a value that is right."""

@@ -22,7 +22,8 @@ from tests.hermetic.planted import TMP
 from tests.remote.checkouts import Checkout, check_out
 from tests.remote.spawns import count_by
 
-TARGETS = ("//packaging:dist", "//tests/mini/family:dist", "//tests/mini/split:dist", "//examples/framework:rocm_init")
+MINI = tuple(f"//tests/mini/{layout}:dist" for layout in ("family", "split", "thin"))
+TARGETS = ("//packaging:dist", *MINI, "//examples/framework:rocm_init")
 TEST = "//tests/hermetic:actions_test"
 #: What is left of the machine: the libraries of the system, the interpreter's own, and processes.
 SYSTEM = ("/lib", "/lib64", "/proc", "/usr/lib", "/usr/lib64")

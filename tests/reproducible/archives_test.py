@@ -1,6 +1,7 @@
 """Wheels and sdists in their one canonical form: the order, dates, modes and owners of what is in them."""
 
 import io
+import itertools
 import os
 import stat
 import tarfile
@@ -18,16 +19,17 @@ DATE = (*time.gmtime(MTIME)[:5], time.gmtime(MTIME).tm_sec & ~1)
 FILES = sorted(file for folder in os.environ["DISTS"].split() for file in Path(folder).rglob("rocm*"))
 WHEELS = [file for file in FILES if file.suffix == ".whl"]
 SDISTS = [file for file in FILES if file.name.endswith(".tar.gz")]
+LAYOUTS = ("family", "split", "thin")
 
 
 def name(path: Path) -> str:
-    """Tell the distributions of the two layouts apart."""
-    layout = "split" if "/split/" in str(path) else "family"
+    """Tell the distributions of the layouts apart."""
+    layout = next(layout for layout in LAYOUTS if f"/{layout}/" in str(path))
     return f"{layout}/{'static/' * ('/static/' in str(path))}{path.name.split('-')[0]}"
 
 
-def test_both_layouts_are_there() -> None:
-    assert (len(WHEELS), len(SDISTS)) == (7 + 6, 2)
+def test_all_layouts_are_there() -> None:
+    assert (len(WHEELS), len(SDISTS)) == (7 + 6 + 7, len(LAYOUTS))
 
 
 @pytest.mark.parametrize("wheel", WHEELS, ids=name)
@@ -85,12 +87,13 @@ def test_the_archive_in_a_devel_wheel(wheel: Path) -> None:
 
 
 def test_compressed_bytes_are_those_of_the_content(tmp_path: Path) -> None:
-    """A file that core has in both layouts has the same compressed bytes in both."""
+    """A file that core has in several layouts has the same compressed bytes in each."""
     found = {}
     for wheel in (one for one in WHEELS if one.name.startswith("rocm_sdk_core-")):
         with zipfile.ZipFile(wheel) as archive:
             found[wheel] = {one.filename: (one.CRC, one.compress_size) for one in archive.infolist()}
-    first, second = found.values()
-    common = [one for one in first if one in second and first[one][0] == second[one][0]]
-    assert len(common) > 20
-    assert [one for one in common if first[one] != second[one]] == []
+    assert len(found) == len(LAYOUTS)
+    for first, second in itertools.combinations(found.values(), 2):
+        common = [one for one in first if one in second and first[one][0] == second[one][0]]
+        assert len(common) > 20
+        assert [one for one in common if first[one] != second[one]] == []

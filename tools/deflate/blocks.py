@@ -9,8 +9,10 @@ member or as part of one.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
-from tools.deflate.library import deflate_block
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 #: Bytes of input in a block: large enough to compress well, small enough for threads to share a file.
 BLOCK_BYTES = 1 << 20
@@ -36,21 +38,16 @@ def blocks(chunks: Iterable[bytes], size: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def in_order(
-    work: Callable[[bytes], bytes], stream: Iterable[bytes], pool: ThreadPoolExecutor, ahead: int
-) -> Iterator[bytes]:
+    work: Callable[[Given], Made], stream: Iterable[Given], pool: ThreadPoolExecutor, ahead: int
+) -> Iterator[Made]:
     """Do the work on each block in the pool's threads, and yield the results in the blocks' order.
 
     At most `ahead` blocks are in memory beyond the one that is yielded.
     """
-    waiting: deque[Future[bytes]] = deque()
+    waiting: deque[Future[Made]] = deque()
     for block in stream:
         waiting.append(pool.submit(work, block))
         if len(waiting) > ahead:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def deflate(stream: Iterable[bytes], level: int, pool: ThreadPoolExecutor, ahead: int) -> Iterator[bytes]:
-    """Deflate blocks in the pool's threads and yield the results in order."""
-    return in_order(lambda block: deflate_block(block, level), stream, pool, ahead)

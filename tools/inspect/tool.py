@@ -3,7 +3,8 @@
     inspect --label TARGET --artifact NAME --unit ID --manifest FILE --output FACTS FILE=PATH…
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
-libraries and symbol versions it needs and where it looks for them. A file of the
+libraries and symbol versions it needs and where it looks for them, and how many bytes of
+device code it has for which GPU targets. A file of the
 manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
 has to look.
 """
@@ -11,7 +12,7 @@ has to look.
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tools.common.documents import write_document
 from tools.common.errors import ToolError
@@ -23,6 +24,8 @@ from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
 from tools.elf.refusal import refusal
 
+#: The section that holds the device code of what HIP made; it takes more to import its reader than to look for it.
+DEVICE_CODE = ".hip_fatbin"
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 
 
@@ -61,6 +64,24 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
     return facts
 
 
+def device_facts(elf: ElfFile, file: BinaryIO) -> dict[str, Any]:
+    """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
+    if not any(section.name == DEVICE_CODE for section in elf.section_headers):
+        return {}
+    from tools.device.errors import DeviceError
+    from tools.device.reader import read_device_code
+
+    try:
+        device = read_device_code(file, elf.path)
+    except DeviceError as error:
+        return {"device_refusal": str(error)}
+    sizes: dict[str, int] = {}
+    for code in device.code_objects():
+        target = str(code.entry.target or code.entry.text)
+        sizes[target] = sizes.get(target, 0) + code.size
+    return {"device": dict(sorted(sizes.items()))} if sizes else {}
+
+
 def file_facts(path: str, source: str) -> dict[str, Any]:
     """Return the facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
     try:
@@ -74,7 +95,8 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
         head = file.read(4)
         if is_elf(head):
             try:
-                return {"size": size} | elf_facts(read_elf(file, source))
+                elf = read_elf(file, source)
+                return {"size": size} | elf_facts(elf) | device_facts(elf, file)
             except ElfError as error:
                 raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}

@@ -1,59 +1,131 @@
-"""The bytes that an entry has in its package: a file, an ELF file patched in flight, a launcher, a forwarder."""
+"""The bytes that an entry has in its package: a file, an ELF file edited in flight, a launcher, a forwarder.
+
+They come as blocks, which are deflated each on its own. Where a block is a stretch of a source, it says which: packages
+for other GPUs have the same one, and it need not be deflated again.
+"""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from tools.common.errors import ToolError
-from tools.deflate.blocks import BLOCK_BYTES
+from tools.deflate.blocks import BLOCK_BYTES, blocks
+from tools.device.errors import DeviceError
+from tools.device.target_id import parse_target_id
+from tools.elf.compose import then
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
-from tools.elf.reader import read_elf
+from tools.elf.model import ElfFile
+from tools.elf.patch import Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.pack.forwarder import forwarder
 from tools.pack.launcher import finished_launcher
 
 
-def file_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Read a file block by block."""
-    while chunk := file.read(BLOCK_BYTES):
-        yield chunk
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Bytes of a source file as they are: from file offset `offset` on, `size` of them."""
+
+    source: str
+    offset: int
+    size: int
 
 
-def patched_chunks(file: BinaryIO, entry: dict[str, Any], notes: dict[str, list[str]]) -> Iterator[bytes]:
-    """Stream an ELF file with its search path replaced, and note by its path what that gave up.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Bytes that are deflated together, and the stretch of a source that they are, if that is all they are."""
 
-    Raises ToolError where the edit cannot be made.
-    """
-    source, rpath = entry["source"], entry["rpath"]
+    data: bytes
+    stretch: Stretch | None = None
+
+
+def _made(chunks: Iterable[bytes | memoryview]) -> Iterator[Block]:
+    return (Block(data) for data in blocks(bytes(chunk) for chunk in chunks))
+
+
+def _patch(file: BinaryIO, entry: dict[str, Any]) -> Patch:
+    """Plan what becomes of an ELF file: code for other GPUs goes first, then the search path is set."""
+    source = entry["source"]
+    patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
+    if "slice" in entry:
+        # Most files have no device code: what slices takes longer to import than they to pack.
+        from tools.device.slice import plan_slice
+
+        targets, absent = ([parse_target_id(text) for text in entry.get(key, ())] for key in ("slice", "absent"))
+        patch = plan_slice(file, source, targets, absent)
+    if "rpath" not in entry:
+        return patch
     edit = ElfEdit()
-    if rpath:
-        edit.set_search_path(rpath)
+    if entry["rpath"]:
+        edit.set_search_path(entry["rpath"])
     else:
         edit.remove_search_path()
+
+    def searched(elf: ElfFile, between: BinaryIO) -> Patch:
+        return plan_patch(elf, between, edit)
+
+    return then(patch, file, searched)
+
+
+def _patched(file: BinaryIO, entry: dict[str, Any], notes: dict[str, list[str]]) -> Iterator[Block]:
+    """Stream an edited file, and note by its path what the edit gave up; raises ToolError where it cannot be made."""
     try:
-        patch = plan_patch(read_elf(file, source), file, edit)
+        patch = _patch(file, entry)
         if patch.notes:
             notes[entry["path"]] = list(patch.notes)
-        for chunk in patch.chunks(file, BLOCK_BYTES):
-            yield bytes(chunk)
+        yield from patch_blocks(patch, file)
     except ElfError as error:
         raise ToolError(
             f"{error}. Its RPATH cannot be set: exclude the file from the package, or link it differently"
         ) from None
+    except DeviceError as error:
+        raise ToolError(f"{error}. Its device code cannot be sliced: exclude the file from the package") from None
 
 
-def entry_chunks(
+def patch_blocks(patch: Patch, file: BinaryIO) -> Iterator[Block]:
+    """Cut the file that a patch makes of the source `file` into blocks.
+
+    Every long stretch of the source begins a block: so it gives the same blocks wherever it comes to lie.
+    Raises ElfError as `Patch.chunks` does, ToolError as `stretch_blocks` does.
+    """
+    short: list[Piece] = []
+    for piece in patch.pieces:
+        if not isinstance(piece, SourceRange) or piece.size < BLOCK_BYTES:
+            short.append(piece)
+            continue
+        yield from _made(Patch(patch.path, tuple(short), patch.strategy).chunks(file, BLOCK_BYTES))
+        short = []
+        yield from stretch_blocks(patch.path, file, piece.offset, piece.size)
+    yield from _made(Patch(patch.path, tuple(short), patch.strategy).chunks(file, BLOCK_BYTES))
+
+
+def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Iterator[Block]:
+    """Cut `size` bytes of a file into blocks. Raises ToolError if there are not as many."""
+    for at in range(offset, offset + size, BLOCK_BYTES):
+        wanted = min(BLOCK_BYTES, offset + size - at)
+        file.seek(at)
+        data = file.read(wanted)
+        if len(data) < wanted:
+            raise ToolError(
+                f"{source}: ends at byte {at + len(data)}; it had {offset + size}. Was it changed meanwhile?"
+            )
+        yield Block(data, Stretch(source, at, wanted))
+
+
+def entry_blocks(
     entry: dict[str, Any], located: dict[str, str], launcher: str | None, notes: dict[str, list[str]]
-) -> Iterator[bytes]:
+) -> Iterator[Block]:
     """Stream the bytes that an entry has in the package."""
     if "launcher_target" in entry:
         if launcher is None:
             raise ToolError(f"{entry['path']}: needs a launcher; expected the rule to give one")
-        yield finished_launcher(launcher, entry["path"], entry["launcher_target"])
-        return
-    if "forwarder_target" in entry:
-        yield forwarder(posixpath.basename(entry["path"]), entry["forwarder_target"], entry["machine"])
-        return
-    with open(located[entry["source"]], "rb") as file:
-        yield from patched_chunks(file, entry, notes) if "rpath" in entry else file_chunks(file)
+        yield Block(finished_launcher(launcher, entry["path"], entry["launcher_target"]))
+    elif "forwarder_target" in entry:
+        yield Block(forwarder(posixpath.basename(entry["path"]), entry["forwarder_target"], entry["machine"]))
+    else:
+        with open(located[entry["source"]], "rb") as file:
+            if "rpath" in entry or "slice" in entry:
+                yield from _patched(file, entry, notes)
+            else:
+                yield from stretch_blocks(entry["source"], file, 0, file.seek(0, 2))

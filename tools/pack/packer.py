@@ -1,45 +1,89 @@
-"""Deflates and digests the entries of a unit into a segment."""
+"""Deflates and digests the entries of a unit, into a segment for each package that holds some of them."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tools.deflate.blocks import blocks, deflate
-from tools.deflate.library import crc32
-from tools.pack.content import entry_chunks
+from tools.deflate.blocks import in_order
+from tools.deflate.library import crc32, deflate_block
+from tools.pack.content import Block, Stretch, entry_blocks
 from tools.pack.segment import Index, Packed
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.
 _BLOCKS_AHEAD = 8
 
 
+@dataclass(frozen=True)
+class Work:
+    """What one package has of a unit: what its edit file says, and where its segment goes."""
+
+    edits: dict[str, Any]
+    segment: Path
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Where deflated bytes lie in a segment that is written."""
+
+    descriptor: int
+    offset: int
+    length: int
+
+
+@dataclass
+class _Deflater:
+    """Deflates blocks, each stretch of a source once: where an earlier segment has it, it is read from there."""
+
+    level: int
+    known: dict[Stretch, _Run] = field(default_factory=dict)
+
+    def __call__(self, block: Block) -> tuple[Block, bytes]:
+        run = self.known.get(block.stretch) if block.stretch else None
+        if run is None:
+            return block, deflate_block(block.data, self.level)
+        return block, os.pread(run.descriptor, run.length, run.offset)
+
+
 class Packer:
     """Writes entries to a segment, one after the other."""
 
-    def __init__(self, segment: BinaryIO, pool: ThreadPoolExecutor, level: int, ahead: int) -> None:
-        """Deflate at `level` in the threads of `pool`, `ahead` blocks at a time."""
+    def __init__(self, segment: BinaryIO, pool: ThreadPoolExecutor, deflater: _Deflater, ahead: int) -> None:
+        """Deflate in the threads of `pool`, `ahead` blocks at a time."""
         self._segment = segment
         self._pool = pool
-        self._level = level
+        self._deflater = deflater
         self._ahead = ahead
+        self._written: dict[Stretch, _Run] = {}
 
-    def pack(self, path: str, mode: str, chunks: Iterable[bytes]) -> Packed:
+    def pack(self, path: str, mode: str, content: Iterable[Block]) -> Packed:
         """Deflate one entry's bytes to the end of the segment and return where they are."""
         offset, size, crc, sha256 = self._segment.tell(), 0, 0, hashlib.sha256()
 
-        def digested() -> Iterator[bytes]:
+        def digested() -> Iterator[Block]:
             nonlocal size, crc
-            for block in blocks(chunks):
-                size += len(block)
-                crc = crc32(block, crc)
-                sha256.update(block)
+            for block in content:
+                size += len(block.data)
+                crc = crc32(block.data, crc)
+                sha256.update(block.data)
                 yield block
 
-        for deflated in deflate(digested(), self._level, self._pool, self._ahead):
+        end = offset
+        for block, deflated in in_order(self._deflater, digested(), self._pool, self._ahead):
+            if block.stretch:
+                self._written[block.stretch] = _Run(self._segment.fileno(), end, len(deflated))
             self._segment.write(deflated)
-        return Packed(path, mode, offset, self._segment.tell() - offset, size, crc, sha256.hexdigest())
+            end += len(deflated)
+        return Packed(path, mode, offset, end - offset, size, crc, sha256.hexdigest())
+
+    def finish(self) -> None:
+        """Let the segments that follow take from this one."""
+        self._segment.flush()
+        self._deflater.known = self._written | self._deflater.known
 
 
 def source_digest(path: str) -> str:
@@ -49,18 +93,24 @@ def source_digest(path: str) -> str:
 
 
 def pack_unit(
-    edits: dict[str, Any], located: dict[str, str], launcher: str | None, segment: Path, level: int, threads: int
-) -> Index:
-    """Write a unit's segment and return its index.
+    work: Sequence[Work], located: dict[str, str], launcher: str | None, level: int, threads: int
+) -> list[Index]:
+    """Write a unit's segments, one for each package, and return their indexes.
 
-    `edits` is what the edit file says, `located` has the path of each source. Raises
-    ToolError for a source that cannot become what it should.
+    `located` has the path of each source. What several packages have is deflated once. Raises ToolError for a source
+    that cannot become what it should.
     """
-    notes: dict[str, list[str]] = {}
-    with ThreadPoolExecutor(threads) as pool, segment.open("wb") as file:
-        packer = Packer(file, pool, level, _BLOCKS_AHEAD * threads)
-        entries = tuple(
-            packer.pack(entry["path"], entry["mode"], entry_chunks(entry, located, launcher, notes))
-            for entry in edits["entries"]
-        )
-    return Index(entries, {source: source_digest(located[source]) for source in edits["digest"]}, notes)
+    indexes = []
+    digests = {source: source_digest(located[source]) for one in work for source in one.edits["digest"]}
+    deflater = _Deflater(level)
+    with ThreadPoolExecutor(threads) as pool, ExitStack() as opened:
+        for one in work:
+            notes: dict[str, list[str]] = {}
+            packer = Packer(opened.enter_context(one.segment.open("w+b")), pool, deflater, _BLOCKS_AHEAD * threads)
+            entries = tuple(
+                packer.pack(entry["path"], entry["mode"], entry_blocks(entry, located, launcher, notes))
+                for entry in one.edits["entries"]
+            )
+            packer.finish()
+            indexes.append(Index(entries, {source: digests[source] for source in one.edits["digest"]}, notes))
+    return indexes

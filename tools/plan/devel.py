@@ -76,10 +76,16 @@ def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list
     """Return the entries of the devel package, sorted by path."""
     prefix = Prefix(merged, builds_on)
     owners = _owners(builds_on)
+    for_targets = {
+        entry.path for plan in builds_on for entry in plan.entries if entry.treatment is Treatment.OTHER_TARGET
+    }
     entries = []
     for path, found in sorted(merged.items()):
         if reason := left_out(path, definition):
             entries.append(_entry(found, Treatment.DROP, reason))
+            continue
+        if path in for_targets and path not in owners:
+            entries.append(_entry(found, Treatment.DROP, "for a GPU target that no package is for"))
             continue
         entry = _owned(found, *owners[path]) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))

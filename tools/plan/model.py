@@ -34,11 +34,15 @@ class Treatment(enum.StrEnum):
     FORWARDER = "forwarder"
     ALIAS_OF = "alias of"
     LINK_TO = "link to"
+    #: For other GPUs than the package is: a package beside it has the file, or none, because it is left out.
+    OTHER_TARGET = "other target"
     DROP = "drop"
 
 
 #: Treatments whose result is in the package as bytes.
 PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
+#: Treatments of what is not in the package, under no name.
+LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
@@ -67,6 +71,10 @@ class Entry:
     target: str | None = None
     #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
+    #: GPU targets whose device code is kept; None keeps the code for all.
+    slice: tuple[str, ...] | None = None
+    #: Those of them for which the file has no code, as is declared.
+    absent: tuple[str, ...] | None = None
     #: What the bytes are, as `tools.inspect` says.
     type: str | None = None
     #: DT_SONAME of the bytes.
@@ -82,7 +90,11 @@ class Entry:
     def to_document(self) -> dict[str, Any]:
         """Return the entry as JSON data, without the fields that say nothing."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: list(value) if name == "rpath" else value for name, value in fields.items() if value is not None}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in fields.items()
+            if value is not None
+        }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Entry":
@@ -127,6 +139,19 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """For which GPU targets a package is, of a set of packages that are made from the same artifacts."""
+
+    targets: tuple[str, ...]
+    #: The targets of all packages of the set.
+    all_targets: tuple[str, ...]
+    #: Targets whose code, which artifacts have, no package is to have.
+    left_out: tuple[str, ...] = ()
+    #: `TARGET=PATTERN`: files that, as is known, have no code for a target of their package.
+    absent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Definition:
     """What a BUILD file says about a package."""
 
@@ -140,11 +165,16 @@ class Definition:
     exclude: tuple[str, ...] = ()
     #: Directories that the loader searches: `tree/path`.
     rpath: tuple[str, ...] = ()
+    #: None for a package that has the device code for all targets.
+    slice: Slice | None = None
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Definition":
         """Read the JSON that the rule wrote."""
-        return cls(**_with_tuples(document))
+        fields = _with_tuples(document)
+        if fields.get("slice"):
+            fields["slice"] = Slice(**_with_tuples(fields["slice"]))
+        return cls(**fields)
 
 
 @dataclass(frozen=True)
@@ -163,11 +193,16 @@ class Facts:
     machine: int = 0
     #: Why no RPATH can be given to an ELF program or library; None if one can.
     refusal: str | None = None
+    #: Target IDs for which the file has device code, sorted.
+    device: tuple[str, ...] = ()
+    #: Why its device code cannot be read; None if it can.
+    device_refusal: str | None = None
 
     @classmethod
     def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":
         """Read what `tools.inspect` wrote about a file of `unit`; it says more than a plan needs."""
         values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
+        values["device"] = sorted(values.get("device", ()))  # by target ID the document has bytes, which are for people
         return cls(unit, **{"size": None} | _with_tuples(values))
 
 

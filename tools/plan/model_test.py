@@ -61,7 +61,7 @@ def test_an_empty_rpath_is_not_none() -> None:
 
 def test_packed_files() -> None:
     packed = {t for t in Treatment if Entry("a", Kind.FILE, t, "", "").is_packed_file}
-    assert packed == set(Treatment) - {Treatment.ALIAS_OF, Treatment.LINK_TO, Treatment.DROP}
+    assert packed == set(Treatment) - {Treatment.ALIAS_OF, Treatment.LINK_TO, Treatment.OTHER_TARGET, Treatment.DROP}
     assert not Entry("a", Kind.DIRECTORY, Treatment.KEEP, "", "").is_packed_file
 
 

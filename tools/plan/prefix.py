@@ -4,7 +4,7 @@ import posixpath
 from dataclasses import dataclass
 
 from tools.common.errors import ToolError
-from tools.plan.model import Artifact, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan
 
 #: As many links as the kernel follows before it says ELOOP.
 MAX_LINKS = 40
@@ -23,7 +23,7 @@ class Node:
     @property
     def is_dropped(self) -> bool:
         """Whether the package that knows the path does not ship it."""
-        return self.entry is not None and self.entry.treatment is Treatment.DROP
+        return self.entry is not None and self.entry.treatment in LEFT_OUT
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Prefix:
                 if entry.kind is Kind.NOTHING:
                     continue  # What another package makes is in no artifact, and not in the devel tree.
                 known = self._nodes.get(entry.path)
-                if known is None or (known.is_dropped and entry.treatment is not Treatment.DROP):
+                if known is None or (known.is_dropped and entry.treatment not in LEFT_OUT):
                     self._nodes[entry.path] = Node(entry.kind, entry.link, entry=entry, plan=plan)
         # A file that its package leaves out is nowhere; a link that it leaves out still says where it leads.
         self._nodes = {

@@ -13,6 +13,7 @@ from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts,
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
+from tools.plan.slicing import other_target, sliced
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
@@ -22,6 +23,10 @@ def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
+    if definition.slice:
+        entry = sliced(entry, facts, definition.slice)
+        if entry.slice and entry.treatment is Treatment.KEEP:
+            entry = replace(entry, treatment=Treatment.PATCH)
     if facts.type not in (LIBRARY, PROGRAM):
         return entry
     if not facts.dynamic:
@@ -127,10 +132,12 @@ def left_out(path: str, definition: Definition) -> str | None:
 def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if reason := left_out(found.path, definition):
         return _entry(found, Treatment.DROP, reason)
-    if found.kind is Kind.LINK:
-        return _link(found, definition, prefix)
     if found.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
+    if definition.slice and (reason := other_target(found.path, definition.slice)):
+        return _entry(found, Treatment.OTHER_TARGET, reason)
+    if found.kind is Kind.LINK:
+        return _link(found, definition, prefix)
     if found.facts is None:
         raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
     return _file(found, found.facts, definition, prefix)

@@ -59,7 +59,8 @@ def _edit(entry: Entry) -> dict[str, Any]:
     if entry.treatment is Treatment.FORWARDER:
         return edit | {"forwarder_target": entry.target, "machine": entry.machine}
     edit["source"] = entry.source
-    return edit | ({"rpath": list(entry.rpath)} if entry.rpath is not None else {})
+    changes = {"rpath": entry.rpath, "slice": entry.slice, "absent": entry.absent}
+    return edit | {name: list(value) for name, value in changes.items() if value is not None}
 
 
 def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:

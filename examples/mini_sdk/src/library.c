@@ -13,6 +13,10 @@
 int JOIN(NEXT, _chain)(void);
 #endif
 
+#ifdef FIRST_TARGET
+#include "device_code.h"
+#endif
+
 /* Data and zero-initialised data, as libraries have them. */
 int JOIN(NAME, _calls) = 7;
 static char workspace[4096];

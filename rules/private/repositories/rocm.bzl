@@ -42,7 +42,7 @@ _lock = tag_class(
 )
 
 _selection = tag_class(
-    doc = "Declares a repository that says which targets and layout ROCM_TARGETS and ROCM_LAYOUT ask for.",
+    doc = "Declares a repository that says which layout and targets ROCM_LAYOUT, ROCM_TARGETS and the like ask for.",
     attrs = {"name": attr.string(default = "rocm_selection", doc = "Name of the repository.")},
 )
 

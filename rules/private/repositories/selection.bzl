@@ -3,26 +3,28 @@
 visibility(["//rules/private/repositories/..."])
 
 _LAYOUT = "ROCM_LAYOUT"
-_TARGETS = "ROCM_TARGETS"
 
-_CONTENT = '''"""What {layout_variable} and {targets_variable} say; empty if they say nothing."""
+# What the lists are called, and the variables that have them.
+_LISTS = {
+    "ABSENT": "ROCM_TARGETS_ABSENT",
+    "LEFT_OUT": "ROCM_TARGETS_LEFT_OUT",
+    "TARGETS": "ROCM_TARGETS",
+}
 
-LAYOUT = {layout}
-TARGETS = {targets}
-'''
+def _listed(text):
+    """Returns the items of a list, separated by commas or semicolons, sorted, each once."""
+    return sorted({item.strip(): None for item in text.replace(";", ",").split(",") if item.strip()})
 
 def _selection_impl(rctx):
-    targets = rctx.getenv(_TARGETS, "").replace(";", ",").split(",")
+    lines = [
+        '"""What {} say; empty if they say nothing."""\n'.format(", ".join([_LAYOUT] + _LISTS.values())),
+        "LAYOUT = " + repr(rctx.getenv(_LAYOUT, "").strip()),
+    ] + ["{} = {}".format(name, repr(_listed(rctx.getenv(variable, "")))) for name, variable in _LISTS.items()]
     rctx.file("BUILD.bazel", "")
-    rctx.file("selection.bzl", _CONTENT.format(
-        layout = repr(rctx.getenv(_LAYOUT, "").strip()),
-        layout_variable = _LAYOUT,
-        targets = repr(sorted({target.strip(): None for target in targets if target.strip()})),
-        targets_variable = _TARGETS,
-    ))
+    rctx.file("selection.bzl", "\n".join(lines) + "\n")
 
 selection = repository_rule(
-    doc = "`//:selection.bzl` with LAYOUT, a string, and TARGETS, a list of strings.",
+    doc = "`//:selection.bzl` with LAYOUT, a string, and TARGETS, LEFT_OUT and ABSENT, lists of strings.",
     implementation = _selection_impl,
-    environ = [_LAYOUT, _TARGETS],
+    environ = [_LAYOUT] + _LISTS.values(),
 )

@@ -1,0 +1,143 @@
+"""What plans and packs a package, or several that are made from the same artifacts: for each, a member."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:units.bzl", "artifact_id", "located_file")
+load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
+load("//rules/private/providers:package_info.bzl", "PackageInfo")
+
+visibility(["//rules/..."])
+
+PACKAGE_ATTRS = {
+    "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What the package is made from."),
+    "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one: links may lead into them."),
+    "exclude": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths that the package does not hold."),
+    "include": attr.string_list(doc = "Glob patterns: if given, the package holds only these paths."),
+    "_compression": attr.label(default = "//rules/settings:compression"),
+    "_launcher": attr.label(default = "//tools/launcher", executable = True, cfg = "target"),
+    "_pack": tool_attr("//tools/pack:pack_tool"),
+    "_plan": tool_attr("//tools/plan:plan_tool"),
+    "_verbose": attr.label(default = "//rules/settings:verbose"),
+} | VERSION_SUFFIX_ATTRS
+
+def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
+    """Makes the record of a package that is planned and packed, and declares what the BUILD file says of it as a file.
+
+    Args:
+        ctx: context of a rule with PACKAGE_ATTRS.
+        name: what the names of all its files begin with.
+        package: its name in plans, errors and progress.
+        tree: directory in site-packages; `{suffix}` stands for the version suffix.
+        rpath: directories that the loader searches, as `tree/path`.
+        kind: `runtime` or `devel`.
+        per_target: whether users have one of several such packages, by GPU target.
+        slice: dict, for which GPU targets the package is, if it is not for all that its artifacts have code for.
+
+    Returns:
+        struct.
+    """
+    tree = with_suffix(ctx, tree)
+    definition = ctx.actions.declare_file(name + ".definition.json")
+    ctx.actions.write(definition, json.encode({
+        "exclude": ctx.attr.exclude,
+        "include": ctx.attr.include,
+        "kind": kind,
+        "package": package,
+        "per_target": per_target,
+        "rpath": [with_suffix(ctx, directory) for directory in rpath],
+        "tree": tree,
+    } | ({"slice": slice} if slice else {})))
+    return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
+
+def _plan(ctx, member, artifacts, edits):
+    """Declares the plan action; `edits` maps each unit that is packed to the edit file that pack reads."""
+    plan = ctx.actions.declare_file(member.name + ".plan.json")
+    manifests = [artifact.manifest for artifact in artifacts]
+    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
+    builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on]
+    args = tool_args(ctx)
+    args.add(member.definition, format = "--definition=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(facts, format_each = "--facts=%s")
+    args.add_all(builds_on, format_each = "--builds-on=%s")
+    args.add(plan, format = "--output=%s")
+    for unit, edit in edits.items():
+        args.add("--edit={}={}".format(unit, edit.path))
+    args.add_all(["--launchers={}={}".format(artifact_id(artifact), artifact.units[0].id) for artifact in artifacts])
+    run_tool(
+        ctx,
+        tool = ctx.attr._plan,
+        args = args,
+        inputs = [member.definition] + manifests + facts + builds_on,
+        outputs = [plan] + edits.values(),
+        mnemonic = "RocmPlan",
+        progress_message = "Planning package " + member.package,
+    )
+    return plan
+
+def _pack(ctx, artifact, unit, edits, segments, indexes):
+    """Declares the pack action of one unit, for all packages that are made from it: a file of each list for each."""
+    launchers = [] if unit.is_big_file else [ctx.executable._launcher]
+    name = unit.id.rpartition("/")[2] if unit.is_big_file else unit.id
+    args = tool_args(ctx)
+    args.add_all(edits, format_each = "--edits=%s")
+    args.add(artifact_id(artifact), format = "--artifact=%s")
+    args.add(unit.manifest, format = "--manifest=%s")
+    args.add_all(launchers, format_each = "--launcher=%s")
+    args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
+    args.add(unit.cores, format = "--threads=%s")
+    if ctx.attr._verbose[BuildSettingInfo].value:
+        args.add("--verbose")
+    args.add_all(segments, format_each = "--segment=%s")
+    args.add_all(indexes, format_each = "--index=%s")
+    args.add_all(unit.files, map_each = located_file)
+    run_tool(
+        ctx,
+        tool = ctx.attr._pack,
+        args = args,
+        inputs = depset(edits + [unit.manifest] + launchers, transitive = [unit.files]),
+        outputs = segments + indexes,
+        mnemonic = "RocmPack",
+        progress_message = "Packing {}: {}".format(ctx.label.name, name),
+        cores = unit.cores,
+    )
+
+def _files(ctx, members, units, pattern):
+    """Declares a file for each member and unit; returns a dict of lists, by unit and in the members' order."""
+    return {unit.id: [ctx.actions.declare_file(pattern.format(member = member.name, unit = unit.id)) for member in members] for _, unit in units}
+
+def package_infos(ctx, members, units):
+    """Declares the plan and pack actions of packages that are made from the same artifacts.
+
+    Args:
+        ctx: context of a rule with PACKAGE_ATTRS.
+        members: list of `member`.
+        units: list of (ArtifactInfo, unit): what is packed.
+
+    Returns:
+        list of PackageInfo, one for each member.
+    """
+    artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
+    edits = _files(ctx, members, units, "{member}.edits/{unit}.json")
+    segments = _files(ctx, members, units, "{member}.segments/{unit}.seg")
+    indexes = _files(ctx, members, units, "{member}.segments/{unit}.json")
+    for artifact, unit in units:
+        _pack(ctx, artifact, unit, edits[unit.id], segments[unit.id], indexes[unit.id])
+    return [
+        PackageInfo(
+            archives = {artifact_id(artifact): artifact.archive_sha256 for artifact in artifacts if artifact.archive_sha256},
+            big_files = [unit.id for _, unit in units if unit.is_big_file],
+            builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on],
+            definition = struct(package = member.package, kind = member.kind, tree = member.tree),
+            facts = depset([unit.facts for artifact in artifacts for unit in artifact.units]),
+            indexes = depset([indexes[unit.id][at] for _, unit in units]),
+            plan = _plan(ctx, member, artifacts, {unit.id: edits[unit.id][at] for _, unit in units}),
+            segments = depset([segments[unit.id][at] for _, unit in units]),
+        )
+        for at, member in enumerate(members)
+    ]
+
+def all_units(ctx):
+    """Returns all units of the artifacts, as (ArtifactInfo, unit)."""
+    return [(artifact[ArtifactInfo], unit) for artifact in ctx.attr.artifacts for unit in artifact[ArtifactInfo].units]

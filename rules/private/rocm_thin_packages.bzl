@@ -1,0 +1,72 @@
+"""rocm_thin_packages: plans and packs a package for each GPU target, out of libraries that have code for many."""
+
+load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
+load("//rules/private/providers:package_info.bzl", "PackageInfo")
+load("//rules/private/providers:thin_packages_info.bzl", "ThinPackagesInfo")
+
+visibility(["//rules"])
+
+def _for_target(text, target):
+    """Puts a target, as a Python identifier holds it, in place of `{target}`."""
+    return text.replace("{target}", target.replace("-", "_"))
+
+def _rocm_thin_packages_impl(ctx):
+    all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
+    members = [
+        member(
+            ctx,
+            name = "{}_{}".format(ctx.label.name, name),
+            package = "{}_{}".format(ctx.attr.package, name),
+            tree = _for_target(ctx.attr.tree, name),
+            rpath = [_for_target(directory, name) for directory in ctx.attr.rpath],
+            per_target = True,
+            slice = {
+                "absent": ctx.attr.absent,
+                "all_targets": all_targets,
+                "left_out": ctx.attr.left_out,
+                "targets": targets,
+            },
+        )
+        for name, targets in ctx.attr.targets.items()
+    ]
+    infos = package_infos(ctx, members, all_units(ctx))
+    return [
+        DefaultInfo(files = depset([info.plan for info in infos])),
+        ThinPackagesInfo(packages = dict(zip(ctx.attr.targets, infos))),
+    ]
+
+rocm_thin_packages = rule(
+    doc = """Plans and packs a package for each GPU target, or group of targets, out of artifacts with code for many.
+
+Libraries keep the device code that the package's targets can load, and all else; files that name a target (`gfx90a68.kdb`)
+go to its package. What the packages have in common is packed once. Code for a target that no package is for stops the
+build, and so does a library without code for one of the targets; `left_out` and `absent` declare what is known.
+`rocm_thin_package` picks one of the packages, for `rocm_wheel`. The default outputs are the plans.""",
+    implementation = _rocm_thin_packages_impl,
+    attrs = PACKAGE_ATTRS | {
+        "absent": attr.string_list(doc = "`TARGET=PATTERN`: files (glob patterns of paths) that have device code, but none for that target of a package."),
+        "left_out": attr.string_list(doc = "GPU targets whose code, which artifacts have, no package is to have."),
+        "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress, before `_` and the target."),
+        "rpath": attr.string_list(doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),
+        "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package's GPU target or group -> the targets, as LLVM's target IDs (`gfx90a`, `gfx942:xnack+`)."),
+        "tree": attr.string(mandatory = True, doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),
+    },
+    provides = [ThinPackagesInfo],
+)
+
+def _rocm_thin_package_impl(ctx):
+    packages = ctx.attr.packages[ThinPackagesInfo].packages
+    if ctx.attr.target not in packages:
+        fail("{}: {} has no package for {}; expected one of {}".format(ctx.label, ctx.attr.packages.label, ctx.attr.target, ", ".join(packages)))
+    info = packages[ctx.attr.target]
+    return [DefaultInfo(files = depset([info.plan])), info]
+
+rocm_thin_package = rule(
+    doc = "One of the packages of a `rocm_thin_packages`.",
+    implementation = _rocm_thin_package_impl,
+    attrs = {
+        "packages": attr.label(mandatory = True, providers = [ThinPackagesInfo], doc = "The `rocm_thin_packages`."),
+        "target": attr.string(mandatory = True, doc = "GPU target or group, as in its `targets`."),
+    },
+    provides = [PackageInfo],
+)

@@ -1,0 +1,138 @@
+"""Tests of thin packages' plans: which device code a library keeps, whose a data file is, and what stops the build."""
+
+from dataclasses import replace
+
+import pytest
+
+from tools.common.errors import ToolError
+from tools.plan.model import Definition, Entry, Found, Plan, Slice, Treatment
+from tools.plan.slicing import named_target
+from tools.testing.artifacts import file, library, link, plan
+
+ALL = ("gfx1030", "gfx906", "gfx90a")
+
+
+def definition(*targets: str, left_out: tuple[str, ...] = (), absent: tuple[str, ...] = ()) -> Definition:
+    name = "_".join(targets)
+    return Definition(
+        f"libraries_{name}", "runtime", f"_{name}", per_target=True, slice=Slice(targets, ALL, left_out, absent)
+    )
+
+
+def fat(path: str, *targets: str, refusal: str | None = None) -> Found:
+    found = library(path, path.rpartition("/")[2])
+    assert found.facts
+    return replace(found, facts=replace(found.facts, device=targets, device_refusal=refusal))
+
+
+def entries(package: Definition, *found: Found, builds_on: tuple[Plan, ...] = ()) -> dict[str, Entry]:
+    return {entry.path: entry for entry in plan(package, *found, builds_on=builds_on).entries}
+
+
+def test_a_library_keeps_the_code_of_the_packages_targets() -> None:
+    planned = entries(definition("gfx1030"), fat("lib/liba.so.1", *ALL), library("lib/libhost.so.1", "libhost.so.1"))
+    entry = planned["lib/liba.so.1"]
+    assert (entry.treatment, entry.slice, entry.absent) == (Treatment.PATCH, ("gfx1030",), None)
+    assert entry.reason == "library under its SONAME; device code for gfx1030"
+    assert planned["lib/libhost.so.1"].slice is None
+    grouped = entries(definition("gfx1030", "gfx90a"), fat("lib/liba.so.1", *ALL))
+    assert grouped["lib/liba.so.1"].slice == ("gfx1030", "gfx90a")
+
+
+def test_a_copy_of_a_link_is_sliced_as_well() -> None:
+    found = (replace(fat("lib/liba.so.1", *ALL), path="lib/liba.so.1.2"), link("lib/liba.so.1", "liba.so.1.2"))
+    entry = entries(definition("gfx90a"), *found)["lib/liba.so.1"]
+    assert (entry.treatment, entry.slice) == (Treatment.COPY_OF_LINK, ("gfx90a",))
+
+
+@pytest.mark.parametrize(
+    ("package", "targets", "message"),
+    [
+        (
+            definition("gfx1030"),
+            (*ALL, "gfx1011"),
+            "has device code for gfx1011, which none of the packages would have",
+        ),
+        (
+            definition("gfx1030"),
+            ("gfx906", "gfx90a"),
+            "has no device code that gfx1030 can load; it has code for gfx906",
+        ),
+        (definition("gfx1030", absent=("gfx1030=lib/*",)), ALL, "code for gfx1030, which is declared absent"),
+        (definition("gfx1030"), ("other-thing",), "cannot be told which GPUs load"),
+    ],
+    ids=["too much", "too little", "stale declaration", "no target"],
+)
+def test_nothing_is_lost_in_silence(package: Definition, targets: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        entries(package, fat("lib/liba.so.1", *targets))
+    assert message in str(caught.value)
+
+
+def test_code_that_cannot_be_read() -> None:
+    with pytest.raises(ToolError, match=r"damaged\. Its device code cannot be sliced: exclude the file"):
+        entries(definition("gfx1030"), fat("lib/liba.so.1", refusal="liba.so.1: damaged"))
+
+
+def test_what_is_declared_is_no_error() -> None:
+    left_out = entries(definition("gfx1030", left_out=("gfx1011",)), fat("lib/liba.so.1", *ALL, "gfx1011"))
+    assert left_out["lib/liba.so.1"].slice == ("gfx1030",)
+    absent = definition("gfx1030", absent=("gfx1030=lib/libb*", "gfx906=lib/libb*"))
+    planned = entries(absent, fat("lib/liba.so.1", *ALL), fat("lib/libb.so.1", "gfx906", "gfx90a"))
+    assert (planned["lib/liba.so.1"].absent, planned["lib/libb.so.1"].absent) == (None, ("gfx1030",))
+
+
+def test_features_and_generic_code() -> None:
+    found = fat("lib/liba.so.1", "gfx90a:xnack+", "gfx90a:xnack-", "gfx10-3-generic", "gfx9-generic")
+    for target in ALL:
+        assert entries(definition(target), found)["lib/liba.so.1"].slice == (target,)
+
+
+FILES = ("lib/k/K.dat", "lib/k/K_gfx906.co", "lib/k/K_gfx90a-xnack+.co", "lib/k/gfx90a68.kdb", "lib/gfx1030/K.dat")
+
+
+@pytest.mark.parametrize(
+    ("target", "kept"),
+    [
+        ("gfx1030", ["lib/gfx1030/K.dat", "lib/k/K.dat"]),
+        ("gfx906", ["lib/k/K.dat", "lib/k/K_gfx906.co"]),
+        ("gfx90a", ["lib/k/K.dat", "lib/k/K_gfx90a-xnack+.co", "lib/k/gfx90a68.kdb"]),
+    ],
+)
+def test_files_go_to_the_target_that_they_name(target: str, kept: list[str]) -> None:
+    planned = entries(definition(target), *(file(path) for path in FILES))
+    assert [path for path, entry in planned.items() if entry.is_packed_file] == kept
+    others = [entry for path, entry in planned.items() if path not in kept]
+    assert {entry.treatment for entry in others} == {Treatment.OTHER_TARGET}
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("lib/libgfx.so", None),
+        ("share/gfx_notes.txt", None),
+        ("lib/gfx90a/gfx906_60.kdb", "gfx906"),
+        ("lib/Kernels.so-000-gfx90a-xnack-.hsaco", "gfx90a:xnack-"),
+        ("lib/K_gfx90a:sramecc+:xnack-.co", "gfx90a:sramecc+:xnack-"),
+        ("lib/K_gfx9-4-generic.co", "gfx9-4-generic"),
+    ],
+)
+def test_the_target_that_a_path_names(path: str, target: str | None) -> None:
+    found = named_target(path, ALL)
+    assert (str(found) if found else None) == target
+
+
+def test_a_file_for_an_unknown_target_stops_the_build() -> None:
+    with pytest.raises(ToolError, match=r"lib/K_gfx1011\.co: is for gfx1011, as its name says, and none of the"):
+        entries(definition("gfx1030"), file("lib/K_gfx1011.co"))
+    planned = entries(definition("gfx1030", left_out=("gfx1011",)), file("lib/K_gfx1011.co"))
+    assert planned["lib/K_gfx1011.co"].reason == "for gfx1011, as its name says"
+
+
+def test_devel_has_nothing_of_its_own_that_is_for_a_target() -> None:
+    found = (fat("lib/liba.so.1", *ALL, "gfx1011"), file("lib/K_gfx906.co"), file("lib/K_gfx1011.co"), file("lib/K"))
+    thin = tuple(plan(definition(target, left_out=("gfx1011",)), *found) for target in ALL)
+    planned = entries(Definition("devel", "devel", "_devel"), *found, file("include/a.h"), builds_on=thin)
+    assert [path for path, entry in planned.items() if entry.treatment is not Treatment.DROP] == ["include/a.h"]
+    assert planned["lib/K_gfx1011.co"].reason == "for a GPU target that no package is for"
+    assert "libraries_gfx906, if that is installed" in planned["lib/K_gfx906.co"].reason
