@@ -5,6 +5,7 @@ load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRAR
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
+load("//rules:size_report.bzl", "rocm_size_report")
 load("//rules:static_wheel.bzl", "rocm_static_wheel")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
 load("//rules:wheel.bzl", "rocm_wheel")
@@ -356,6 +357,11 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
         name = name + "platform_tags",
         srcs = [package + "_wheel" for package in packages],
         output_group = "platform_tag",
+        visibility = ["//visibility:public"],
+    )
+    rocm_size_report(
+        name = name + "size_report",
+        wheels = [package + "_wheel" for package in packages],
         visibility = ["//visibility:public"],
     )
     static = [name + "rocm_static_wheel"]

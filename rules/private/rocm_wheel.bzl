@@ -126,11 +126,12 @@ def _rocm_wheel_impl(ctx):
         DefaultInfo(files = depset([outputs.wheel])),
         OutputGroupInfo(platform_tag = depset([report]), sbom = depset([sbom])),
         DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest),
+        package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]
 
 rocm_wheel = rule(
-    doc = "Links a package to a wheel. It offers `PyWheelInfo`, so what takes a `py_wheel` takes this, too.",
+    doc = "Links a package to a wheel. It offers `PyWheelInfo`, so what takes a `py_wheel` takes this, too; and the package's `PackageInfo`.",
     implementation = _rocm_wheel_impl,
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.label(
@@ -149,5 +150,5 @@ rocm_wheel = rule(
         "_sbom": tool_attr("//tools/sbom:sbom_tool"),
         "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
-    provides = [DistributionInfo, PyWheelInfo],
+    provides = [DistributionInfo, PackageInfo, PyWheelInfo],
 )

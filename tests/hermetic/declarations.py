@@ -21,6 +21,7 @@ MNEMONICS = {
     "RocmPlatformTag",
     "RocmSbom",
     "RocmSdist",
+    "RocmSizeReport",
     "RocmStaticWheel",
 }
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no

@@ -39,6 +39,7 @@ def test_the_record_has_every_kind_of_action() -> None:
         "RocmPlatformTag",
         "RocmSbom",
         "RocmSdist",
+        "RocmSizeReport",
         "RocmStaticWheel",
     }
     assert len(ACTIONS) > 50

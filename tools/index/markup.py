@@ -6,12 +6,17 @@ The trees are dominate's. Elements within a line of text are made by `inline`: a
 breaks, which a browser would show as spaces.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from dominate.dom_tag import dom_tag
-from dominate.tags import body, caption, head, html, meta, table, tbody, td, th, thead, title, tr
+from dominate.tags import body, caption, head, html, link, meta, style, table, tbody, td, th, thead, title, tr
+from dominate.util import raw
+
+from tools.common.errors import ToolError
 
 #: What an element may hold.
 Content: TypeAlias = dom_tag | str
@@ -29,12 +34,41 @@ def html_page(name: str, content: Iterable[Content], *, metadata: Iterable[dom_t
     return f"<!DOCTYPE html>\n{page.render(indent=' ')}\n"
 
 
+def page_head(style_text: str, script_text: str = "") -> list[dom_tag]:
+    """Return what is in the head of a page with such a style sheet and script: its looks, and that it loads nothing.
+
+    The script itself is not in the head. Raises ToolError for a style sheet that could not stand in a page.
+    """
+    scripts = _source(script_text) if script_text else "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src {_source(style_text)}; script-src {scripts}"
+    return [
+        meta(http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'; form-action 'none'"),
+        meta(name="viewport", content="width=device-width, initial-scale=1"),
+        meta(name="color-scheme", content="light dark"),
+        link(rel="icon", href="data:,"),  # or browsers ask the server for one
+        embedded(style, style_text),
+    ]
+
+
+def _source(text: str) -> str:
+    """Return what allows an embedded text (Content Security Policy 3, "hash-source")."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def embedded(kind: type[dom_tag], text: str) -> dom_tag:
+    """Return an element whose text the browser takes as it is, up to the first `</`; ToolError if there is one."""
+    if "</" in text:
+        raise ToolError(f"the page's {kind.__name__} holds `</`, which would end it; expected a text without that")
+    return kind(raw(text))
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
     title: str
-    #: What the style sheet goes by: `name`, `about`, `version` or `size`.
+    #: What the style sheet goes by: `name`, `about`, `version`, `size` or `number`.
     kind: str = "about"
 
 

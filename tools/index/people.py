@@ -7,18 +7,14 @@ It needs nothing but itself: no script, no font, no other file. Its links to fil
 known when it is written; the script, where scripts run, puts that in.
 """
 
-import base64
-import hashlib
 from dataclasses import dataclass
 
 from dominate.dom_tag import dom_tag
-from dominate.tags import a, footer, h1, header, link, main, meta, nav, p, script, style
-from dominate.util import raw
+from dominate.tags import a, footer, h1, header, main, nav, p, script
 
-from tools.common.errors import ToolError
 from tools.index.commands import example_requirement, install_section
 from tools.index.files import files_section
-from tools.index.markup import html_page
+from tools.index.markup import embedded, html_page, page_head
 from tools.index.model import Index
 from tools.index.offers import Offers
 from tools.index.overview import packages_section, targets_section, tools_section
@@ -52,9 +48,9 @@ def people_page(site: Site, index: Index, offers: Offers | None, selector: Selec
         _header(site.title, index, shown),
         main(*shown),
         footer(p("Every file is as its SHA-256 says; installers check that.")),
-        _embedded(script, site.script),
+        embedded(script, site.script),
     ]
-    return html_page(_title(site.title, index), content, metadata=_head(site))
+    return html_page(_title(site.title, index), content, metadata=page_head(site.style, site.script))
 
 
 def _title(title: str, index: Index) -> str:
@@ -71,28 +67,3 @@ def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
     facts = [f"Version {', '.join(_versions(index))}", f"{projects} packages", f"{size_text(size)} in all"]
     contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]
     return header(h1(title), p(" · ".join(facts), cls="facts"), nav(*contents, aria_label="On this page"))
-
-
-def _head(site: Site) -> list[dom_tag]:
-    """Return what the page's head has: what it looks like, and that it may load nothing."""
-    policy = f"default-src 'none'; img-src data:; style-src {_source(site.style)}; script-src {_source(site.script)}"
-    return [
-        meta(http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'; form-action 'none'"),
-        meta(name="viewport", content="width=device-width, initial-scale=1"),
-        meta(name="color-scheme", content="light dark"),
-        link(rel="icon", href="data:,"),  # or browsers ask the server for one
-        _embedded(style, site.style),
-    ]
-
-
-def _source(text: str) -> str:
-    """Return what allows an embedded text (Content Security Policy 3, "hash-source")."""
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
-
-
-def _embedded(kind: type[dom_tag], text: str) -> dom_tag:
-    """Return an element whose text the browser takes as it is, up to the first `</`."""
-    if "</" in text:
-        raise ToolError(f"the page's {kind.__name__} holds `</`, which would end it; expected a text without that")
-    return kind(raw(text))

@@ -103,6 +103,8 @@ def forwarders(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Pl
                 mode="0755",
                 target=sonames[0],
                 rpath=None,
+                slice=None,
+                absent=None,
                 type=LIBRARY,
                 soname=posixpath.basename(path),
                 machine=facts[library.source].machine,

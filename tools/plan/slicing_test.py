@@ -136,3 +136,9 @@ def test_devel_has_nothing_of_its_own_that_is_for_a_target() -> None:
     assert [path for path, entry in planned.items() if entry.treatment is not Treatment.DROP] == ["include/a.h"]
     assert planned["lib/K_gfx1011.co"].reason == "for a GPU target that no package is for"
     assert "libraries_gfx906, if that is installed" in planned["lib/K_gfx906.co"].reason
+
+
+def test_a_forwarder_holds_no_device_code() -> None:
+    planned = entries(definition("gfx1030"), fat("lib/liba.so.1", *ALL))
+    assert planned["lib/liba.so"].treatment is Treatment.FORWARDER
+    assert (planned["lib/liba.so.1"].slice, planned["lib/liba.so"].slice) == (("gfx1030",), None)

@@ -1,0 +1,54 @@
+"""rocm_size_report: what packages take, by what their bytes are for, as a page, a plot and a document."""
+
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
+load("//rules/private/providers:package_info.bzl", "PackageInfo")
+
+visibility(["//rules"])
+
+def _rocm_size_report_impl(ctx):
+    outputs = {kind: ctx.actions.declare_file("{}.{}".format(ctx.label.name, kind)) for kind in ["html", "svg", "json"]}
+    args = tool_args(ctx)
+    args.add_all(ctx.files._style, format_each = "--style=%s")
+    args.add(ctx.file._chart_style, format = "--chart-style=%s")
+    for kind, output in outputs.items():
+        args.add(output, format = "--{}=%s".format(kind))
+    files, documents = ctx.files._style + [ctx.file._chart_style], []
+    for key, wheel in enumerate(ctx.attr.wheels):
+        package, digest = wheel[PackageInfo], wheel[DistributionInfo].digest
+        args.add(package.plan, format = "--plan={}=%s".format(key))
+        args.add(digest, format = "--digest={}=%s".format(key))
+        args.add_all(package.indexes, format_each = "--index={}=%s".format(key))
+        args.add_all(package.facts, format_each = "--facts={}=%s".format(key))
+        files += [package.plan, digest]
+        documents += [package.indexes, package.facts]
+    run_tool(
+        ctx,
+        tool = ctx.attr._size_report,
+        args = args,
+        inputs = depset(files, transitive = documents),
+        outputs = outputs.values(),
+        mnemonic = "RocmSizeReport",
+        progress_message = "Writing size report %{label}",
+    )
+    return [DefaultInfo(files = depset(outputs.values()))]
+
+rocm_size_report = rule(
+    doc = """Reports what packages take: device code, host code and data, installed and as a download.
+
+Of thin packages it says as well what they would take unsliced. `{name}.html` is a page for people, with tables and the
+plot; `{name}.svg` the plot alone; `{name}.json` has the same numbers in bytes. No wheel is read: what was written beside
+it says all.""",
+    implementation = _rocm_size_report_impl,
+    attrs = {
+        "wheels": attr.label_list(
+            mandatory = True,
+            allow_empty = False,
+            providers = [DistributionInfo, PackageInfo],
+            doc = "Each a `rocm_wheel`. The report has them in this order.",
+        ),
+        "_chart_style": attr.label(default = "//tools/size_report:chart.css", allow_single_file = True),
+        "_size_report": tool_attr("//tools/size_report:size_report_tool"),
+        "_style": attr.label_list(default = ["//tools/index:page.css", "//tools/size_report:page.css"], allow_files = [".css"]),
+    },
+)
