@@ -287,7 +287,7 @@ def _selector(name, content):
         **project
     )
 
-def _content(layout, targets, dist_targets, trees, has_profiler):
+def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
     """What `_distributions.json` says, but for the version and the version suffix."""
     split = layout == "split"
     suffix = "" if split else "-{target}"
@@ -314,7 +314,7 @@ def _content(layout, targets, dist_targets, trees, has_profiler):
         "targets": targets,
         "version": "{version}",
         "version_suffix": "{suffix}",
-    }
+    } | ({"members": members} if members else {})
 
 def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
     """Declares plans, wheels, the selector and the directory with all of them.
@@ -334,18 +334,21 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
     targets = sorted(features)
     core = _core(name, artifacts, trees)
     families = [] if split else targets
+    by_name = {}
     if split:
         libraries = [_libraries_package(name, artifacts, trees, None)]
         libraries += [_device(name, artifacts, trees, target, sorted(features[target])) for target in targets]
     elif thin:
         libraries = [package for family in thin.families for package in _thin_libraries(name, artifacts, trees, family, thin)]
-        targets = sorted([target for by_name in thin.families.values() for target in by_name])
+        by_name = {target: members for names in thin.families.values() for target, members in names.items()}
+        targets = sorted(by_name)
     else:
         libraries = [_libraries_package(name, artifacts, trees, family) for family in targets]
     profiler = _profiler(name, artifacts, trees)
     devel = _devel(name, artifacts, trees, split, families, core + libraries)
     layout = "split" if split else "thin" if thin else "family"
-    _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler)))
+    groups = {target: members for target, members in by_name.items() if members != [target]}
+    _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler), groups))
 
     packages = core + libraries + profiler + devel
     for package in packages:

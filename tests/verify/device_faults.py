@@ -1,13 +1,22 @@
 """Faults of device code: a GPU that is offered, and code that is not there for it."""
 
+from collections.abc import Mapping, Sequence
+
 from tests.verify.editing import EditedSet
 from tests.verify.faults import fault
 from tests.verify.libraries import fat, kpack, offload_bundle
-from tests.verify.planted_set import LIBRARIES, TARGETS
+from tests.verify.planted_set import LIBRARIES, TARGETS, small_wheel
 from tools.device.sample import compressed
 
 FAT = "lib/libfat.so.1"
 KERNELS = f"{LIBRARIES}/lib/rocblas/library"
+
+
+def add_kernels(edited: EditedSet, target: str, libraries: Mapping[str, Sequence[str]]) -> None:
+    """Add a wheel of another maker's that is for one target: its libraries, with the targets of their code."""
+    name = f"kernels_{target}"
+    files = {f"_{name}/{library}": fat(library, [offload_bundle(one)]) for library, one in libraries.items()}
+    edited.add(small_wheel(name, files, "py3-none-manylinux_2_17_x86_64"))
 
 
 def put_fat(edited: EditedSet, *bundles: bytes) -> None:
@@ -85,3 +94,30 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     path = f"{LIBRARIES}/lib/sparse/kernels_gfx1100.hsaco"
     edited.wheel("rocm_sdk_device_gfx1100").files[path] = b"kernels"
+
+
+@fault("D107", "a library for one GPU has code for another", "kernels_gfx1100", "libk.so")
+def _(edited: EditedSet) -> None:
+    add_kernels(edited, "gfx1100", {"libk.so": ["gfx1100", "gfx942"]})
+
+
+@fault("D107", "an archive for one GPU has code for another", "rocm_sdk_device_gfx1100", "split_gfx1100.kpack")
+def _(edited: EditedSet) -> None:
+    contents = {f"lib/libsplit.so.1#{number}": ["gfx1100", "gfx906"] for number in range(2)}
+    edited.wheel("rocm_sdk_device_gfx1100").files[f"{LIBRARIES}/.kpack/split_gfx1100.kpack"] = kpack(contents)
+
+
+@fault("D108", "a library is there for one GPU and not for another", "kernels_gfx942", "_kernels_gfx942/libl.so")
+def _(edited: EditedSet) -> None:
+    add_kernels(edited, "gfx1100", {"libk.so": ["gfx1100"], "libl.so": ["gfx1100"]})
+    add_kernels(edited, "gfx942", {"libk.so": ["gfx942"]})
+
+
+@fault("D109", "libraries for a family have code for others", "kernels_gfx110x_all")
+def _(edited: EditedSet) -> None:
+    add_kernels(edited, "gfx110x_all", {"libk.so": ["gfx1100", "gfx942"]})
+
+
+@fault("D105", "a database for another GPU than its package's", "rocm_sdk_device_gfx942", "gfx1100_60.kdb")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/share/miopen/db/gfx1100_60.kdb"] = b"database"

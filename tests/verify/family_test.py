@@ -15,6 +15,8 @@ from tools.verify.settings import Settings
 DIST = Path(os.environ["DIST"]).absolute()
 WHEEL = "rocm_sdk_libraries_gfx110X_all"
 LIBRARY = f"_{WHEEL}/lib/libfat.so.1"
+#: True of the mini SDK: its library for gfx94X-dcgpu has code for gfx950, too.
+OTHER_CODE = ("D109", "rocm_sdk_libraries_gfx94X_dcgpu", "")
 
 
 def findings(edited: EditedSet) -> list[tuple[str, str, str]]:
@@ -51,6 +53,13 @@ def file_of_other_family(edited: EditedSet) -> None:
     edited.wheel(WHEEL).files[f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat"] = b"kernels"
 
 
+def built_for_more(edited: EditedSet) -> None:
+    """Build the libraries for a processor outside of the family as well, with its files and databases."""
+    edited.wheel(WHEEL).files[LIBRARY] = fat("libfat.so.1", [offload_bundle(["gfx1100", "gfx1101", "gfx1030"])])
+    for path in ("lib/rocblas/library/Kernels_gfx1030.dat", "share/miopen/db/gfx1030_36.kdb"):
+        edited.wheel(WHEEL).files[f"_{WHEEL}/{path}"] = b"kernels"
+
+
 def not_offered(edited: EditedSet) -> None:
     """There is a package for a family that the selector does not know."""
     edited.add(small_wheel("rocm_sdk_libraries_gfx120X_all", {"_rocm_sdk_libraries_gfx120X_all/lib/x": b""}))
@@ -62,12 +71,13 @@ def not_offered(edited: EditedSet) -> None:
         (no_change, []),
         (complete_libraries, []),
         (uneven_libraries, [("D101", WHEEL, LIBRARY.replace("fat", "other"))]),
-        (other_family, [("D101", WHEEL, LIBRARY)]),
+        (other_family, [("D101", WHEEL, LIBRARY), ("D109", WHEEL, "")]),
         (file_of_other_family, [("D105", WHEEL, f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat")]),
+        (built_for_more, [("D109", WHEEL, "")]),
         (not_offered, [("S136", "rocm_sdk_libraries_gfx120X_all", "")]),
     ],
 )
 def test_families(change: Callable[[EditedSet], None], expected: list[tuple[str, str, str]], tmp_path: Path) -> None:
     edited = EditedSet(DIST, tmp_path / "dist")
     change(edited)
-    assert findings(edited) == expected
+    assert findings(edited) == sorted([*expected, OTHER_CODE], key=lambda one: (one[1], one[0]))

@@ -9,7 +9,7 @@ from tools.index.commands import example_requirement
 from tools.index.layout import STATIC, indexes
 from tools.index.model import Distribution, Index, read_distribution
 from tools.index.offers import Offers, find_offers
-from tools.index.sample import CORE, DEVICES, LIBRARIES, SELECTOR, SIZES, STATIC_WHEEL, Sample
+from tools.index.sample import CORE, DEVICES, LIBRARIES, SELECTOR, SIZES, STATIC_WHEEL, THIN, Sample
 from tools.index.selector import Selector, read_selector
 from tools.index.sizes import range_text, size_text
 
@@ -94,6 +94,23 @@ def test_in_the_family_layout_the_libraries_are_chosen(tmp_path: Path) -> None:
     (choosing,) = [offer for offer in offers.offers if offer.chooses]
     assert choosing.extra == "libraries"
     assert example_requirement(main, offers, selector) == "rocm[libraries]==7.0"
+
+
+def test_in_the_thin_layout_the_libraries_are_chosen_and_named_by_target(tmp_path: Path) -> None:
+    sample = Sample(tmp_path).add_thin_sdk()
+    selector = read_selector(str(tmp_path / "distributions.json"))
+    assert [(target.name, target.project, target.extra) for target in selector.targets] == [
+        ("gfx90a", "rocm-sdk-libraries-gfx90a", "libraries-gfx90a"),
+        ("gfx1030", "rocm-sdk-libraries-gfx1030", "libraries-gfx1030"),
+    ]
+    main_offers, static_offers, main, static = offers_of(sample, selector)
+    (choosing,) = [offer for offer in main_offers.offers if offer.chooses]
+    assert (choosing.extra, choosing.brings) == ("libraries", ("rocm-sdk-core",))
+    assert choosing.least == size(STATIC_WHEEL, CORE, THIN["gfx1030"])
+    assert choosing.most == size(STATIC_WHEEL, CORE, THIN["gfx90a"])
+    assert example_requirement(main, main_offers, selector) == "rocm[libraries]==7.0"
+    assert example_requirement(static, static_offers, selector) == "rocm[libraries-gfx90a]==7.0"
+    assert [offer.extra for offer in static_offers.offers] == ["", "libraries-gfx1030", "libraries-gfx90a"]
 
 
 def test_where_nothing_has_extras_the_example_is_what_nothing_requires(tmp_path: Path) -> None:

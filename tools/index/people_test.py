@@ -125,6 +125,23 @@ def test_the_commands(dist: Path) -> None:
     ]
 
 
+def test_thin_packages_are_asked_for_by_target(tmp_path: Path) -> None:
+    dist = Sample(tmp_path).add_thin_sdk().build()
+    page, static = (Page.at(dist / name) for name in ("index.html", "static/index.html"))
+    for text in [
+        "gfx90a rocm[libraries-gfx90a] rocm-sdk-libraries-gfx90a 250 MB",
+        "gfx1030 rocm[libraries-gfx1030] rocm-sdk-libraries-gfx1030 150 MB",
+    ]:
+        assert text in rows(page)
+        assert text in rows(static)
+    brings = "rocm[libraries] rocm-sdk-core, the package for the machine's GPU 550 MB to 650 MB"
+    assert brings in rows(page)
+    assert brings not in rows(static)
+    assert 'pip install --index-url INDEX/simple/ "rocm[libraries]==7.0"' in page.text_of("pre")
+    assert "Where no GPU is found, gfx90a is chosen." in page.text_of("p")
+    assert 'pip install --index-url INDEX/simple/ "rocm[libraries-gfx90a]==7.0"' in static.text_of("pre")
+
+
 def test_addresses_that_are_none_of_pages_are_no_links(tmp_path: Path) -> None:
     sample = Sample(tmp_path).add("a-7.0-py3-none-any.whl", "Project-URL: Bad, javascript:alert(1)")
     page = Page.at(sample.build() / "index.html")

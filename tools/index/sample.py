@@ -17,9 +17,11 @@ SDIST, STATIC_WHEEL = "rocm-7.0.tar.gz", "rocm-7.0-py3-none-any.whl"
 CORE = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"
 LIBRARIES = "rocm_sdk_libraries-7.0-py3-none-linux_x86_64.whl"
 DEVICES = [f"rocm_sdk_device_{target}-7.0-py3-none-linux_x86_64.whl" for target in ("gfx1100", "gfx942")]
+#: Libraries with the code for one target inside, by target.
+THIN = {one: f"rocm_sdk_libraries_{one}-7.0-py3-none-linux_x86_64.whl" for one in ("gfx90a", "gfx1030")}
 #: Sizes in bytes, which nothing compares with those of the files.
 SIZES = {SDIST: 40_000, STATIC_WHEEL: 30_000, CORE: 400_000_000, LIBRARIES: 100_000_000}
-SIZES |= dict(zip(DEVICES, (50_000_000, 70_000_000), strict=True))
+SIZES |= dict(zip([*DEVICES, *THIN.values()], (50_000_000, 70_000_000, 250_000_000, 150_000_000), strict=True))
 SELECTOR = {
     "default_target": "gfx942",
     "layout": "split",
@@ -34,6 +36,10 @@ SELECTOR = {
 EXTRAS = {"libraries": ["libraries"]} | {
     f"device-{one}": ["libraries", f"device-{one}"] for one in ("gfx1100", "gfx942")
 }
+
+
+def _thin(target: str) -> str:
+    return f"rocm-sdk-libraries-{target}"
 
 
 def sha256(content: bytes) -> str:
@@ -83,6 +89,20 @@ class Sample:
         ]
         self.add(STATIC_WHEEL, "Summary: The selector", f"Requires-Dist: {core}", *extras, *common, static=True)
         return self.select(SELECTOR)
+
+    def add_thin_sdk(self) -> Self:
+        """Add a small SDK in the thin layout, with its selector as an sdist and as a static wheel."""
+        core = f"rocm-sdk-core=={VERSION}"
+        self.add(CORE, "Summary: Runtime").add(SDIST, "Dynamic: Requires-Dist", "Dynamic: Provides-Extra")
+        extras = []
+        for target, wheel in THIN.items():
+            self.add(wheel, f"Summary: Libraries for {target}", f"Requires-Dist: {core}", project=_thin(target))
+            pin = f'{_thin(target)}=={VERSION}; extra == "libraries-{target}"'
+            extras += [f"Provides-Extra: libraries-{target}", f"Requires-Dist: {pin}"]
+        self.add(STATIC_WHEEL, f"Requires-Dist: {core}", *extras, static=True)
+        packages = {"core": {"distribution": "rocm-sdk-core"}, "libraries": {"distribution": _thin("{target}")}}
+        targets = {"targets": list(THIN), "default_target": "gfx90a"}
+        return self.select({"layout": "thin", "packages": packages, **targets})
 
     def select(self, document: dict[str, Any]) -> Self:
         """Say what the selector knows."""

@@ -43,7 +43,7 @@ def read_selector(path: str) -> Selector:
     document = read_document(path)
     try:
         packages = {role: package["distribution"] for role, package in document["packages"].items()}
-        # In the family layout the libraries are per target, and there are no device packages.
+        # In the layouts family and thin the libraries are per target, and there are no device packages.
         role = "device" if document["layout"] == "split" else "libraries"
         targets = tuple(
             Target(

@@ -96,7 +96,8 @@ def build_sdist(sdist_directory: str, config_settings: dict[str, object] | None 
 def choose(known: Distributions) -> tuple[Selection, list[Answer]]:
     """Return the target for this machine, and what told of its GPUs; raises TargetError for an unknown wish."""
     answers = ask_sources()
-    return select_target(known.targets, known.default_target, os.environ, prefer(answers)), answers
+    selection = select_target(known.targets, known.default_target, os.environ, prefer(answers), known.members)
+    return selection, answers
 
 
 def requirements(known: Distributions, selection: Selection) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from fake_sdk import FakeSdk, sdist_files
 STEM = "rocm-7.10.0.dev0"
 
 
-@pytest.fixture(params=["split", "family"])
+@pytest.fixture(params=["split", "family", "thin"])
 def sdist(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return unpack(tmp_path / "sdist", request.param)
 
@@ -90,6 +90,21 @@ def test_family_requirements(tmp_path: Path) -> None:
     assert sorted(found) == ["", "devel", "libraries", "libraries-gfx110x-all", "libraries-gfx94x-dcgpu", "profiler"]
     assert found["libraries"] == found["libraries-gfx94x-dcgpu"] == [chosen]
     assert found["libraries-gfx110x-all"] == [other]
+
+
+def test_thin_requirements(tmp_path: Path) -> None:
+    wheel = build(unpack(tmp_path / "sdist", "thin"), tmp_path / "out", ROCM_SDK_TARGET_FAMILY="gfx90a:xnack+")
+    gfx90a, gfx1030 = "rocm-sdk-libraries-gfx90a==7.10.0.dev0", "rocm-sdk-libraries-gfx1030==7.10.0.dev0"
+    assert requirements(wheel) == {
+        "": ["rocm-sdk-core==7.10.0.dev0"],
+        "devel": ["rocm-sdk-devel==7.10.0.dev0"],
+        "libraries": [gfx90a],
+        "libraries-gfx90a": [gfx90a],
+        "libraries-gfx1030": [gfx1030],
+        "profiler": ["rocm-profiler==7.10.0.dev0"],
+    }
+    selected = json.loads(wheel.read("rocm_sdk/_selected.json"))
+    assert selected["reason"] == "ROCM_SDK_TARGET_FAMILY is gfx90a:xnack+, served by gfx90a"
 
 
 def test_the_rest_of_the_metadata_is_that_of_the_sdist(sdist: Path, tmp_path: Path) -> None:

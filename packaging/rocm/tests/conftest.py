@@ -32,6 +32,11 @@ def family_sdk(tmp_path_factory: pytest.TempPathFactory) -> FakeSdk:
     return make_sdk(tmp_path_factory.mktemp("family"), layout="family")
 
 
+@pytest.fixture(scope="session")
+def thin_sdk(tmp_path_factory: pytest.TempPathFactory) -> FakeSdk:
+    return make_sdk(tmp_path_factory.mktemp("thin"), layout="thin")
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
     """Offer an empty environment for tests that do not ask what the installer does; uv is the quicker one."""

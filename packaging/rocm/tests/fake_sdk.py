@@ -19,6 +19,9 @@ PACKAGES = Path(__file__).parent.parent.parent
 VERSION = "7.10.0.dev0"
 TARGETS = ("gfx1100", "gfx942")
 FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
+THIN_TARGETS = ("gfx90a", "gfx1030")
+#: Targets by layout, the default first. But for the layout `split`, each has a libraries package.
+TARGETS_OF_LAYOUT = {"split": TARGETS, "family": FAMILIES, "thin": THIN_TARGETS}
 SCRIPT = b'#!/bin/sh\necho "$0" "$@"\n'
 
 
@@ -89,10 +92,10 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | 
             requires = (f"rocm-sdk-libraries=={version}",)
             write_wheel(index, f"rocm-sdk-device-{target}", version, data, requires=requires)
     else:
-        for family in FAMILIES:
-            name = "rocm_sdk_libraries_" + family.replace("-", "_")
-            files = {f"_{name}/lib/libhipblas.so.2": library, f"_{name}/lib/{family}.co": family.encode()}
-            write_wheel(index, f"rocm-sdk-libraries-{family}", version, {**glue("libraries", name), **files})
+        for target in TARGETS_OF_LAYOUT[layout]:
+            name = "rocm_sdk_libraries_" + target.replace("-", "_")
+            files = {f"_{name}/lib/libhipblas.so.2": library, f"_{name}/lib/{target}.co": target.encode()}
+            write_wheel(index, f"rocm-sdk-libraries-{target}", version, {**glue("libraries", name), **files})
     write_devel(index, version, devel if devel is not None else small_devel(layout))
     write_sdist(index, layout, version)
     return FakeSdk(index, layout, version)
@@ -183,8 +186,7 @@ def sdk_source() -> Path:
 
 def distributions(layout: str, version: str = VERSION) -> dict[str, object]:
     """Return the contents of `_distributions.json`."""
-    families = layout == "family"
-    suffix = ("-{target}", "_{target}") if families else ("", "")
+    suffix = ("", "") if layout == "split" else ("-{target}", "_{target}")
     packages = {
         "core": _names("rocm-sdk-core", "rocm_sdk_core"),
         "libraries": _names(f"rocm-sdk-libraries{suffix[0]}", f"rocm_sdk_libraries{suffix[1]}"),
@@ -192,9 +194,9 @@ def distributions(layout: str, version: str = VERSION) -> dict[str, object]:
         "devel": _names("rocm-sdk-devel", "rocm_sdk_devel"),
         "profiler": _names("rocm-profiler", "rocm_profiler"),
     }
-    if families:
+    if layout != "split":
         del packages["device"]
-    targets = FAMILIES if families else TARGETS
+    targets = TARGETS_OF_LAYOUT[layout]
     return {
         "version": version,
         "layout": layout,

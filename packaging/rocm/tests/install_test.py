@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from environments import Environment
-from fake_sdk import VERSION, FakeSdk, make_sdk
+from fake_sdk import TARGETS_OF_LAYOUT, VERSION, FakeSdk, make_sdk
 
 TREE = "_rocm_sdk_devel"
 
@@ -104,6 +104,40 @@ def test_family_libraries_are_linked_into_the_tree(any_environment: Environment,
     assert "0 failed" in any_environment.rocm_sdk("test")
     any_environment.uninstall("rocm", "rocm-sdk-core", "rocm-sdk-libraries-gfx94X-dcgpu", "rocm-sdk-devel")
     assert any_environment.files() == before
+
+
+@pytest.mark.parametrize("layout", ["family", "thin"])
+def test_of_two_libraries_packages_the_chosen_one_is_linked_first(
+    environment: Environment, request: pytest.FixtureRequest, layout: str
+) -> None:
+    """A path that both have is that of the target that was chosen; choosing again changes the links."""
+    sdk: FakeSdk = request.getfixturevalue(f"{layout}_sdk")
+    targets = TARGETS_OF_LAYOUT[layout]
+    before = environment.files()
+    packages = [f"rocm-sdk-libraries-{target}" for target in targets]
+    for number, chosen in enumerate((targets[1], targets[0], targets[1])):
+        if number:
+            environment.uninstall("rocm")
+        caches = dict.fromkeys(("PIP_CACHE_DIR", "UV_CACHE_DIR"), str(environment.root / f"cache-{number}"))
+        wish = {"ROCM_SDK_TARGET_FAMILY": chosen, **caches}
+        environment.install(sdk.index, "rocm[libraries,devel]", *packages, check=True, **wish)
+        root = Path(environment.rocm_sdk("path", "--root").strip())
+        libraries = environment.site / f"_rocm_sdk_libraries_{chosen.replace('-', '_')}/lib/libhipblas.so.2"
+        assert (root / "lib/libhipblas.so").samefile(libraries)
+        assert environment.run_code("import rocm_sdk; print(*rocm_sdk.find_libraries('hipblas'))").strip() == str(
+            libraries
+        )
+        assert all((root / f"lib/{target}.co").is_file() for target in targets)
+        assert environment.rocm_sdk("init") == f"The development tree is ready: {root}\n"
+        assert "0 failed" in environment.rocm_sdk("test")
+    environment.uninstall(packages[1])
+    environment.rocm_sdk("init")
+    assert not (root / f"lib/{targets[1]}.co").exists()
+    assert (root / "lib/libhipblas.so.2").samefile(
+        environment.site / f"_rocm_sdk_libraries_{targets[0].replace('-', '_')}/lib/libhipblas.so.2"
+    )
+    environment.uninstall("rocm", "rocm-sdk-core", packages[0], "rocm-sdk-devel")
+    assert environment.files() == before
 
 
 def test_upgrade_makes_the_tree_anew(any_environment: Environment, split_sdk: FakeSdk, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rocm_sdk.mismatch import choose_again, find_mismatch, requirement
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 FAMILY = parse_distributions(json.dumps(distributions("family")))
+THIN = parse_distributions(json.dumps(distributions("thin")))
 VARIABLE = "ROCM_SDK_TARGET_FAMILY"
 CHOSEN = {"target": "gfx942", "source": "detection", "reason": "discrete GPU gfx942 (found by kfd) is served by gfx942"}
 GFX942, GFX1100 = Gpu("gfx942", False, "kfd"), Gpu("gfx1100", False, "kfd")
@@ -51,6 +52,27 @@ def test_no_mismatch(environ: dict[str, str], gpus: list[Gpu], installed: tuple[
     assert find_mismatch(SPLIT, CHOSEN, environ, gpus, installed) is None
 
 
+def test_a_libraries_package_that_no_process_uses_is_no_help() -> None:
+    """Of two of them a process gets the libraries of one: of the target that was chosen."""
+    chosen = {"target": "gfx90a", "source": "default", "reason": "no AMD GPU was found"}
+    gpu = Gpu("gfx1030", False, "x")
+    both = ["rocm-sdk-core", "rocm-sdk-libraries-gfx90a", "rocm-sdk-libraries-gfx1030"]
+    assert find_mismatch(THIN, chosen, {}, [gpu], both) == (
+        "rocm was installed for gfx90a (no AMD GPU was found), but here discrete GPU gfx1030 (found by x) is served by "
+        "gfx1030."
+    )
+    assert find_mismatch(THIN, chosen, {}, [gpu], [both[0], both[2]]) is None
+    assert find_mismatch(THIN, {**chosen, "target": "gfx1030"}, {}, [gpu], both) is None
+    assert find_mismatch(THIN, chosen, {}, [gpu, Gpu("gfx90a", False, "x")], both) is None
+
+
+def test_a_family_that_was_wished_for_and_serves_is_no_mismatch() -> None:
+    targets = {"targets": ["gfx9-all", "gfx94X-dcgpu"], "default_target": "gfx9-all"}
+    known = parse_distributions(json.dumps({**distributions("family"), **targets}))
+    chosen = {"target": "gfx9-all", "source": "environment", "reason": "ROCM_SDK_TARGET_FAMILY is gfx9-all"}
+    assert find_mismatch(known, chosen, {}, [GFX942], ["rocm-sdk-libraries-gfx9-all"]) is None
+
+
 def test_the_static_wheel_chose_nothing() -> None:
     assert find_mismatch(SPLIT, None, {VARIABLE: "gfx1100"}, [GFX1100], INSTALLED) is None
 
@@ -65,6 +87,7 @@ def test_the_requirement_has_the_extras_that_are_installed() -> None:
     assert requirement(SPLIT, [*INSTALLED, "rocm-profiler"]) == "rocm[device,libraries,profiler]==7.10.0.dev0"
     installed = ["rocm-sdk-core", "rocm-sdk-libraries-gfx94X-dcgpu", "rocm-sdk-devel"]
     assert requirement(FAMILY, installed) == "rocm[devel,libraries]==7.10.0.dev0"
+    assert requirement(THIN, ["rocm-sdk-core", "rocm-sdk-libraries-gfx1030"]) == "rocm[libraries]==7.10.0.dev0"
     assert choose_again(FAMILY, {}, "pip") != choose_again(FAMILY, {}, "uv")
 
 

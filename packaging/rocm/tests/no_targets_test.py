@@ -18,13 +18,13 @@ LIBRARIES = {"distribution": "rocm-sdk-libraries", "import": "rocm_sdk_libraries
 
 
 def without_targets(layout: str) -> Distributions:
-    """Make what the build writes when no artifact has a target; the family layout then has no libraries package."""
-    packages = {"core": CORE} if layout == "family" else {"core": CORE, "libraries": LIBRARIES}
+    """Make what the build writes when no artifact has a target; only the split layout then has a libraries package."""
+    packages = {"core": CORE, "libraries": LIBRARIES} if layout == "split" else {"core": CORE}
     document = {"version": "1.0", "layout": layout, "targets": [], "default_target": "", "packages": packages}
     return parse_distributions(json.dumps(document))
 
 
-@pytest.mark.parametrize("layout", ["split", "family"])
+@pytest.mark.parametrize("layout", ["split", "family", "thin"])
 def test_backend_requires_what_there_is(layout: str) -> None:
     known = without_targets(layout)
     selection = select_target(known.targets, known.default_target, {}, ())

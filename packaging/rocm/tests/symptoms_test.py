@@ -15,8 +15,7 @@ from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
-FAMILY = parse_distributions(json.dumps(distributions("family")))
-DISCRETE, INTEGRATED = Gpu("gfx942", False, "kfd"), Gpu("gfx1103", True, "kfd")
+DISCRETE = Gpu("gfx942", False, "kfd")
 
 
 def installed(*names: str) -> dict[str, InstalledPackage]:
@@ -54,35 +53,6 @@ def test_versions_and_layouts_may_be_mixed(tmp_path: Path) -> None:
             "pip uninstall rocm-sdk-libraries-gfx94x-dcgpu",
         ),
     ]
-
-
-def test_code_for_the_gpu_may_be_missing() -> None:
-    packages = installed("rocm-sdk-libraries", "rocm-sdk-device-gfx1100")
-    (finding,) = symptoms.missing_device_code(SPLIT, packages, [DISCRETE, DISCRETE])
-    assert finding.severity == "problem"
-    assert finding.text == (
-        "rocm-sdk-device-gfx942, the code for the discrete GPU gfx942 (found by kfd), is not installed"
-    )
-    assert finding.remedy == 'pip install "rocm[device-gfx942]==7.10.0.dev0"'
-    assert not list(symptoms.missing_device_code(SPLIT, packages, [Gpu("gfx1100", False, "kfd")]))
-    assert not list(symptoms.missing_device_code(SPLIT, installed("rocm-sdk-core"), [DISCRETE]))
-
-
-def test_code_for_the_gpu_may_be_missing_in_the_family_layout() -> None:
-    packages = installed("rocm-sdk-libraries-gfx110X-all")
-    (finding,) = symptoms.missing_device_code(FAMILY, packages, [DISCRETE])
-    assert finding.remedy == 'pip install "rocm[libraries-gfx94x-dcgpu]==7.10.0.dev0"'
-    assert not list(symptoms.missing_device_code(FAMILY, packages, [INTEGRATED]))
-
-
-def test_an_integrated_gpu_beside_a_served_one_is_a_warning() -> None:
-    packages = installed("rocm-sdk-libraries", "rocm-sdk-device-gfx942")
-    (finding,) = symptoms.missing_device_code(SPLIT, packages, [DISCRETE, INTEGRATED])
-    assert finding.severity == "warning"
-    assert finding.text == "no package of rocm 7.10.0.dev0 has code for the integrated GPU gfx1103 (found by kfd)"
-    assert finding.remedy == "Packages exist for gfx1100, gfx942."
-    (finding,) = symptoms.missing_device_code(SPLIT, packages, [INTEGRATED])
-    assert finding.severity == "problem"
 
 
 def test_the_device_may_be_missing_in_a_container(tmp_path: Path) -> None:

@@ -42,6 +42,14 @@ def test_match_target(wanted: str, expected: str | None) -> None:
     assert match_target(wanted, FAMILIES) == expected
 
 
+def test_a_family_with_members_serves_these_alone() -> None:
+    members = {"gfx103X-dgpu": ("gfx1030", "gfx1032")}
+    assert match_target("gfx1032", ["gfx103X-dgpu"], members) == "gfx103X-dgpu"
+    assert match_target("gfx1031", ["gfx103X-dgpu"], members) is None
+    assert match_target("gfx1031", ["gfx103X-dgpu"]) == "gfx103X-dgpu"
+    assert select_target(["gfx103X-dgpu"], "gfx103X-dgpu", {}, [], members).source == "default"
+
+
 def test_the_family_of_a_generation_is_the_last_resort_wherever_it_stands() -> None:
     for available in (("gfx9-all", "gfx94X-dcgpu", "gfx942"), ("gfx942", "gfx94X-dcgpu", "gfx9-all")):
         assert match_target("gfx942", available) == "gfx942"

@@ -3,6 +3,8 @@
 Tables alone: of gigabytes of code some kilobytes per bundle are read.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
@@ -28,6 +30,8 @@ class DeviceFacts:
     """The targets of each bundle, by file offset; those of other makers are left out."""
     archive: dict[str, frozenset[TargetId]] = field(default_factory=dict)
     """Of a `.kpack`: targets by `library#number`."""
+    sizes: dict[TargetId, int] = field(default_factory=dict)
+    """Bytes of code by target, of all bundles or of the whole archive."""
     reference: Reference | None = None
     """Of a library whose device code was split off: where it is."""
     damage: str = ""
@@ -51,7 +55,8 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         if path.endswith(SUFFIX):
             entries = read_kpack(file, path)
             return DeviceFacts(
-                archive={name: frozenset(target for target, _ in found) for name, found in entries.items()}
+                archive={name: frozenset(target for target, _ in found) for name, found in entries.items()},
+                sizes=_sizes(pair for found in entries.values() for pair in found),
             )
         reference = read_reference(file, elf) if elf else None
         device = read_device_code(file, path)
@@ -61,7 +66,19 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         frozenset(code.entry.target for code in bundle.code_objects if code.size and code.entry.target)
         for bundle in device.bundles
     )
-    return DeviceFacts(bundles=bundles, reference=reference) if bundles or reference else None
+    if not bundles and reference is None:
+        return None
+    codes = ((code.entry.target, code.size) for code in device.code_objects())
+    return DeviceFacts(
+        bundles=bundles, sizes=_sizes((target, size) for target, size in codes if target), reference=reference
+    )
+
+
+def _sizes(codes: Iterable[tuple[TargetId, int]]) -> dict[TargetId, int]:
+    found: Counter[TargetId] = Counter()
+    for target, size in codes:
+        found[target] += size
+    return dict(sorted(found.items()))
 
 
 def _read_elf(file: BinaryIO, path: str) -> ElfFile | None:

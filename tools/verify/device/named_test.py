@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.verify.device.named import target_of_name
+from tools.verify.device.named import target_of_database, target_of_name
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,21 @@ from tools.verify.device.named import target_of_name
 )
 def test_names(name: str, target: str | None) -> None:
     found = target_of_name(name)
+    assert (None if found is None else str(found)) == target
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("share/miopen/db/gfx90a68.kdb", "gfx90a"),
+        ("share/miopen/db/gfx90878.HIP.fdb.txt", "gfx908"),
+        ("gfx1030_36.db", "gfx1030"),
+        ("gfx942.tn.model", "gfx942"),
+        ("gfx803_36.db.txt", None),
+        ("libgfx90a.db", None),
+        ("gfx90a68.txt", None),
+    ],
+)
+def test_databases(name: str, target: str | None) -> None:
+    found = target_of_database(name, {"gfx90", "gfx90a", "gfx908", "gfx1030", "gfx942"})
     assert (None if found is None else str(found)) == target

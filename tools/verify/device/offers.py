@@ -6,14 +6,12 @@ The selector says which targets there are, and which packages are for one of the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packaging.utils import canonicalize_name
-
 from tools.device.target_id import TargetId
 from tools.verify.device.facts import DEVICE, DeviceFacts
 from tools.verify.device.named import target_of_name
+from tools.verify.device.owned import Owned
 from tools.verify.over_set.closure import by_name, closure
 from tools.verify.over_set.model import Package
-from tools.verify.over_set.selector import selected_distributions
 
 
 @dataclass(frozen=True)
@@ -46,24 +44,14 @@ def known_targets(packages: Sequence[Package]) -> frozenset[TargetId]:
     return frozenset(found)
 
 
-def targets_of_packages(packages: Sequence[Package]) -> dict[str, str]:
-    """Return the target of each distribution that is for one."""
-    return {
-        canonicalize_name(name): target
-        for package in packages
-        if package.selector
-        for name, (_, target) in selected_distributions(package.selector).items()
-        if target
-    }
-
-
-def find_offers(packages: Sequence[Package], owned: Mapping[str, str]) -> list[Offer]:
+def find_offers(packages: Sequence[Package], owned: Mapping[str, Owned]) -> list[Offer]:
     """Return the offered targets, each with what is installed for it: packages for all, and its own with theirs."""
     names = by_name(packages)
     for_all = [package for package in packages if package.name not in owned]
+    offered = {name: own.target for name, own in owned.items() if own.is_offered}
     offers = []
-    for target in sorted(set(owned.values())):
-        own = [package for package in packages if owned.get(package.name) == target]
+    for target in sorted(set(offered.values())):
+        own = [package for package in packages if offered.get(package.name) == target]
         together = {one.filename: one for package in own for one in closure(package, names)}
         together |= {package.filename: package for package in for_all}
         if own:  # S131 says so where there is none.

@@ -49,7 +49,38 @@ NO_ARCHIVE: Final = Rule(
     why="The library's code was split off into .kpack archives; the one for this GPU is not where HIP looks.",
     remedy="Ship the archive in the package of the target, at this path.",
 )
-RULES: Final = (NO_CODE, NO_VARIANT, UNEVEN, DAMAGED, WRONG_PACKAGE, NO_ARCHIVE)
+OTHER_CODE: Final = Rule(
+    "D107",
+    Severity.WARNING,
+    "device code that no GPU can load which the package is for",
+    why="The package is to have code for certain GPUs and no other: all the rest is downloaded for nothing.",
+    remedy="Slice the library for the target of its package, as the layout `thin` does, or build it for that alone.",
+)
+MISSING_LIBRARY: Final = Rule(
+    "D108",
+    Severity.WARNING,
+    "a library, or data for the GPU, that the packages of other targets have",
+    why="These packages differ in nothing but the target: programs expect the same of each, whatever the GPU.",
+    remedy="Make all of these packages from the same artifacts. If there is no code for the GPU, declare an exception.",
+)
+OTHER_FAMILY: Final = Rule(
+    "D109",
+    Severity.NOTE,
+    "device code for GPUs outside of the family that the package is for",
+    why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
+    remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
+)
+RULES: Final = (
+    NO_CODE,
+    NO_VARIANT,
+    UNEVEN,
+    DAMAGED,
+    WRONG_PACKAGE,
+    NO_ARCHIVE,
+    OTHER_CODE,
+    MISSING_LIBRARY,
+    OTHER_FAMILY,
+)
 
 
 def report(filename: str, path: str, gap: Gap, bundles: Sequence[frozenset[TargetId]]) -> Finding:

@@ -68,6 +68,8 @@ class Selector:
     default_target: str
     packages: Mapping[str, Mapping[str, str]]
     """By role, such as `core`: its `distribution`, `tree` and `import`, each maybe with `{target}`."""
+    layout: str = ""
+    """How device code is spread over packages: `split`, `family` or `thin`; empty where it is not said."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ def parse_selector(distribution: str, text: bytes) -> Selector:
             if not names["distribution"] or not names["tree"]:
                 raise ValueError(f"{role} has an empty name")
         targets = tuple(str(target) for target in document["targets"])
-        return Selector(distribution, str(document["version"]), targets, str(document["default_target"]), packages)
+        layout = str(document.get("layout", ""))
+        default = str(document["default_target"])
+        return Selector(distribution, str(document["version"]), targets, default, packages, layout)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"expected version, targets, default_target and packages: {error!r}") from None
 

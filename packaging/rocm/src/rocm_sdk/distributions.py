@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,11 @@ class PackageNames:
 class Distributions:
     """The set of packages of one build.
 
-    `layout` is `split` (device code in packages of its own) or `family` (libraries packages with device code inside).
+    `layout` is `split` (device code in packages of its own), `family` (a libraries package per family of targets, with
+    device code inside), or `thin` (the same per target, made of libraries for many by leaving out all other code).
     `packages` has the keys `core`, `libraries`, `device` (split only), `devel`, and `profiler` if it was built.
     `version_suffix` is what all trees' names end in, so that packages of other versions can lie beside them; or "".
+    `members` are the targets that there is code for in a thin package of several, by the name of that family.
     """
 
     version: str
@@ -63,11 +66,27 @@ class Distributions:
     default_target: str
     packages: dict[str, PackageNames]
     version_suffix: str = ""
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def target_packages(self) -> dict[str, PackageNames]:
         """Return the names of the packages that exist once per target, by target, in the build's order."""
         templates = [names for names in self.packages.values() if names.is_per_target]
         return {target: names.for_target(target) for target in self.targets for names in templates}
+
+    def by_preference(self, selection: Mapping[str, Any] | None) -> list[str]:
+        """Return the targets, first the one that was chosen at installation, or the default if none was."""
+        chosen = (selection or {}).get("target", self.default_target)
+        return sorted(self.targets, key=lambda target: target != chosen)
+
+    def targets_in_use(self, selection: Mapping[str, Any] | None, installed: Collection[str]) -> list[str]:
+        """Return the targets for which a process finds code in the `installed` distributions.
+
+        All device packages count: they share a tree. Of libraries packages it is one, the preferred: a process cannot
+        have a library twice.
+        """
+        packages = self.target_packages()
+        found = [target for target in self.by_preference(selection) if packages[target].distribution in installed]
+        return found if "device" in self.packages else found[:1]
 
 
 def parse_distributions(text: str) -> Distributions:
@@ -87,6 +106,7 @@ def parse_distributions(text: str) -> Distributions:
         fields["default_target"],
         packages,
         fields.get("version_suffix", ""),
+        {family: tuple(targets) for family, targets in fields.get("members", {}).items()},
     )
 
 

@@ -1,7 +1,7 @@
 """What around the packages can keep them from working, and what to do about it: `rocm-sdk doctor`.
 
 `rocm-sdk test` checks the packages themselves. Here it is the machine and the environment: `examine` gathers what the
-functions of `symptoms` find. A problem breaks something; a warning may be as you want it.
+functions of `symptoms` and `device_code` find. A problem breaks something; a warning may be as you want it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 from . import symptoms
 from .detect import ask_sources, prefer
 from .devel.layout import find_layout
-from .distributions import load_distributions
+from .device_code import missing_device_code
+from .distributions import load_distributions, load_selection
 from .errors import DevelNotInstalledError, TargetError
 from .installation import InstalledPackage, installed_packages, own_package
 from .mismatch import mismatch_here
@@ -36,7 +37,7 @@ def examine(root: Path = Path("/")) -> list[Finding]:
         *symptoms.missing_core(known, packages),
         *symptoms.version_skew(known, sites),
         *_mismatch(),
-        *symptoms.missing_device_code(known, packages, gpus),
+        *missing_device_code(known, load_selection(), packages, gpus),
         *symptoms.closed_device(root, gpus),
         *symptoms.shadowed_libraries(os.environ, trees),
         *symptoms.unknown_preloads(os.environ),

@@ -52,8 +52,7 @@ def role_candidates(role: str, distributions: Distributions) -> list[PackageName
         return []
     if not names.is_per_target:
         return [names]
-    chosen = str((load_selection() or {}).get("target", distributions.default_target))
-    return [names.for_target(target) for target in dict.fromkeys([chosen, *distributions.targets])]
+    return [names.for_target(target) for target in distributions.by_preference(load_selection())]
 
 
 def _locate(shortname: str, package: InstalledPackage) -> Path | None:

@@ -50,19 +50,19 @@ def find_mismatch(
 ) -> str | None:
     """Return in a sentence how the recorded `selection` differs from what a new installation would choose, or None.
 
-    It does not matter if the package of the target chosen now is among the `installed` distributions as well, if
-    nothing but the default speaks for the target chosen now, or if the recorded one serves another GPU of this machine.
+    It does not matter if the `installed` distributions have code for the target chosen now that a process finds, if
+    nothing but the default speaks for the target chosen now, or if the recorded one serves a GPU of this machine.
     Without a record (the static wheel) nothing was chosen. Raises TargetError as `select_target` does.
     """
     if not known.targets:
         return None
-    now = select_target(known.targets, known.default_target, environ, gpus)
+    now = select_target(known.targets, known.default_target, environ, gpus, known.members)
     if selection is None or now.source == "default" or now.target == selection["target"]:
         return None
-    if known.target_packages()[now.target].distribution in installed:
+    if now.target in known.targets_in_use(selection, installed):
         return None
-    served = {match_target(gpu.target, known.targets) for gpu in gpus}
-    if now.source == "detection" and selection["target"] in served:
+    recorded = [selection["target"]]
+    if now.source == "detection" and any(match_target(gpu.target, recorded, known.members) for gpu in gpus):
         return None
     return f"rocm was installed for {selection['target']} ({selection['reason']}), but here {now.reason}."
 

@@ -13,7 +13,6 @@ from .distributions import Distributions
 from .installation import InstalledPackage, list_dist_infos
 from .library_table import LIBRARIES, LIBRARY_DIRECTORIES
 from .process import PRELOAD_VARIABLE, split_list
-from .targets import match_target
 
 # Where ROCm is installed by its own packages (/opt/rocm, /opt/rocm-6.4.1) and by distributions.
 SYSTEM_ROOTS = ("opt/rocm*",)
@@ -65,33 +64,6 @@ def version_skew(known: Distributions, sites: Sequence[Path]) -> Iterator[Findin
             elif name not in normal and name != "rocm":
                 text = f"{name} is not among the packages of rocm {known.version}"
                 yield Finding("versions", "warning", text, f"pip uninstall {name}")
-
-
-def missing_device_code(
-    known: Distributions, packages: Mapping[str, InstalledPackage], gpus: Sequence[Gpu]
-) -> Iterator[Finding]:
-    """Find GPUs of this machine for which the installed libraries have no code.
-
-    An integrated GPU beside one that is served is only worth a warning. Without the libraries nothing is missing.
-    """
-    per_target = known.target_packages()
-    libraries = [names.distribution for role, names in known.packages.items() if role == "libraries"]
-    if not any(name in packages for name in [*libraries, *(names.distribution for names in per_target.values())]):
-        return
-    served = {target for target, names in per_target.items() if names.distribution in packages}
-    any_served = any(match_target(gpu.target, known.targets) in served for gpu in gpus)
-    for gpu in dict.fromkeys(gpus):
-        target = match_target(gpu.target, known.targets)
-        if target in served:
-            continue
-        severity = "warning" if gpu.integrated and any_served else "problem"
-        if target is None:
-            text = f"no package of rocm {known.version} has code for the {gpu.describe()}"
-            yield Finding("device", severity, text, f"Packages exist for {', '.join(known.targets)}.")
-        else:
-            extra = f"{'device' if known.layout == 'split' else 'libraries'}-{target}".lower()
-            text = f"{per_target[target].distribution}, the code for the {gpu.describe()}, is not installed"
-            yield Finding("device", severity, text, f'pip install "rocm[{extra}]=={known.version}"')
 
 
 def closed_device(root: Path, gpus: Sequence[Gpu]) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ def target_facts(*, detect: bool) -> dict[str, Any]:
     }
     if detect:
         answers = ask_sources()
-        selection = select_target(known.targets, known.default_target, os.environ, prefer(answers))
+        selection = select_target(known.targets, known.default_target, os.environ, prefer(answers), known.members)
         facts["detected"] = {
             **asdict(selection),
             "environment": {ENVIRONMENT_VARIABLE: os.environ.get(ENVIRONMENT_VARIABLE)},

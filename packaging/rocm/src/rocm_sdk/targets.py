@@ -10,13 +10,18 @@ which `X` stands for one hexadecimal digit.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from .detect import Gpu
 from .errors import TargetError
 
 ENVIRONMENT_VARIABLE = "ROCM_SDK_TARGET_FAMILY"
+
+#: The targets that there is code for in a family's package, by the family's name, where the build knows.
+Members = Mapping[str, Collection[str]]
+NO_MEMBERS: Members = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,11 @@ class Selection:
 
 
 def select_target(
-    available: Sequence[str], default: str, environ: Mapping[str, str], gpus: Sequence[Gpu] = ()
+    available: Sequence[str],
+    default: str,
+    environ: Mapping[str, str],
+    gpus: Sequence[Gpu] = (),
+    members: Members = NO_MEMBERS,
 ) -> Selection:
     """Choose among the `available` targets.
 
@@ -38,9 +47,9 @@ def select_target(
     """
     wanted = environ.get(ENVIRONMENT_VARIABLE, "").strip()
     if wanted:
-        return _from_environment(wanted, available)
+        return _from_environment(wanted, available, members)
     for gpu in gpus:
-        target = match_target(gpu.target, available)
+        target = match_target(gpu.target, available, members)
         if target is not None:
             return Selection(target, "detection", f"{gpu.describe()} is served by {target}")
     if gpus:
@@ -49,17 +58,23 @@ def select_target(
     return Selection(default, "default", "no AMD GPU was found")
 
 
-def match_target(wanted: str, available: Sequence[str]) -> str | None:
+def match_target(wanted: str, available: Sequence[str], members: Members = NO_MEMBERS) -> str | None:
     """Return the available target that serves the target ID `wanted`, or None.
 
     In this order: the same name; the same name without feature suffix; the family whose pattern matches, the narrowest
-    first; the family of a whole generation (`gfx9-all`). Ties go to the first in `available`.
+    first; the family of a whole generation (`gfx9-all`). Ties go to the first in `available`. A family with `members`
+    serves these and no others.
     """
     base = wanted.split(":", 1)[0]
     for name in (wanted, base):
         if name in available:
             return name
-    ranked = [(rank, index) for index, family in enumerate(available) for rank in _family_rank(base, family)]
+    ranked = [
+        (rank, index)
+        for index, family in enumerate(available)
+        if base in members.get(family, (base,))
+        for rank in _family_rank(base, family)
+    ]
     return available[min(ranked)[1]] if ranked else None
 
 
@@ -74,8 +89,8 @@ def _family_rank(target: str, family: str) -> list[int]:
     return []
 
 
-def _from_environment(wanted: str, available: Sequence[str]) -> Selection:
-    target = match_target(wanted, available)
+def _from_environment(wanted: str, available: Sequence[str], members: Members) -> Selection:
+    target = match_target(wanted, available, members)
     if target is None:
         raise TargetError(
             f"{ENVIRONMENT_VARIABLE}={wanted}: there is no package for this target. "

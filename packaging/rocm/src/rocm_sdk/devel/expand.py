@@ -31,6 +31,7 @@ from .state import (
     is_same_archive,
     mark_file,
     mark_packages,
+    order_targets,
     read_content,
     read_state,
     write_content,
@@ -134,7 +135,7 @@ def _finish(
     write_content(layout, tree)
     write_rows(layout, replace_below(read_record(layout.record), layout.tree, tree.recorded_paths(layout)))
     packages[layout.devel.dist_info.name] = mark_file(layout.devel.record)
-    write_state(layout, State(archive, packages))
+    write_state(layout, State(archive, packages, targets=order_targets(layout)))
 
 
 def _announce(layout: DevelLayout, paths: set[str]) -> set[str]:

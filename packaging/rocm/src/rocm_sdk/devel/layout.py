@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..distributions import Distributions, load_distributions
+from ..distributions import Distributions, load_distributions, load_selection
 from ..errors import DevelError, DevelNotInstalledError
 from ..installation import InstalledPackage, find_listed, find_site, list_dist_infos
 
@@ -25,9 +25,9 @@ class DevelLayout:
     """The devel package, and the packages of the same version beside it that the tree takes links from.
 
     `core` is None if it is not installed there. `runtime` has the packages that the archive's own links can point to,
-    `targets` those whose every file is linked in (device packages, family libraries), the preferred first. `home` is
-    the directory that holds the tree: site-packages, or one that has links to the packages' trees in the same places,
-    so that relative paths are the same in both.
+    `targets` those whose every file is linked in (device packages, libraries per target), the preferred first. `home`
+    is the directory that holds the tree: site-packages, or one that has links to the packages' trees in the same
+    places, so that relative paths are the same in both.
     """
 
     home: Path
@@ -132,7 +132,8 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
         where = f"{names.distribution} has no metadata in {site}" if site else f"{names.distribution} is not installed"
         raise DevelNotInstalledError(f'{where}. Install it: pip install "rocm[devel]=={known.version}"')
     beside = [find_listed(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
-    targets = [find_listed(other, site, dist_infos) for other in known.target_packages().values()]
+    per_target = known.target_packages()
+    targets = [find_listed(per_target[target], site, dist_infos) for target in known.by_preference(load_selection())]
     return DevelLayout(
         find_home(devel, os.environ),
         devel,

@@ -41,12 +41,14 @@ class Content:
 class State:
     """Marks, each [size in bytes, mtime in ns]: of the archive, and of each package's RECORD by its metadata's name.
 
-    `changing` is true while links are made and removed.
+    `changing` is true while links are made and removed. `targets` names the metadata of the target packages, in the
+    order in which their files were taken: of a path that several have, the first one's.
     """
 
     archive: list[int]
     packages: dict[str, list[int]]
     changing: bool = False
+    targets: list[str] = field(default_factory=list)
     format: int = FORMAT
 
 
@@ -92,7 +94,9 @@ def is_current(layout: DevelLayout) -> bool:
     state = read_state(layout)
     if state is None or state.changing:
         return False
-    return is_same_archive(layout, state) and state.packages == mark_packages(layout)
+    if state.packages != mark_packages(layout) or state.targets != order_targets(layout):
+        return False
+    return is_same_archive(layout, state)
 
 
 def is_same_archive(layout: DevelLayout, state: State) -> bool:
@@ -105,6 +109,11 @@ def mark_packages(layout: DevelLayout) -> dict[str, list[int]]:
     """Return the marks of the packages as they are now: equal marks mean that nothing came, went or changed."""
     packages = {layout.devel, *layout.runtime, *layout.targets}
     return dict(sorted((package.dist_info.name, mark_file(package.record)) for package in packages))
+
+
+def order_targets(layout: DevelLayout) -> list[str]:
+    """Return the names of the target packages' metadata as they are preferred now: choosing again may change it."""
+    return [package.dist_info.name for package in layout.targets]
 
 
 def mark_file(path: Path) -> list[int]:
@@ -121,7 +130,7 @@ def read_state(layout: DevelLayout) -> State | None:
     fields = _read(layout.state_file)
     if fields is None:
         return None
-    return State(fields["archive"], fields["packages"], fields["changing"])
+    return State(fields["archive"], fields["packages"], fields["changing"], fields.get("targets", []))
 
 
 def read_content(layout: DevelLayout) -> TreeContent | None:
