@@ -12,6 +12,7 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Ori
 packages=(
   ca-certificates python3-pip python3-venv
   clang-tools-17 g++                                               # HIP's bundler, which the artifacts lack; a C++ library
+  clang-{,tools-}{18,19,22}                                        # each compresses device code in another version's way
   perl libfile-which-perl liburi-encode-perl                       # what hipcc and roc-obj are written in, and ask for
   binutils-gold elfutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross lld llvm mold patchelf # what looks at edited ELF files
   python3-hypothesis python3-pyelftools python3-pytest

@@ -71,11 +71,15 @@ class _Place(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """A bundle in a library, what makes its wrapper's pointer right (None: it has no wrapper), and zeros behind it."""
+    """A bundle in a library, what makes its wrapper's pointer right (None: it has no wrapper), and zeros behind it.
+
+    `again` is the pointer of a second wrapper of the same bundle, if there is to be one.
+    """
 
     data: bytes
     pointer: Pointer | None = Pointer.RELATIVE
     padding: int = 0
+    again: Pointer | None = None
 
 
 class First(Enum):
@@ -90,7 +94,7 @@ class First(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """A library with device code. Bundles begin on pages; wrappers have the order of the bundles."""
+    """A library with device code. Bundles begin on pages; wrappers have the order of their bundles."""
 
     parts: tuple[Part, ...] = ()
     machine: int = c.EM_X86_64
@@ -118,10 +122,14 @@ class Sample:
             fatbin += bytes(-len(fatbin) % PAGE)
             starts.append(len(fatbin))
             fatbin += part.data + bytes(part.padding)
-        wrapped = [(start, part.pointer) for start, part in zip(starts, self.parts, strict=True) if part.pointer]
         if self.parts:
             first = place(".hip_fatbin", fatbin, align=PAGE)
-            targets = [(first + start, pointer) for start, pointer in wrapped]
+            targets = [
+                (first + start, pointer)
+                for start, part in zip(starts, self.parts, strict=True)
+                for pointer in (part.pointer, part.again)
+                if pointer
+            ]
             self._place_wrappers(place, targets, BASE + len(data) + -len(data) % 8)
         end = len(data)
         names = b"\0" + b"".join(name.encode() + b"\0" for name, *_ in sections) + b".shstrtab\0"

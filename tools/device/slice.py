@@ -28,14 +28,18 @@ def plan_slice(file: BinaryIO, path: str, targets: Collection[TargetId], absent:
     """Plan the patch that keeps of the file open in `file`, called `path` in errors, what `targets` can load.
 
     The identity patch for a file without device code, and one that loses nothing. Raises DeviceError for a damaged
-    file, and for one without any code for one of the targets, unless that is declared in `absent`.
+    file, for one without any code for one of the targets, unless that is declared in `absent`, and for one with device
+    code of which a target in `absent` can load some.
     """
     device = read_device_code(file, path)
     require_code(device, targets, absent)
     with device_errors():
         spans = [span for span in device.spans if span.size]
         if len(spans) > 1:
-            raise DeviceError(path, spans[1].offset, f"{len(spans)} sections of device code; only one can be sliced")
+            reason = (
+                f"{len(spans)} sections {spans[0].name}; expected one, which all others go into when a file is linked"
+            )
+            raise DeviceError(path, spans[1].offset, f"{reason}. Leave the file whole, or link it again")
         bundles = plan_bundles(device, spans[0], targets) if spans else []
         if all(sliced.is_whole for sliced in bundles):
             return PatchBuilder(path, file.seek(0, 2)).build(Strategy.IDENTITY)
@@ -45,14 +49,18 @@ def plan_slice(file: BinaryIO, path: str, targets: Collection[TargetId], absent:
 
 
 def require_code(device: DeviceCode, targets: Collection[TargetId], absent: Collection[TargetId] = ()) -> None:
-    """Raise DeviceError when a file that has device code has none for one of the targets, and that is not declared."""
-    missing = [target for target in missing_targets(device, targets) if target not in absent]
-    if not missing:
-        return
-    has = ", ".join(sorted({str(code.entry.target) for code in device.code_objects() if code.entry.target}))
-    names = ", ".join(map(str, missing))
-    reason = f"no code that {names} can load; there is code for {has}. Leave {names} out, or declare it absent here"
-    raise DeviceError(device.path, device.spans[0].offset, reason)
+    """Raise DeviceError unless just those of the targets find no code, in a file that has some, that are declared."""
+    missing = missing_targets(device, [*targets, *absent])
+    stale = sorted(set(absent) - set(missing)) if next(device.code_objects(), None) else []
+    if undeclared := [target for target in missing if target not in absent]:
+        has = ", ".join(sorted({str(code.entry.target) for code in device.code_objects() if code.entry.target}))
+        names = ", ".join(map(str, undeclared))
+        reason = f"no code that {names} can load; there is code for {has}. Leave {names} out, or declare it absent here"
+        raise DeviceError(device.path, device.spans[0].offset, reason)
+    if stale:
+        names = ", ".join(map(str, stale))
+        reason = f"there is code that {names} can load, declared absent. Take {names} out of the declaration"
+        raise DeviceError(device.path, device.spans[0].offset, reason)
 
 
 def _plan_patch(file: BinaryIO, device: DeviceCode, span: Span, bundles: Sequence[SlicedBundle]) -> Patch:

@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from tools.device.errors import DeviceError, device_errors
 from tools.device.fuzz import SAMPLES, damage, interesting
 from tools.device.model import Pointer
+from tools.device.reader import read_device_code
 from tools.device.sample import HOST, PREFIX, First, Part, Sample, bundle, compressed
 from tools.device.slice import plan_slice
 from tools.device.slice_check import differences
+from tools.device.slice_plan import missing_targets
 from tools.device.target_id import TargetId, parse_target_id
 from tools.testing.fuzzing import FindingError, Fuzzer, main
 
@@ -35,7 +37,8 @@ def check(data: bytes, targets: Sequence[TargetId]) -> str:
     """Ask for a slice of a file; returns what came of it. Raises FindingError, or whatever the slicer raised."""
     file, out = io.BytesIO(data), io.BytesIO()
     try:
-        patch = plan_slice(file, "damaged", targets, targets)
+        absent = missing_targets(read_device_code(file, "damaged"), targets)
+        patch = plan_slice(file, "damaged", targets, absent)
         with device_errors():
             for chunk in patch.chunks(file):
                 out.write(chunk)
@@ -55,7 +58,7 @@ def check(data: bytes, targets: Sequence[TargetId]) -> str:
         raise
     if found:
         raise FindingError(f"a wrong slice: {found}")
-    if not plan_slice(out, "damaged", targets, targets).is_identity:
+    if not plan_slice(out, "damaged", targets, absent).is_identity:
         raise FindingError("slicing it again changes more")
     return patch.strategy.value
 

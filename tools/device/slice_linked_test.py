@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from tools.device.errors import DeviceError
 from tools.device.linked import link_device_code, tells, told
 from tools.device.sample import HOST, PREFIX, compressed
 from tools.device.slice import plan_slice
@@ -121,6 +122,17 @@ def test_a_small_section_stays_as_large(tmp_path: Path, linker: str) -> None:
     patch = slice_of(source, output, "gfx1030")
     assert patch.strategy is Strategy.RESIZED
     assert tells(output) == told([small[0][:2]])
+
+
+def test_relocations_that_were_kept(tmp_path: Path) -> None:
+    """What the message says to do helps."""
+    source = link_device_code(tmp_path / "library.so", BUNDLES, "-shared", "-fPIC", "-Wl,--emit-relocs")
+    output, stripped = tmp_path / "sliced.so", tmp_path / "stripped.so"
+    with pytest.raises(DeviceError, match="take them out with strip"):
+        slice_of(source, output, "gfx1030")
+    subprocess.run(["strip", "-o", stripped, source], check=True, capture_output=True)
+    slice_of(stripped, output, "gfx1030")
+    assert tells(output) == told(KEPT)
 
 
 def options_of(linker: str) -> st.SearchStrategy[tuple[str, ...]]:

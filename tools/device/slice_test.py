@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.device.errors import DeviceError
-from tools.device.model import Pointer
+from tools.device.model import Method, Pointer
 from tools.device.reader import read_device_code
 from tools.device.sample import BASE, HOST, PAGE, PREFIX, First, Part, Sample, bundle, compressed
 from tools.device.slice import plan_slice
@@ -128,6 +128,15 @@ def test_a_target_without_code() -> None:
     assert ids(sliced(data, "gfx1011")) == [[HOST], [HOST, "gfx1011"]]
 
 
+def test_declarations_that_are_not_true() -> None:
+    data = Sample((Part(FIRST), Part(SECOND))).build()
+    with pytest.raises(DeviceError) as caught:
+        plan(data, "gfx1030", absent=["gfx1011", "gfx1100", "gfx1200"])
+    assert "there is code that gfx1011, gfx1100 can load, declared absent" in str(caught.value)
+    assert "Take gfx1011, gfx1100 out of the declaration" in str(caught.value)
+    assert plan(b"not even a library", "gfx1030", absent=["gfx1011"]).is_identity
+
+
 def test_compressed_bundles() -> None:
     data = Sample((Part(compressed(FIRST, 1)), Part(compressed(SECOND, 3), Pointer.RELR), Part(FIRST))).build()
     new = sliced(data, "gfx1030")
@@ -235,39 +244,94 @@ def test_two_sections_of_device_code() -> None:
     )
     data[wrappers.position : wrappers.position + 4] = data[code.position : code.position + 4]
     data[wrappers.offset : wrappers.offset + 24] = bytes(24)
-    assert "2 sections of device code; only one can be sliced" in error(bytes(data), "gfx1030")
+    message = error(bytes(data), "gfx1030")
+    assert "2 sections .hip_fatbin; expected one, which all others go into when a file is linked" in message
+    assert "Leave the file whole, or link it again" in message
+
+
+#: What stands in an entry ID for each kind of code, but for the prefix, and the GPUs of `GPUS` that load it.
+KINDS = {
+    "gfx906": ("gfx906",),
+    "gfx90a": ("gfx90a", "gfx90a:xnack+", "gfx90a:xnack-"),
+    "gfx90a:xnack+": ("gfx90a", "gfx90a:xnack+"),
+    "gfx90a:xnack-": ("gfx90a", "gfx90a:xnack-"),
+    "gfx90a:sramecc+:xnack-": ("gfx90a", "gfx90a:xnack-"),
+    "gfx1011": ("gfx1011",),
+    "gfx1030": ("gfx1030",),
+    "gfx1100": ("gfx1100",),
+    "gfx9-generic": ("gfx900", "gfx906"),
+    "gfx9-4-generic": ("gfx942",),
+    "gfx10-1-generic": ("gfx1011",),
+    "gfx10-3-generic": ("gfx1030",),
+    "gfx11-generic": ("gfx1100", "gfx1151"),
+    "gfx12-generic": ("gfx1201",),
+}
+GPUS = sorted({gpu for gpus in KINDS.values() for gpu in gpus})
+SPIRV = "hip-spirv64-amd-amdhsa--amdgcnspirv"
+Entries = list[tuple[str, bytes]]
 
 
 @st.composite
-def bundles(draw: st.DrawFn) -> bytes:
-    """Make a bundle of any entries, plain or compressed."""
-    names = draw(st.lists(st.sampled_from([*TARGETS, "gfx90a", "gfx11-generic", "gfx1011"]), unique=True, max_size=5))
-    entries = [(PREFIX + name, name.encode() * draw(st.sampled_from([0, 1, 99, 1500]))) for name in names]
+def any_entries(draw: st.DrawFn) -> Entries:
+    """Make the entries of a bundle: the host's somewhere among those for any GPUs."""
+    names = [PREFIX + name for name in draw(st.lists(st.sampled_from(list(KINDS)), unique=True, max_size=5))]
+    names += draw(st.sampled_from([[], [], [SPIRV]]))
+    entries = [(name, name.encode() * draw(st.sampled_from([0, 1, 99, 1500]))) for name in names]
     entries.insert(draw(st.integers(0, len(entries))), (HOST, draw(st.sampled_from([b"", b"host"]))))
-    data = bundle(entries, draw(st.sampled_from([1, 8, 256, PAGE, 4 * PAGE])))
-    version = draw(st.sampled_from([0, 0, 1, 2, 3]))
-    return compressed(data, version) if version else data
+    return entries
 
 
-@settings(deadline=None, max_examples=300)
+def packed(entries: Entries, align: int, version: int, method: Method) -> bytes:
+    """Make a bundle, compressed unless `version` is 0."""
+    data = bundle(entries, align)
+    return compressed(data, version, method) if version else data
+
+
+METHODS = list(Method)
+PACKINGS = st.tuples(
+    any_entries(),
+    st.sampled_from([1, 8, 256, PAGE, 4 * PAGE]),
+    st.sampled_from([0, 0, 1, 2, 3]),
+    st.sampled_from(METHODS),
+)
+POINTERS = st.sampled_from([*Pointer, None])
+
+
+def is_loaded_by(name: str, gpus: Sequence[str]) -> bool:
+    return name == SPIRV or any(gpu in KINDS.get(name.removeprefix(PREFIX), ()) for gpu in gpus)
+
+
+def check_slice(data: bytes, parts: Sequence[Entries], gpus: Sequence[str]) -> bytes:
+    """Slice a file that has these entries: they must be there as KINDS says, in their order."""
+    absent = [gpu for gpu in gpus if not any(c and is_loaded_by(name, [gpu]) for part in parts for name, c in part)]
+    without_code = not any(content and name != HOST for part in parts for name, content in part)
+    new = sliced(data, *gpus, absent=[] if without_code else absent)
+    kept = [[name for name, _ in part if name == HOST or is_loaded_by(name, gpus)] for part in parts]
+    assert ids(new) == [[name.removeprefix(PREFIX) for name in names] for names in kept]
+    return new
+
+
+@settings(deadline=None, max_examples=400)
 @given(
-    parts=st.lists(
-        st.builds(Part, bundles(), st.sampled_from([*Pointer, None]), st.sampled_from([0, 1, 9000])),
-        min_size=1,
-        max_size=6,
-    ),
+    parts=st.lists(st.tuples(PACKINGS, POINTERS, st.sampled_from([0, 1, 9000]), POINTERS), min_size=1, max_size=6),
     machine=st.sampled_from([c.EM_X86_64, c.EM_AARCH64]),
     first=st.sampled_from(First),
-    targets=st.lists(st.sampled_from([*TARGETS, "gfx90a", "gfx1151", "gfx1011", "gfx900"]), min_size=1, max_size=3),
+    gpus=st.lists(st.sampled_from(GPUS), min_size=1, max_size=3),
 )
-def test_any_library(parts: list[Part], machine: int, first: First, targets: list[str]) -> None:
-    sliced(Sample(tuple(parts), machine, first=first).build(), *targets, absent=targets)
+def test_any_library(
+    parts: list[tuple[tuple[Entries, int, int, Method], Pointer | None, int, Pointer | None]],
+    machine: int,
+    first: First,
+    gpus: list[str],
+) -> None:
+    made = [Part(packed(*packing), pointer, padding, again) for packing, pointer, padding, again in parts]
+    check_slice(Sample(tuple(made), machine, first=first).build(), [packing[0] for packing, *_ in parts], gpus)
 
 
 @settings(deadline=None, max_examples=100)
-@given(st.lists(bundles(), min_size=1, max_size=4), st.sampled_from(TARGETS), st.integers(0, 99))
-def test_any_bundle_file(parts: list[bytes], target: str, padding: int) -> None:
-    sliced(bytes(padding).join(parts), target, absent=[target])
+@given(st.lists(PACKINGS, min_size=1, max_size=4), st.sampled_from(GPUS), st.integers(0, 99))
+def test_any_bundle_file(parts: list[tuple[Entries, int, int, Method]], gpu: str, padding: int) -> None:
+    check_slice(bytes(padding).join(packed(*part) for part in parts), [part[0] for part in parts], [gpu])
 
 
 def damaged(where: str, field: bytes, at: int) -> bytes:
@@ -291,6 +355,7 @@ def damaged(where: str, field: bytes, at: int) -> bytes:
         ("NOTE", 16, pack("<Q", BASE + PAGE), "a segment overlaps .hip_fatbin at 0x11000"),
         ("NOTE", 0, pack("<II", 1, 4), "PT_LOAD segments are not in order, or share a page"),
         ("LOAD", 40, pack("<Q", 5), "a PT_LOAD segment has more bytes in the file than in memory"),
+        ("NOTE", 0, pack("<IIQQ", 1, 4, 0, 4 * BASE), "PT_LOAD segments overlap in the file: bytes 0x0 to 0x24"),
         (
             "NOTE",
             0,
@@ -298,7 +363,7 @@ def damaged(where: str, field: bytes, at: int) -> bytes:
             "a PT_LOAD segment's file offset and address differ within a page",
         ),
         ("NOTE", 0, pack("<I", c.PT_PHDR), "PT_PHDR tells of 0xe8, but program headers are at 0x40"),
-        (".shstrtab", 4, pack("<I", c.SHT_RELA), "relocations were kept when it was linked (--emit-relocs)"),
+        (".shstrtab", 4, pack("<I", c.SHT_RELA), "(--emit-relocs): they would be wrong. Link it without them, or take"),
         ("tag 35", 0, pack("<QQ", c.DT_REL, 0), "relocations without addends (DT_REL) are not known here"),
         ("tag 36", 0, pack("<QQ", 12, BASE + PAGE), "0x11000 is in .hip_fatbin, and not known to be movable"),
         ("ELF", 24, pack("<Q", BASE + PAGE), "0x11000 is in .hip_fatbin, and not known to be movable"),
@@ -307,6 +372,18 @@ def damaged(where: str, field: bytes, at: int) -> bytes:
 )
 def test_libraries_that_are_not_sliced(where: str, at: int, field: bytes, reason: str) -> None:
     assert reason in error(damaged(where, field, at), "gfx1030")
+
+
+@pytest.mark.parametrize("where", [".hip_fatbin", "LOAD"])
+@pytest.mark.parametrize("part", [Part(FIRST), Part(compressed(FIRST))], ids=["shrinks", "grows"])
+def test_alignments_that_would_be_paid_with_zeros(where: str, part: Part) -> None:
+    data = bytearray(Sample((part,)).build())
+    elf = read_elf(io.BytesIO(data), "")
+    section = next(section for section in elf.section_headers if section.name == ".hip_fatbin")
+    pack_into("<Q", data, (elf.loads[0] if where == "LOAD" else section).position + 48, 1 << 25)
+    assert f"{where} is aligned to 0x2000000 bytes; expected 0x1000000 at most" in error(
+        bytes(data), "gfx1030", "gfx906"
+    )
 
 
 def test_libraries_for_other_machines() -> None:

@@ -263,6 +263,8 @@ def verneed_entries(source: Source, elf: ElfFile) -> list[tuple[int, int, list[i
         for _ in range(versions):
             *_, name, skip = source.unpack(VERNAUX, aux, "a symbol version requirement")
             names.append(name)
+            if not skip:
+                break
             aux += skip
         found.append((at, file, names))
         if not following:

@@ -33,6 +33,14 @@ def test_facts() -> None:
     assert not elf.is_stripped
 
 
+def test_required_versions_end_where_the_last_one_says_so() -> None:
+    """As for the loader. By the count alone, a damaged file has the same one 65,535 times."""
+    data = bytearray(Sample(versions=(("libc.so.6", ("GLIBC_2.34", "GLIBC_2.2.5")),)).build())
+    section = next(section for section in read(bytes(data)).section_headers if section.name == ".gnu.version_r")
+    struct.pack_into("<H", data, section.offset + 2, 65535)
+    assert read(bytes(data)).versions_needed == {"libc.so.6": ("GLIBC_2.34", "GLIBC_2.2.5")}
+
+
 def test_absent_facts() -> None:
     elf = read(Sample(soname=None, needed=(), versions=(), sections=False).build())
     assert (elf.soname, elf.needed, elf.rpath, elf.runpath, elf.versions_needed) == (None, (), None, None, {})

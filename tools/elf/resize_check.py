@@ -18,6 +18,8 @@ from tools.elf.source import Source
 ADDRESS_TAGS: Final = frozenset(
     (3, 4, 5, 6, 7, 12, 13, 17, 21, 23, 25, 26, 32, 36, 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE)
 )
+#: No page is larger, in bytes; files are padded up to what they ask for.
+MAX_ALIGNMENT: Final = 1 << 24
 #: What a file says of itself that does not depend on where things are.
 _FACTS: Final = (
     "type",
@@ -44,6 +46,10 @@ def require_resizable(source: Source, elf: ElfFile, index: int) -> ProgramHeader
         raise source.error(section.position, f"{section.name} is not loaded from the file")
     if section.addralign & (section.addralign - 1):
         raise source.error(section.position, f"{section.name} is aligned to {section.addralign}, not to a power of two")
+    aligned = [(section.name, section.position, section.addralign)]
+    for name, position, align in [*aligned, *(("PT_LOAD", load.position, load.align) for load in elf.loads)]:
+        if align > MAX_ALIGNMENT:
+            raise source.error(position, f"{name} is aligned to {align:#x} bytes; expected {MAX_ALIGNMENT:#x} at most")
     _require_loadable(source, elf)
     loads = [load for load in elf.loads if load.offset < end and start < load.file_end]
     whole = [load for load in loads if load.offset <= start and end <= load.file_end]
@@ -65,9 +71,8 @@ def _require_known(source: Source, elf: ElfFile, section: SectionHeader) -> None
         if section.addr <= address < section.addr + section.size:
             raise source.error(position, f"{address:#x} is in {section.name}, and not known to be movable")
     if any(other.type in (c.SHT_RELA, c.SHT_REL) and not other.flags & c.SHF_ALLOC for other in elf.section_headers):
-        raise source.error(
-            section.position, "relocations were kept when it was linked (--emit-relocs): they would be wrong"
-        )
+        reason = "relocations were kept when it was linked (--emit-relocs): they would be wrong"
+        raise source.error(section.position, f"{reason}. Link it without them, or take them out with strip")
     if elf.dynamic_value(c.DT_REL) is not None:
         raise source.error(elf.dynamic[0].position, "relocations without addends (DT_REL) are not known here")
     if elf.dynamic_value(c.DT_SYMTAB) is not None and dynamic_symbol_section(elf) is None:
@@ -83,6 +88,12 @@ def _require_loadable(source: Source, elf: ElfFile) -> None:
             raise source.error(load.position, "a PT_LOAD segment has more bytes in the file than in memory")
         if (load.offset - load.vaddr) % MIN_PAGE:
             raise source.error(load.position, "a PT_LOAD segment's file offset and address differ within a page")
+    # The same byte at two addresses: it could not be at both in the new file, once what is between them changes.
+    for before, after in pairwise(sorted((load for load in elf.loads if load.filesz), key=lambda load: load.offset)):
+        if after.offset < before.file_end:
+            end = min(before.file_end, after.file_end)
+            reason = f"PT_LOAD segments overlap in the file: bytes {after.offset:#x} to {end:#x}"
+            raise source.error(after.position, f"{reason} belong to {before.vaddr:#x} and to {after.vaddr:#x}")
     own = elf.program_header(c.PT_PHDR)
     if own is not None and own.offset != elf.phoff:
         raise source.error(own.position, f"PT_PHDR tells of {own.offset:#x}, but program headers are at {elf.phoff:#x}")

@@ -1,0 +1,78 @@
+"""What device code a file holds, as LLVM's clang-offload-bundler says: a second opinion on `tools.device`.
+
+    bundles = unbundled(path, folder)
+
+pyelftools finds the section, the bundles begin where their magic number is on a page, and the bundler takes them apart.
+"""
+
+import hashlib
+import mmap
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from tests.e2e.real_rocm import run
+from tests.e2e.thin_code import Bundle, Code
+
+#: How plain bundles and compressed ones begin, and on what.
+COMPRESSED = b"CCOB"
+MAGIC = (b"__CLANG_OFFLOAD_BUNDLE__", COMPRESSED)
+PAGE = 4096
+PROGRAM = "clang-offload-bundler"
+
+
+def bundler(versions: Sequence[int] = range(30, 16, -1)) -> str:
+    """Return the path of the newest clang-offload-bundler of these versions. Ends the program if there is none."""
+    names = [f"{PROGRAM}-{version}" for version in versions]
+    found = next(filter(None, map(shutil.which, [*names, PROGRAM])), None)
+    if found is None:
+        raise SystemExit(f"no {PROGRAM}, of versions {versions[-1]} to {versions[0]}: install Debian's clang-tools")
+    return found
+
+
+def sections(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield file offset and size in bytes of each section of device code."""
+    with path.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if section.name == ".hip_fatbin" and section["sh_size"]:
+                yield section["sh_offset"], section["sh_size"]
+
+
+def raw_bundles(path: Path) -> Iterator[bytes]:
+    """Yield the bundles in the sections of a library, each plain one with the zeros behind it."""
+    with path.open("rb") as file, closing(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)) as data:
+        for offset, size in sections(path):
+            starts = [at for at in range(offset, offset + size, PAGE) if data[at : at + 24].startswith(MAGIC)]
+            for start, end in zip(starts, [*starts[1:], offset + size], strict=True):
+                bundle = data[start:end]
+                # LLVM 18 takes a compressed bundle to end with its file. The last byte of a zstd block is not zero.
+                yield bundle.rstrip(b"\0") if bundle.startswith(COMPRESSED) else bundle
+
+
+def unbundled(path: Path, folder: Path, program: str) -> list[Bundle]:
+    """Take all bundles of a library apart, one after the other, in an empty folder."""
+    return [take_apart(data, folder, program) for data in raw_bundles(path)]
+
+
+def take_apart(data: bytes, folder: Path, program: str) -> Bundle:
+    """Take one bundle apart. Ends the program if the bundler cannot.
+
+    The host's entry, which is empty in all that clang makes, is only listed: LLVM 17 does not find it by its own name.
+    """
+    source = folder / "bundle"
+    source.write_bytes(data)
+    base = (program, "--type=o", f"--input={source}")
+    listed = run(*base, "--list").split()
+    codes = [Code(entry, 0, hashlib.sha256().hexdigest()) for entry in listed if entry.startswith("host-")]
+    outputs = {entry: folder / f"{number}.o" for number, entry in enumerate(listed) if not entry.startswith("host-")}
+    if outputs:
+        run(*base, "--unbundle", f"--targets={','.join(outputs)}", *(f"--output={one}" for one in outputs.values()))
+    for entry, output in outputs.items():
+        content = output.read_bytes()
+        codes.append(Code(entry, len(content), hashlib.sha256(content).hexdigest()))
+        output.unlink()
+    source.unlink()
+    return tuple(sorted(codes))
