@@ -40,9 +40,9 @@ class CatalogTest(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.directory = Path(holder.name)
         self.stage = self.directory / STAGE
-        self.write("lib/data.txt", "one")
+        self.write("lib/data", "one")
         self.write("share/naïve a+b@c:d.txt", "name")
-        (self.stage / "lib/link").symlink_to("data.txt")
+        (self.stage / "lib/link").symlink_to("data")
         (self.stage / "lib/dangling").symlink_to("nowhere")
         self.manifest = self.directory / ARTIFACT / "artifact_manifest.txt"
         self.manifest.write_text("core/clr/stage\n")
@@ -72,9 +72,9 @@ class CatalogTest(unittest.TestCase):
     def test_the_next_build_notices_every_change(self) -> None:
         """Additions, removals, contents, modes, and texts of links, dangling or not."""
         plan = self.plan()
-        assert plan["lib/data.txt"]["treatment"] == "keep"
+        assert plan["lib/data"]["treatment"] == "keep"
         assert plan["share/naïve a+b@c:d.txt"]["treatment"] == "keep"
-        assert plan["lib/link"]["link"] == "data.txt"
+        assert plan["lib/link"]["link"] == "data"
 
         self.write("lib/added.txt", "new")
         assert "lib/added.txt" in self.plan()
@@ -83,13 +83,13 @@ class CatalogTest(unittest.TestCase):
         self.write("new directory/deep/file.txt", "new")
         assert "new directory/deep/file.txt" in self.plan()
 
-        assert self.plan()["lib/data.txt"]["type"] == "data"
-        self.write("lib/data.txt", "#!/bin/sh\n")
-        assert self.plan()["lib/data.txt"]["type"] == "script"
+        assert self.plan()["lib/data"]["type"] == "data"
+        self.write("lib/data", "#!/bin/sh\n")
+        assert self.plan()["lib/data"]["type"] == "script"
 
-        (self.stage / "lib/data.txt").chmod(0o755)
+        (self.stage / "lib/data").chmod(0o755)
         plan = self.plan()
-        assert plan["lib/data.txt"]["mode"] == "0755"
+        assert plan["lib/data"]["mode"] == "0755"
         assert plan["lib/link"]["treatment"] == "launcher"
 
         for name, text in (("link", "../share/naïve a+b@c:d.txt"), ("dangling", "nowhere else")):
@@ -134,7 +134,7 @@ class CatalogTest(unittest.TestCase):
     def test_archives_give_the_same_wheel_as_folders(self) -> None:
         """Alone, and beside a folder, of each kind; modes and links and all."""
         other = self.second_artifact()
-        (self.stage / "lib/data.txt").chmod(0o640)
+        (self.stage / "lib/data").chmod(0o640)
         expected = self.built()
         for suffix in (".tar.gz", ".tar.xz", ".tar.zst"):
             archive = self.replace_by_archive(other, suffix)
@@ -149,7 +149,7 @@ class CatalogTest(unittest.TestCase):
         """Not when a folder beside it changes; and one that is not needed, never."""
         archive = self.replace_by_archive(ARTIFACT, ".tar.zst")
         unneeded = plant(self.directory / "blas_lib_gfx942.tar.gz", [file("no manifest")])
-        assert self.plan()["lib/data.txt"]["type"] == "data"
+        assert self.plan()["lib/data"]["type"] == "data"
         output_base = bazelw(str(self.directory), "output_base", command="info", options=("--ui_event_filters=-info",))
         external = Path(output_base.stdout.splitlines()[-1], "external")
         (unpacked,) = external.glob(f"*rocm_artifacts_directory.{ARTIFACT}/unpacked")
@@ -160,12 +160,12 @@ class CatalogTest(unittest.TestCase):
         assert self.plan()["bin/tool"]["mode"] == "0700"
         assert (unpacked.stat().st_ino, unpacked.stat().st_ctime_ns) == (first.st_ino, first.st_ctime_ns)
 
-        plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data.txt", b"#!/bin/sh\n", 0o755)])
+        plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data", b"#!/bin/sh\n", 0o755)])
         plan = self.plan()
-        assert (plan["lib/data.txt"]["type"], plan["lib/data.txt"]["mode"]) == ("script", "0755")
+        assert (plan["lib/data"]["type"], plan["lib/data"]["mode"]) == ("script", "0755")
         assert "lib/link" not in plan
         archive.unlink()
-        assert "lib/data.txt" not in self.plan()
+        assert "lib/data" not in self.plan()
         unneeded.unlink()
 
     def test_archives_that_are_refused(self) -> None:
@@ -226,7 +226,7 @@ class CatalogTest(unittest.TestCase):
 
     def test_two_artifacts_with_different_content(self) -> None:
         """Of the same size: only the contents tell."""
-        other = self.directory / "core-hip_run_generic/core/clr/stage/lib/data.txt"
+        other = self.directory / "core-hip_run_generic/core/clr/stage/lib/data"
         other.parent.mkdir(parents=True)
         (self.directory / "core-hip_run_generic/artifact_manifest.txt").write_text("core/clr/stage\n")
         other.write_text("one")
@@ -234,8 +234,8 @@ class CatalogTest(unittest.TestCase):
         assert result.returncode == 0, result.stdout
         other.write_text("two")
         self.assert_refused(
-            "core-hip_lib_generic/core/clr/stage/lib/data.txt",
-            "core-hip_run_generic/core/clr/stage/lib/data.txt",
+            "core-hip_lib_generic/core/clr/stage/lib/data",
+            "core-hip_run_generic/core/clr/stage/lib/data",
             "expected equal content",
         )
 

@@ -174,6 +174,7 @@ class Sample:
         entries += [(DT_RELA, place(".rela.dyn", rela)), (DT_RELASZ, len(rela))]
         words = b"".join(pack("<Q", word) for word in relr_words(relr))
         entries += [(DT_RELR, place(".relr.dyn", words)), (DT_RELRSZ, len(words))]
+        entries += [(c.DT_STRTAB, place(".dynstr", b"\0", c.SHT_STRTAB, 1)), (c.DT_STRSZ, 1)]
         place(".dynamic", b"".join(pack("<qQ", *entry) for entry in (*entries, (c.DT_NULL, 0))), c.SHT_DYNAMIC)
 
 
