@@ -2,8 +2,8 @@
 
     python3 -m tests.e2e.thin_actions_test
 
-Run it from the top of the workspace; it needs nothing else. A unit is packed once for all packages, and what comes out as
-it was for one of them is not linked again.
+Run it from the top of the workspace; it needs nothing else. A unit is packed once for all packages, and what comes out
+as it was for one of them is not linked again.
 """
 
 import os
