@@ -7,6 +7,7 @@ Needs nothing but this workspace: each test runs bazelw on an artifacts director
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -97,12 +98,13 @@ class CatalogTest(unittest.TestCase):
             (self.stage / "lib" / name).symlink_to(text)
             assert self.plan()[f"lib/{name}"]["link"] == text
 
-    def built(self, name: str = "rocm_sdk_core") -> bytes:
+    def built(self) -> bytes:
         """Build core's wheel and return its bytes."""
         result = bazelw(str(self.directory), "//packaging:core_wheel")
         assert result.returncode == 0, result.stdout
-        (wheel,) = (WORKSPACE / "bazel-bin/packaging").glob(f"{name}-*.whl")
-        return wheel.read_bytes()
+        # Others, of other versions, may lie beside it.
+        (wheel,) = re.findall(r"bazel-bin/packaging/rocm_sdk_core-\S+\.whl", result.stdout)
+        return (WORKSPACE / wheel).read_bytes()
 
     def replace_by_archive(self, artifact: str, suffix: str) -> Path:
         """Put an archive in the place of an artifact's folder; returns its path."""
