@@ -103,8 +103,9 @@ class CatalogTest(unittest.TestCase):
         result = bazelw(str(self.directory), "//packaging:core_wheel")
         assert result.returncode == 0, result.stdout
         # Others, of other versions, may lie beside it.
-        (wheel,) = re.findall(r"bazel-bin/packaging/rocm_sdk_core-\S+\.whl", result.stdout)
-        return (WORKSPACE / wheel).read_bytes()
+        wheel = re.search(r"bazel-bin/packaging/rocm_sdk_core-\S+\.whl", result.stdout)
+        assert wheel, result.stdout
+        return (WORKSPACE / wheel[0]).read_bytes()
 
     def replace_by_archive(self, artifact: str, suffix: str) -> Path:
         """Put an archive in the place of an artifact's folder; returns its path."""
