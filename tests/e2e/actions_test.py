@@ -7,20 +7,10 @@ docs/how-it-works.md. Bulk data that is packed although nothing of it changed is
 """
 
 import os
-import tempfile
-import time
 import unittest
-from pathlib import Path
-from typing import ClassVar
 
-from tests.e2e.builds import Build, Workspace, built
+from tests.e2e.counted import BIG, RUN, CountedTest
 from tools.elf.sample import Sample
-
-#: More than `BIG_FILE_BYTES` of the catalog: such a file has actions of its own.
-BIG = bytes(range(256)) * (33 << 12)
-#: Sets a run apart from those before it in the same output base, of which outputs may still be there.
-RUN = f"{time.time_ns()}"
-COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink", "RocmSdist")
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:
@@ -45,41 +35,10 @@ PACKAGES = {"core", "devel", "device_gfx1100", "libraries"}
 WHEELS = sorted(f"{package}_wheel" for package in PACKAGES)
 
 
-class ActionsTest(unittest.TestCase):
-    """Each test changes one thing of an SDK that is built, builds again and counts."""
+class ActionsTest(CountedTest):
+    """Each test changes one thing."""
 
-    directory: ClassVar[Path]
-    workspace: ClassVar[Workspace]
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Lays the artifacts out and builds all."""
-        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
-        cls.addClassCleanup(holder.cleanup)
-        cls.directory = Path(holder.name)
-        for path, content in FILES.items():
-            cls.write(path, content)
-            (cls.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
-        cls.workspace = Workspace(artifacts=cls.directory, options=(f"--//packaging:version=7.10.0.dev{RUN}",))
-        built(cls.build())
-
-    @classmethod
-    def write(cls, path: str, content: bytes) -> None:
-        """Write a file of an artifact."""
-        file = cls.directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-    @classmethod
-    def build(cls, *options: str) -> Build:
-        """Build every distribution."""
-        return built(cls.workspace.build("//packaging:all_wheels", options=options))
-
-    def assert_ran(self, build: Build, **expected: list[str]) -> None:
-        """Assert which targets' actions were executed, by mnemonic; those not named ran none."""
-        ran = {mnemonic: [action.label.partition(":")[2] for action in build.ran(mnemonic)] for mnemonic in COUNTED}
-        ran = {mnemonic: labels for mnemonic, labels in ran.items() if labels}
-        assert ran == expected, f"expected {expected}; ran {ran}"
+    files = FILES
 
     def test_nothing_changed(self) -> None:
         """A second build runs nothing."""

@@ -7,25 +7,16 @@ as it was for one of them is not linked again.
 """
 
 import os
-import tempfile
-import time
 import unittest
-from pathlib import Path
-from typing import ClassVar
 
-from tests.e2e.builds import Build, Workspace, built
+from tests.e2e.counted import BIG, RUN, CountedTest
 from tools.device.sample import HOST, PREFIX, Part, Sample, bundle
 
-#: More than `BIG_FILE_BYTES` of the catalog: such a file has actions of its own.
-HOST_CODE = bytes(range(256)) * (33 << 12)
-#: Sets a run apart from those before it in the same output base, of which outputs may still be there.
-RUN = time.time_ns()
-COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink", "RocmSdist")
 TARGETS = ("gfx1030", "gfx90a")
 WHEELS = [f"libraries_{target}_wheel" for target in TARGETS]
 
 
-def library(host: bytes = HOST_CODE, **changed: bytes) -> bytes:
+def library(host: bytes = BIG, **changed: bytes) -> bytes:
     """Make a library with device code for all targets."""
     code = {target: changed.get(target, f"{target} {RUN}".encode().ljust(9000)) for target in TARGETS}
     entries = [(HOST, b""), *((PREFIX + target, code[target]) for target in TARGETS)]
@@ -44,63 +35,31 @@ FILES = {
 PACKED = ["thin_libraries_gfx9-all"]
 
 
-class ThinActionsTest(unittest.TestCase):
-    """Each test changes one thing of an SDK that is built, builds again and counts."""
+class ThinActionsTest(CountedTest):
+    """Each test changes one thing."""
 
-    directory: ClassVar[Path]
-    workspace: ClassVar[Workspace]
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Lays the artifacts out and builds all."""
-        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
-        cls.addClassCleanup(holder.cleanup)
-        cls.directory = Path(holder.name)
-        for path, content in FILES.items():
-            cls.write(path, content)
-            (cls.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
-        options = ("--repo_env=ROCM_LAYOUT=thin", f"--repo_env=ROCM_TARGETS={','.join(TARGETS)}")
-        version = f"--//packaging:version=7.10.0.dev{RUN}"
-        cls.workspace = Workspace(artifacts=cls.directory, options=(*options, version))
-        built(cls.build())
-
-    @classmethod
-    def write(cls, path: str, content: bytes) -> None:
-        """Write a file of an artifact."""
-        file = cls.directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-    @classmethod
-    def build(cls) -> Build:
-        """Build every distribution."""
-        return built(cls.workspace.build("//packaging:all_wheels"))
-
-    def assert_ran(self, **expected: list[str]) -> Build:
-        """Build, and assert which targets' actions were executed, by mnemonic; those not named ran none."""
-        build = self.build()
-        ran = {mnemonic: [action.label.partition(":")[2] for action in build.ran(mnemonic)] for mnemonic in COUNTED}
-        ran = {mnemonic: labels for mnemonic, labels in ran.items() if labels}
-        assert ran == expected, f"expected {expected}; ran {ran}"
-        return build
+    files = FILES
+    options = ("--repo_env=ROCM_LAYOUT=thin", f"--repo_env=ROCM_TARGETS={','.join(TARGETS)}")
 
     def test_nothing_changed(self) -> None:
         """A second build runs nothing."""
-        self.assert_ran()
+        self.assert_ran(self.build())
 
     def test_the_code_for_one_target_changed(self) -> None:
         """One library is sliced again; the package of the other target is as it was."""
         self.write("blas_lib_gfx9-all/stage/lib/libblas.so", library(gfx1030=b"other code".ljust(9000)))
-        build = self.assert_ran(
-            RocmInspect=["blas_lib_gfx9-all"], RocmPack=PACKED, RocmSbom=WHEELS[:1], RocmLink=WHEELS[:1]
+        build = self.build()
+        self.assert_ran(
+            build, RocmInspect=["blas_lib_gfx9-all"], RocmPack=PACKED, RocmSbom=WHEELS[:1], RocmLink=WHEELS[:1]
         )
         (pack,) = build.ran("RocmPack")
         assert "big/stage/lib/libblas.so" in pack.output
 
     def test_the_host_code_changed(self) -> None:
         """One library is sliced again, for all packages."""
-        self.write("blas_lib_gfx9-all/stage/lib/libfft.so", library(host=HOST_CODE[::-1]))
-        build = self.assert_ran(RocmInspect=["blas_lib_gfx9-all"], RocmPack=PACKED, RocmSbom=WHEELS, RocmLink=WHEELS)
+        self.write("blas_lib_gfx9-all/stage/lib/libfft.so", library(host=BIG[::-1]))
+        build = self.build()
+        self.assert_ran(build, RocmInspect=["blas_lib_gfx9-all"], RocmPack=PACKED, RocmSbom=WHEELS, RocmLink=WHEELS)
         (pack,) = build.ran("RocmPack")
         assert "big/stage/lib/libfft.so" in pack.output
 
@@ -108,7 +67,11 @@ class ThinActionsTest(unittest.TestCase):
         """It is in its target's package alone."""
         self.write("blas_lib_gfx9-all/stage/lib/kernels/K_gfx90a.co", b"CODE")
         self.assert_ran(
-            RocmInspect=["blas_lib_gfx9-all"], RocmPack=["devel", *PACKED], RocmSbom=WHEELS[1:], RocmLink=WHEELS[1:]
+            self.build(),
+            RocmInspect=["blas_lib_gfx9-all"],
+            RocmPack=["devel", *PACKED],
+            RocmSbom=WHEELS[1:],
+            RocmLink=WHEELS[1:],
         )
 
 
