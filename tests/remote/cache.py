@@ -9,6 +9,7 @@ fetched beforehand: prints how long that took, and the ratios of the medians.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -90,6 +91,7 @@ def measure(checkout: Checkout, runs: int) -> None:
             checkout.clean()
             checkout.workspace.run("shutdown")
             checkout.fetch()
+            os.sync()  # What the build before has written is not this one's to wait for.
             build = checkout.workspace.build(TARGET, options=("--symlink_prefix=/", *options))
             seconds[way].append(built(build).seconds)
             print(f"{way}: {build.seconds:.1f} s", flush=True)
