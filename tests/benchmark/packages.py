@@ -126,7 +126,8 @@ def measure_all(args: argparse.Namespace, scratch: Path) -> tuple[dict[int, repo
 def publish(scaled: dict[int, report.Costs], sequential: Cost | None, output: Path | None) -> None:
     """Print the tables and, if there is a place for them, write all results there."""
     costs = scaled[min(scaled)]
-    tables = [report.costs_table(costs, sequential), report.memory_table(costs)]
+    compared = costs | ({report.SEQUENTIAL: [sequential]} if sequential else {})
+    tables = [report.costs_table(compared, report.SEQUENTIAL), report.memory_table(costs)]
     if len(scaled) > 1:
         tables.append(report.scale_table(scaled))
     text = "\n".join(tables)
@@ -137,7 +138,7 @@ def publish(scaled: dict[int, report.Costs], sequential: Cost | None, output: Pa
     (output / "packages.md").write_text(text, encoding="utf-8")
     results = json.dumps(report.document(scaled, sequential), indent=1)
     (output / "packages.json").write_text(results + "\n", encoding="utf-8")
-    report.draw_costs(costs, sequential, output / "packages.svg")
+    report.draw_costs(compared, output / "packages.svg")
     if len(scaled) > 1:
         report.draw_scale(scaled, output / "scale.svg")
     progress(f"written: {output}/packages.md, .json, .svg")

@@ -15,6 +15,8 @@ from tests.benchmark.cost import Cost
 
 #: Of each scenario, by its name, the cost of each run.
 Costs = dict[str, list[Cost]]
+#: What the flow to compare with is called among scenarios.
+SEQUENTIAL = "patchelf + wheel pack"
 #: Of lines in a chart.
 COLORS = ("#e41a1c", "#377eb8", "#4daf4a", "#984ea3", "#ff7f00", "#a65628", "#f781bf", "#333333")
 
@@ -33,7 +35,7 @@ def median(costs: Sequence[Cost]) -> Cost:
 
 def _row(name: str, cost: Cost, baseline: Cost | None) -> list[str]:
     def versus(ours: float, theirs: float) -> str:
-        return f" ({ours / theirs:.3f})" if baseline and theirs else ""
+        return f" ({ours / theirs:.3f})" if baseline not in (None, cost) and theirs else ""
 
     base = baseline or cost
     ratio = cost.written / cost.produced if cost.produced else 0.0
@@ -55,13 +57,11 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def costs_table(costs: Costs, baseline: Cost | None) -> str:
-    """Return the table of all scenarios: medians, and in parentheses each as a ratio to the sequential flow."""
+def costs_table(costs: Costs, baseline: str) -> str:
+    """Return the table of all scenarios: medians, and in parentheses ratios to the baseline, if that was run."""
     head = ["", "wall s", "CPU s", "peak memory MB", "written GB", "produced GB", "written per byte produced"]
-    rows = [_row(name, median(runs), baseline) for name, runs in costs.items()]
-    if baseline:
-        rows.append(_row("patchelf + wheel pack", baseline, None))
-    return markdown(head, rows)
+    base = median(costs[baseline]) if baseline in costs else None
+    return markdown(head, [_row(name, median(runs), base) for name, runs in costs.items()])
 
 
 def memory_table(costs: Costs) -> str:
@@ -110,11 +110,9 @@ def document(scaled: dict[int, Costs], baseline: Cost | None) -> dict[str, Any]:
     }
 
 
-def draw_costs(costs: Costs, baseline: Cost | None, output: Path) -> None:
-    """Draw the wall time of each scenario, and of the sequential flow, as SVG."""
+def draw_costs(costs: Costs, output: Path) -> None:
+    """Draw the wall time of each scenario as SVG."""
     bars = [(median(runs).seconds, name) for name, runs in costs.items()]
-    if baseline:
-        bars.append((baseline.seconds, "patchelf + wheel pack"))
     chart = leather.Chart("Wall time, s")
     chart.add_bars([(round(seconds, 2), name) for seconds, name in bars], fill_color=COLORS[1])
     chart.to_svg(str(output), width=900, height=60 + 40 * len(bars))

@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import leather
@@ -110,7 +110,8 @@ def report(actions: Sequence[Action], seconds: float, args: argparse.Namespace) 
         "seconds of the critical path": round(critical_path(actions), 1),
         "bytes of artifacts and tools that Bazel uploads once": source_bytes(actions),
     }
-    (args.output / "scaling.json").write_text(json.dumps({"facts": facts, "predictions": found}, indent=2) + "\n")
+    results = {"facts": facts, "predictions": found, "actions": [asdict(action) for action in actions]}
+    (args.output / "scaling.json").write_text(json.dumps(results) + "\n")
     head = ["action", "number", "seconds", "longest", "GB read", "GB written"]
     rows = [[str(workers), *(f"{found[factor][workers][0]:.0f}" for factor in FACTORS)] for workers in WORKERS]
     moved = [f"{factor}x: {found[factor][max(WORKERS)][1] / 1e9:.0f} GB" for factor in FACTORS]

@@ -65,7 +65,7 @@ def _call(workspace: Workspace, *arguments: str) -> None:
         raise RuntimeError(f"bazelw {' '.join(arguments)}: exit code {result.returncode}\n{result.stdout}")
 
 
-def _cold(workspace: Workspace) -> None:
+def cold(workspace: Workspace) -> None:
     """Forget all that was built, and have a new server build the tools, which it needs for the embedded SDK."""
     _call(workspace, "clean")
     _call(workspace, "shutdown")
@@ -80,7 +80,7 @@ def _new_server(workspace: Workspace) -> None:
 def scenarios(artifacts: Path) -> list[Scenario]:
     """List the scenarios that these artifacts have files for, in the order in which they are run."""
     found = [
-        Scenario("cold", "nothing built but the tools", prepare=_cold),
+        Scenario("cold", "nothing built but the tools", prepare=cold),
         Scenario("no-op", "nothing changed"),
         *_libraries(artifacts),
     ]
@@ -105,7 +105,11 @@ def measure(
     """Make the change and measure the build that follows. Raises AssertionError when it fails."""
     built(workspace.build(*targets, options=options))  # whatever the scenario before left
     scenario.prepare(workspace)
-    options += scenario.change(number)
+    return measure_build(workspace, targets, options + scenario.change(number))
+
+
+def measure_build(workspace: Workspace, targets: tuple[str, ...], options: tuple[str, ...]) -> Cost:
+    """Measure a build by the server that runs. Raises AssertionError when it fails."""
     with Meter(int(workspace.info("server_pid"))) as meter:
         build = built(workspace.build(*targets, options=options))
     return replace(meter.cost, produced=produced(workspace, build))

@@ -1,0 +1,87 @@
+r"""Measures builds from nothing with different options, in turn: what a layout or a setting costs.
+
+    bazel run //tests/benchmark:variants -- --artifacts DIR --variant balanced= \
+        --variant "fast=--//rules/settings:compression=fast"
+
+Builds //packaging:all_wheels with the options of each variant, one after the other, as often as `--runs` says, and
+prints medians; in parentheses the ratios to the first variant. Before each build everything is forgotten but the
+tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count.
+"""
+
+import argparse
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.benchmark import report
+from tests.benchmark.scenarios import cold, measure_build
+from tests.benchmark.scratch import remove
+from tests.e2e.builds import Workspace, built
+
+TARGETS = ("//packaging:all_wheels",)
+
+
+def parse_variant(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split NAME=OPTIONS; options are quoted as for a shell. Raises ArgumentTypeError without a name."""
+    name, separator, options = text.partition("=")
+    if not name or not separator:
+        raise argparse.ArgumentTypeError(f"expected NAME=OPTIONS, got {text!r}; for no options, NAME=")
+    return name, tuple(shlex.split(options))
+
+
+def measure(workspace: Workspace, variants: Mapping[str, tuple[str, ...]], runs: int) -> report.Costs:
+    """Build each variant from nothing, in turn, so many times."""
+    for options in variants.values():
+        built(workspace.build(*TARGETS, options=("--nobuild", *options)))  # fetches
+    costs: report.Costs = {name: [] for name in variants}
+    for run in range(1, runs + 1):
+        for name, options in variants.items():
+            cold(workspace)
+            os.sync()  # What the build before has written is not this one's to wait for.
+            cost = measure_build(workspace, TARGETS, options)
+            costs[name].append(cost)
+            print(f"run {run} of {runs}: {name}: {cost.seconds:.1f} s", file=sys.stderr, flush=True)
+    return costs
+
+
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Parse the command line; paths are relative to where `bazel run` was typed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    where = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))
+    parser.add_argument(
+        "--artifacts", type=lambda text: Path(where, text).resolve(), required=True, help="artifacts directory"
+    )
+    parser.add_argument(
+        "--variant", type=parse_variant, action="append", required=True, metavar="NAME=OPTIONS", help="may be repeated"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="how often each is built (default: %(default)s)")
+    parser.add_argument("--scratch", type=Path, help="folder for builds (default: a temporary one)")
+    return parser.parse_args(argv)
+
+
+def main() -> int:
+    """Run the command line."""
+    args = parse()
+    with tempfile.TemporaryDirectory(prefix="rocm-variants-", dir=args.scratch) as folder:
+        workspace = Workspace(
+            Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]),
+            args.artifacts,
+            environment={"PATH": os.environ["PATH"]},
+            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
+            options=("--symlink_prefix=/",),
+        )
+        variants = dict(args.variant)
+        try:
+            costs = measure(workspace, variants, args.runs)
+        finally:
+            workspace.run("shutdown")
+            remove(Path(folder, "output_base"))
+    print(report.costs_table(costs, next(iter(variants))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
