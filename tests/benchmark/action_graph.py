@@ -101,28 +101,18 @@ def critical_path(actions: Sequence[Action], overhead: float = 0.0) -> float:
     return max(ends, default=0.0)
 
 
-def _urgency(actions: Sequence[Action]) -> list[float]:
-    """Return, of each action, the seconds of the longest chain that begins with it."""
-    chains = [action.seconds for action in actions]
-    for number in reversed(range(len(actions))):
-        for need in actions[number].after:
-            chains[need] = max(chains[need], actions[need].seconds + chains[number])
-    return chains
-
-
 def schedule(actions: Sequence[Action], service: Service) -> tuple[float, int]:
     """Return how many seconds the service takes, and how many bytes workers fetch and give back.
 
-    Each worker executes one action at a time and fetches each file once. Of the actions that can begin, the one with
-    the longest chain behind it goes to the worker that is free first.
+    Each worker executes one action at a time and fetches each file once. The action that has waited longest goes to
+    the worker that is free first: a service knows nothing of what comes after it.
     """
-    chains, open_needs = _urgency(actions), [len(action.after) for action in actions]
+    open_needs = [len(action.after) for action in actions]
     followers: list[list[int]] = [[] for _ in actions]
     for number, action in enumerate(actions):
         for need in action.after:
             followers[need].append(number)
-    ready = [(-chains[number], number) for number, count in enumerate(open_needs) if not count]
-    heapq.heapify(ready)
+    ready = [(0.0, number) for number, count in enumerate(open_needs) if not count]
     free = [(0.0, worker) for worker in range(service.workers)]
     there: list[set[str]] = [set() for _ in free]
     running: list[tuple[float, int]] = []
@@ -143,5 +133,5 @@ def schedule(actions: Sequence[Action], service: Service) -> tuple[float, int]:
         for follower in followers[number]:
             open_needs[follower] -= 1
             if not open_needs[follower]:
-                heapq.heappush(ready, (-chains[follower], follower))
+                heapq.heappush(ready, (now, follower))
     return now, moved

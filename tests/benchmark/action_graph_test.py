@@ -34,6 +34,11 @@ def test_workers_share_what_can_run_at_the_same_time(workers: int, seconds: floa
     assert schedule(graph(SPAWNS), Service(workers, FAST, 0.0))[0] == pytest.approx(seconds)
 
 
+def test_what_has_waited_longest_begins_first() -> None:
+    longest = spawn("third", 5.0, {"tool": 1000})
+    assert schedule(graph([*SPAWNS, longest]), Service(2, FAST, 0.0))[0] == pytest.approx(7.0)
+
+
 def test_an_overhead_counts_for_each_action() -> None:
     assert schedule(graph(SPAWNS), Service(1, FAST, 1.0))[0] == pytest.approx(9.0)
 
