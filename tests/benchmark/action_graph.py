@@ -6,7 +6,8 @@ long it takes on machines that are not there: a model, which `tests.benchmark.sc
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tests.remote.spawns import Spawn
 
@@ -61,6 +62,16 @@ def graph(spawns: Sequence[Spawn]) -> list[Action]:
         )
         for number in order
     ]
+
+
+def documents(actions: Sequence[Action]) -> list[dict[str, Any]]:
+    """Return the actions as JSON data."""
+    return [asdict(action) for action in actions]
+
+
+def from_documents(data: Sequence[dict[str, Any]]) -> list[Action]:
+    """Return the actions of `documents`."""
+    return [Action(**{**action, "after": tuple(action["after"])}) for action in data]
 
 
 def copies(actions: Sequence[Action], factor: int) -> list[Action]:

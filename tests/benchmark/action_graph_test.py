@@ -1,8 +1,10 @@
 """The model of a service, on graphs whose answer is known."""
 
+import json
+
 import pytest
 
-from tests.benchmark.action_graph import Service, copies, critical_path, graph, schedule
+from tests.benchmark.action_graph import Service, copies, critical_path, documents, from_documents, graph, schedule
 from tests.remote.spawns import Spawn
 
 
@@ -22,6 +24,11 @@ FAST = 1e12
 def test_an_action_stands_behind_those_that_it_waits_for() -> None:
     actions = graph(SPAWNS)
     assert [(action.mnemonic, action.after) for action in actions] == [("first", ()), ("second", ()), ("last", (0, 1))]
+
+
+def test_a_graph_is_read_back_as_it_was_written() -> None:
+    actions = graph(SPAWNS)
+    assert from_documents(json.loads(json.dumps(documents(actions)))) == actions
 
 
 def test_the_critical_path_is_the_longest_chain() -> None:

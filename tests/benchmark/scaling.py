@@ -4,8 +4,8 @@
 
 Builds //packaging:all_wheels here, one action at a time, and reads from Bazel's execution log what each action took,
 read and wrote. From that it says how long a service with N workers like this machine takes, each of which executes one
-action at a time (`tests.benchmark.action_graph`). `--overhead` and `--bandwidth` are the service's: what
-`tests.remote.execution` prints of a real one. Writes scaling.md, scaling.json and scaling.svg.
+action at a time (`tests.benchmark.action_graph`). `--overhead` and `--bandwidth` are the service's; the former is what
+`tests.remote.replay` prints of a real one. Writes scaling.md, scaling.json and scaling.svg.
 """
 
 import argparse
@@ -14,12 +14,21 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import leather
 
-from tests.benchmark.action_graph import Action, Service, common_inputs, copies, critical_path, graph, schedule
+from tests.benchmark.action_graph import (
+    Action,
+    Service,
+    common_inputs,
+    copies,
+    critical_path,
+    documents,
+    graph,
+    schedule,
+)
 from tests.benchmark.report import COLORS, markdown
 from tests.benchmark.scratch import remove
 from tests.e2e.builds import Workspace, built
@@ -110,7 +119,7 @@ def report(actions: Sequence[Action], seconds: float, args: argparse.Namespace) 
         "seconds of the critical path": round(critical_path(actions), 1),
         "bytes of artifacts and tools that Bazel uploads once": source_bytes(actions),
     }
-    results = {"facts": facts, "predictions": found, "actions": [asdict(action) for action in actions]}
+    results = {"facts": facts, "predictions": found, "actions": documents(actions)}
     (args.output / "scaling.json").write_text(json.dumps(results) + "\n")
     head = ["action", "number", "seconds", "longest", "GB read", "GB written"]
     rows = [[str(workers), *(f"{found[factor][workers][0]:.0f}" for factor in FACTORS)] for workers in WORKERS]
@@ -130,8 +139,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, required=True, help="artifacts directory")
     parser.add_argument("--output", type=Path, required=True, help="folder for the results")
-    parser.add_argument("--bandwidth", type=float, default=500, help="MB a second to a worker (default: 500)")
-    parser.add_argument("--overhead", type=float, default=0.2, help="seconds per action beyond its command")
+    parser.add_argument("--bandwidth", type=float, default=500, help="MB a second to a worker (500)")
+    parser.add_argument(
+        "--overhead", type=float, default=0.37, help="seconds per action beyond its command (%(default)s)"
+    )
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rocm-scaling-") as folder:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.benchmark.action_graph import Action, Service, schedule
+from tests.benchmark.action_graph import Action, Service, from_documents, schedule
 from tests.remote.buildgrid import BuildGrid, make_programs
 from tests.remote.checkouts import Checkout, check_out
 from tests.remote.execution import PATIENCE, anew, command_line, in_scratch, remote_options
@@ -40,10 +40,8 @@ replayed = rule(_replayed, attrs = {"after": attr.label_list(), "seconds": attr.
 
 def read_graph(path: Path) -> list[Action]:
     """Read the actions of a measured build, without their bytes."""
-    return [
-        replace(Action(**{**action, "after": tuple(action["after"])}), inputs={}, outputs={})
-        for action in json.loads(path.read_text(encoding="utf-8"))["actions"]
-    ]
+    actions = from_documents(json.loads(path.read_text(encoding="utf-8"))["actions"])
+    return [replace(action, inputs={}, outputs={}) for action in actions]
 
 
 def write_package(actions: Sequence[Action], package: Path) -> None:
