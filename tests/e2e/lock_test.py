@@ -130,7 +130,7 @@ class LockTest(unittest.TestCase):
             f"URL/{path}",
             "Checksum was",
             "the archive of core-hip_lib_generic could not be fetched with the SHA-256",
-            "bazel run //tools/artifacts -- lock",
+            "bazel run @rules_rocm_python//tools/artifacts -- lock",
         )
         self.bucket.files[path] = good
         built(self.build("core_plan"))
@@ -176,7 +176,9 @@ class LockTest(unittest.TestCase):
         """Only who builds from it hears of it."""
         path = self.workspace.directory / LOCK
         path.unlink(missing_ok=True)
-        self.refused(f"{LOCK}: there is no such file; write it with `bazel run //tools/artifacts -- lock`")
+        self.refused(
+            f"{LOCK}: there is no such file; write it with `bazel run @rules_rocm_python//tools/artifacts -- lock`"
+        )
         for text, message in (
             ("{", "expected a JSON object"),
             ('{"version": 2}', "version is 2; expected 1"),
