@@ -2,6 +2,7 @@
 
 load("//packaging:distributions.bzl", "names_file")
 load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
+load("//packaging:selection.bzl", "of_devel")
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
@@ -117,30 +118,30 @@ def _libraries_package(name, artifacts, trees, family):
     _libraries_wheel(name, family)
     return name + "libraries" + suffix
 
-def _thin_libraries(name, artifacts, trees, family, thin):
+def _thin_libraries(name, artifacts, trees, family, declared):
     """Declares the libraries packages for single targets out of a family's artifacts, and their wheels; returns their targets."""
     trees = trees | {"libraries": _tree("rocm_sdk_libraries_{target}")}
     rocm_thin_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
-        absent = thin.absent,
+        absent = declared.absent,
         artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic", family]),
         builds_on = [name + "core"],
         exclude = LIBRARIES.exclude,
-        left_out = thin.left_out,
+        left_out = declared.left_out,
         rpath = _searched(LIBRARIES.rpath, trees),
-        targets = thin.families[family],
+        targets = declared.packages,
         tree = trees["libraries"],
         version_suffix = _VERSION_SUFFIX,
     )
-    for target in thin.families[family]:
+    for target in declared.packages:
         rocm_thin_package(
             name = name + "libraries_" + target,
             packages = name + "thin_libraries_" + family,
             target = target,
         )
         _libraries_wheel(name, target)
-    return [name + "libraries_" + target for target in thin.families[family]]
+    return [name + "libraries_" + target for target in declared.packages]
 
 def _libraries_wheel(name, target):
     """Declares the wheel of the libraries package, of a family or a target if that is given."""
@@ -208,12 +209,9 @@ def _profiler(name, artifacts, trees):
     )
     return [name + "profiler"]
 
-def _devel(name, artifacts, trees, split, families, builds_on):
+def _devel(name, artifacts, trees, split, targets, builds_on):
     names = {pattern: True for package in [CORE, LIBRARIES] for patterns in package.artifacts.values() for pattern in patterns}
     names = sorted(names) + DEVEL.additional_artifacts
-
-    # Headers and the like are the same for every family: those of the first serve all.
-    targets = ["generic"] + families[:1]
     rocm_package(
         name = name + "devel",
         package = "devel",
@@ -306,7 +304,7 @@ def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
         packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
     if has_profiler:
         packages["profiler"] = {"distribution": "rocm-profiler", "import": "rocm_profiler", "tree": trees["profiler"]}
-    preferred = [target for target in dist_targets if target in targets] + targets
+    preferred = [name for target in dist_targets for name in targets if target in members.get(name, [name])] + targets
     return {
         "default_target": preferred[0] if preferred else "",
         "layout": layout,
@@ -333,19 +331,19 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
             features.setdefault(_base_target(artifact.target), {})[artifact.target] = True
     targets = sorted(features)
     core = _core(name, artifacts, trees)
-    families = [] if split else targets
+    devel_targets = of_devel(split, targets, thin)
     by_name = {}
     if split:
         libraries = [_libraries_package(name, artifacts, trees, None)]
         libraries += [_device(name, artifacts, trees, target, sorted(features[target])) for target in targets]
     elif thin:
-        libraries = [package for family in thin.families for package in _thin_libraries(name, artifacts, trees, family, thin)]
-        by_name = {target: members for names in thin.families.values() for target, members in names.items()}
+        libraries = [package for family in thin for package in _thin_libraries(name, artifacts, trees, family, thin[family])]
+        by_name = {target: members for declared in thin.values() for target, members in declared.packages.items()}
         targets = sorted(by_name)
     else:
         libraries = [_libraries_package(name, artifacts, trees, family) for family in targets]
     profiler = _profiler(name, artifacts, trees)
-    devel = _devel(name, artifacts, trees, split, families, core + libraries)
+    devel = _devel(name, artifacts, trees, split, devel_targets, core + libraries)
     layout = "split" if split else "thin" if thin else "family"
     groups = {target: members for target, members in by_name.items() if members != [target]}
     _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler), groups))

@@ -38,6 +38,21 @@ def select_artifacts(artifacts, targets):
         if not targets or artifact.target == "generic" or any([_is_served(wanted, artifact.target) for wanted in targets])
     ]
 
+def of_devel(split, targets, thin):
+    """Returns the targets of the artifacts that devel is made of.
+
+    Headers and the like are the same for every family: those of the first that is packaged serve all.
+
+    Args:
+        split: whether the artifacts are of the split layout.
+        targets: targets of the artifacts that are packaged, without `generic`.
+        thin: what `thin_selection` returns.
+
+    Returns:
+        list of string.
+    """
+    return ["generic"] + ([] if split else sorted(thin or targets)[:1])
+
 def check_layout(layout, split):
     """Fails unless artifacts have the layout that ROCM_LAYOUT asks for.
 
@@ -51,6 +66,41 @@ def check_layout(layout, split):
     if layout and layout not in [found, "split" if split else "thin"]:
         fail("ROCM_LAYOUT={}: the artifacts are of the layout `{}` (flags.KPACK_SPLIT_ARTIFACTS of share/therock/therock_manifest.json says so). Name artifacts of the other layout, or leave out --config={}".format(layout, found, layout))
 
+def _is_processor(name):
+    """Whether a name is that of a GPU target by itself: no pattern, no generic target, no features."""
+    return len(name) > len("gfx00") and name.startswith("gfx") and not name[len("gfx"):].strip(_DIGITS)
+
+def _members(names):
+    """Returns the targets that targets and families stand for, sorted."""
+    return sorted({member: True for name in names for member in FAMILIES.get(name, [name])})
+
+def thin_refusal(targets, left_out = [], absent = []):
+    """Returns why the layout thin cannot be made of these declarations, or None.
+
+    Args:
+        targets: as in `thin_selection`.
+        left_out: as in `thin_selection`.
+        absent: as in `thin_selection`.
+
+    Returns:
+        string, or None.
+    """
+    if not targets:
+        return "ROCM_LAYOUT=thin: expected the GPU targets to make packages for. Set --repo_env=ROCM_TARGETS=TARGET,TARGET"
+    for variable, names in [("ROCM_TARGETS", targets), ("ROCM_TARGETS_LEFT_OUT", left_out)]:
+        for name in names:
+            if name not in FAMILIES and not _is_processor(name):
+                return "{} names {}: for the layout thin, expected a GPU target like gfx1100, without features, or one of the families {}".format(variable, name, ", ".join(sorted(FAMILIES)))
+    packaged = _members(targets)
+    for target in _members(left_out):
+        if target in packaged:
+            return "ROCM_TARGETS_LEFT_OUT names {}, for which ROCM_TARGETS asks for a package; expected it in one of them".format(target)
+    for one in absent:
+        target, _, pattern = one.partition("=")
+        if not pattern or target not in packaged:
+            return "ROCM_TARGETS_ABSENT has {}: expected TARGET=PATTERN, of one of the targets {}".format(one, ", ".join(packaged))
+    return None
+
 def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
     """Returns which packages for single GPU targets are made of which family's artifacts.
 
@@ -58,23 +108,34 @@ def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
         layout: string; only `thin` has such packages.
         artifacts: list of struct(name, component, target, label).
         targets: list of targets (`gfx1100`), and of families (`gfx110X-all`), each a group that gets one package.
-        left_out: list of targets that get no package, though artifacts have code for them.
+        left_out: list of targets, and of families, that get no package, though artifacts have code for them.
         absent: list of `TARGET=PATTERN`: files known to have no code for a target.
 
     Returns:
-        struct(families, left_out, absent), of which `families` is family -> name of the target or group -> its targets;
+        family of the artifacts -> struct(packages, left_out, absent), of which `packages` is name of the target or group -> its targets;
         None for other layouts.
     """
     if layout != "thin":
         return None
-    if not targets:
-        fail("ROCM_LAYOUT=thin: expected the GPU targets to make packages for. Set --repo_env=ROCM_TARGETS=TARGET,TARGET")
+    refusal = thin_refusal(targets, left_out, absent)
+    if refusal:
+        fail(refusal)
     available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
     families = {}
     for name in targets:
-        members = FAMILIES.get(name, [name])
+        members = _members([name])
         served = available if len(available) == 1 else [family for family in available if all([_is_served(member, family) for member in members])]
         if not served:
-            fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available)))
+            fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available) or "artifacts that have any: all are generic"))
         families.setdefault(served[0], {})[name] = members
-    return struct(absent = absent, families = families, left_out = left_out)
+    return {family: _thin_family(packages, _members(targets), left_out, absent) for family, packages in families.items()}
+
+def _thin_family(packages, all_targets, left_out, absent):
+    """Returns what is declared about the packages out of one family's artifacts: a target of another family has its package there."""
+    ours = _members([target for members in packages.values() for target in members])
+    elsewhere = [target for target in all_targets if target not in ours]
+    return struct(
+        absent = [one for one in absent if one.partition("=")[0] in ours],
+        left_out = _members(left_out) + elsewhere,
+        packages = packages,
+    )

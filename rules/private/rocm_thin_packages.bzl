@@ -10,8 +10,23 @@ def _for_target(text, target):
     """Puts a target, as a Python identifier holds it, in place of `{target}`."""
     return text.replace("{target}", target.replace("-", "_"))
 
-def _rocm_thin_packages_impl(ctx):
+def _all_targets(ctx):
+    """Returns the targets of all packages, sorted; fails where what is declared cannot be."""
     all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
+    for name, targets in ctx.attr.targets.items():
+        if not targets:
+            fail("{}: targets: {} has none; expected the GPU targets that it is for".format(ctx.label, name))
+    for target in ctx.attr.left_out:
+        if target in all_targets:
+            fail("{}: left_out: {}, for which there is a package; remove it from one of them".format(ctx.label, target))
+    for one in ctx.attr.absent:
+        target, _, pattern = one.partition("=")
+        if not pattern or target not in all_targets:
+            fail("{}: absent: {}; expected TARGET=PATTERN, of one of the targets {}".format(ctx.label, one, ", ".join(all_targets)))
+    return all_targets
+
+def _rocm_thin_packages_impl(ctx):
+    all_targets = _all_targets(ctx)
     members = [
         member(
             ctx,
@@ -45,7 +60,7 @@ build, and so does a library without code for one of the targets; `left_out` and
     implementation = _rocm_thin_packages_impl,
     attrs = PACKAGE_ATTRS | {
         "absent": attr.string_list(doc = "`TARGET=PATTERN`: files (glob patterns of paths) that have device code, but none for that target of a package."),
-        "left_out": attr.string_list(doc = "GPU targets whose code, which artifacts have, no package is to have."),
+        "left_out": attr.string_list(doc = "GPU targets whose code, which artifacts have, no package is for; what a package's own targets can load of it is kept."),
         "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress, before `_` and the target."),
         "rpath": attr.string_list(doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),
         "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package's GPU target or group -> the targets, as LLVM's target IDs (`gfx90a`, `gfx942:xnack+`)."),

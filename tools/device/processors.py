@@ -33,7 +33,7 @@ ALTERNATIVE_NAMES: Final[Mapping[str, str]] = {
 #: Generic processors, and the processors that each covers.
 GENERIC_PROCESSORS: Final[Mapping[str, frozenset[str]]] = {
     "gfx9-generic": frozenset(("gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c")),
-    "gfx9-4-generic": frozenset(("gfx942", "gfx950")),
+    "gfx9-4-generic": frozenset(("gfx940", "gfx941", "gfx942", "gfx950")),  # LLVM 20 dropped the first two
     "gfx10-1-generic": frozenset(("gfx1010", "gfx1011", "gfx1012", "gfx1013")),
     "gfx10-3-generic": frozenset(
         ("gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"),

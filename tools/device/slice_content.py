@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from tools.device.bundle import bundle_table
 from tools.device.content import Forward
+from tools.device.errors import device_errors
 from tools.device.model import Bundle, CodeObject, Span
 from tools.device.slice_plan import SlicedBundle
 from tools.elf.patch import Literal, Made, Piece, SourceRange
@@ -22,17 +23,18 @@ class InflatedCode:
     start: int
 
     def chunks(self, file: BinaryIO) -> Iterator[bytes]:
-        """Yield the bytes, with zeros between them. Raises ElfError where the bundle is damaged, be it at its end."""
-        forward = Forward(Source(file, self.path), self.bundle.offset, self.bundle.size, self.bundle.compression)
+        """Yield the bytes, with zeros between them. Raises DeviceError for a damaged bundle, be it at its end."""
         at = self.start
-        for old, new in self.pairs:
-            what = f"the code object {old.entry.text}"
-            if new.offset > at:
-                yield bytes(new.offset - at)
-            forward.skip(old.offset - forward.position, what)
-            yield from forward.chunks(old.size, what)
-            at = new.end
-        forward.finish()
+        with device_errors():
+            forward = Forward(Source(file, self.path), self.bundle.offset, self.bundle.size, self.bundle.compression)
+            for old, new in self.pairs:
+                what = f"the code object {old.entry.text}"
+                if new.offset > at:
+                    yield bytes(new.offset - at)
+                forward.skip(old.offset - forward.position, what)
+                yield from forward.chunks(old.size, what)
+                at = new.end
+            forward.finish()
 
 
 def slice_pieces(path: str, span: Span, bundles: Sequence[SlicedBundle]) -> tuple[Piece, ...]:

@@ -12,7 +12,7 @@ import pytest
 from tools.deflate import library as deflate_library
 from tools.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
 from tools.device.reader import read_device_code
-from tools.device.sample import HOST, PREFIX, Part, Sample, bundle
+from tools.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.pack import packer
 from tools.pack.segment import Index
 from tools.pack.tool import main
@@ -128,6 +128,18 @@ def test_damaged_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     content[at + 24 : at + 32] = b"\xff" * 8
     assert Unit(tmp_path, bytes(content)).pack({"slice": ["gfx1030"]}) == 1
     assert "Its device code cannot be sliced: exclude the file from the package" in capsys.readouterr().err
+
+
+def test_damaged_compressed_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is found where the code is inflated, which may be long after all was planned."""
+    entries = [(HOST, b""), *((PREFIX + target, CODE[target]) for target in TARGETS)]
+    content = bytearray(Sample((Part(compressed(bundle(entries))),)).build())
+    content[content.index(b"CCOB") + len(CODE["gfx1030"])] ^= 1
+    for rpath in ({}, {"rpath": ["$ORIGIN"]}):
+        assert Unit(tmp_path, bytes(content)).pack({"slice": ["gfx1030"], **rpath}) == 1
+        error = capsys.readouterr().err
+        assert "device code cannot be inflated with zlib" in error or "digest" in error
+        assert error.endswith(". Its device code cannot be sliced: exclude the file from the package\n")
 
 
 def test_as_many_segments_as_edit_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,7 +145,7 @@ class Slice:
     targets: tuple[str, ...]
     #: The targets of all packages of the set.
     all_targets: tuple[str, ...]
-    #: Targets whose code, which artifacts have, no package is to have.
+    #: Targets whose code, which artifacts have, no package of the set is for.
     left_out: tuple[str, ...] = ()
     #: `TARGET=PATTERN`: files that, as is known, have no code for a target of their package.
     absent: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts,
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
-from tools.plan.slicing import other_target, sliced
+from tools.plan.slicing import check_absent, other_target, sliced
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
@@ -198,6 +198,8 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
         for path, found in sorted(merged.items())
         if not (found.kind is Kind.DIRECTORY and path in parents)
     ]
+    if definition.slice:
+        check_absent(entries, definition.slice)
     entries = _launchers_that_reach(entries, definition, builds_on)
     entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)

@@ -2,6 +2,7 @@
 
     entry = sliced(entry, facts, definition.slice)   # a program or library: which of its device code it keeps
     reason = other_target(path, definition.slice)    # a data file: why it is none of this package's
+    check_absent(entries, definition.slice)          # is every declaration about some file?
 
 Nothing is lost in silence: code for a GPU that no package is for, and a library without code for the package's GPUs,
 stop the build, unless the package's definition declares that.
@@ -9,6 +10,7 @@ stop the build, unless the package's definition declares that.
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tools.common.errors import ToolError
@@ -74,8 +76,27 @@ def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
             f"{entry.source}: has device code for {', '.join(stale)}, which is declared absent. "
             "Remove the declaration, or build the library without it"
         )
-    reason = f"{entry.reason}; device code for {', '.join(declared.targets)}"
+    kept = ", ".join(target for target in declared.targets if target not in absent)
+    reason = f"{entry.reason}; {f'device code for {kept}' if kept else 'without its device code'}"
     return replace(entry, slice=declared.targets, absent=absent or None, reason=reason)
+
+
+def check_absent(entries: Sequence[Entry], declared: Slice) -> None:
+    """Raise ToolError for a declaration about the package's targets that is about no file with device code."""
+    paths = [entry.path for entry in entries if entry.slice]
+    for one in declared.absent:
+        target, _, pattern = one.partition("=")
+        if target in declared.targets and not any(matches(path, (pattern,)) for path in paths):
+            raise ToolError(
+                f"{one}: declares code absent, but no library with device code has such a path. Remove the declaration"
+            )
+
+
+def _unknown(path: str, target: str, known: tuple[str, ...]) -> ToolError:
+    return ToolError(
+        f"{path}: is for {target}, as its name says, and none of the packages is; they are for {', '.join(known)}. "
+        "Add a package for it, or declare it as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT)"
+    )
 
 
 def named_target(path: str, known: tuple[str, ...]) -> TargetId | None:
@@ -87,12 +108,11 @@ def named_target(path: str, known: tuple[str, ...]) -> TargetId | None:
     if not found:
         return None
     text = found[-1].group()
-    processors = [one for one in (*known, *GENERIC_PROCESSORS) if text.startswith(one)]
+    processors = [
+        one for one in (*(_parsed(one).processor for one in known), *GENERIC_PROCESSORS) if text.startswith(one)
+    ]
     if not processors:
-        raise ToolError(
-            f"{path}: is for {text}, as its name says, and none of the packages is; they are for {', '.join(known)}. "
-            "Add a package for it, or declare it as left out"
-        )
+        raise _unknown(path, text, known)
     processor = max(processors, key=len)
     rest = found[-1].string[found[-1].start() + len(processor) :]
     features = []
@@ -103,8 +123,14 @@ def named_target(path: str, known: tuple[str, ...]) -> TargetId | None:
 
 
 def other_target(path: str, declared: Slice) -> str | None:
-    """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not."""
-    target = named_target(path, declared.all_targets + declared.left_out)
-    if target is None or any(can_load(target, _parsed(wanted)) for wanted in declared.targets):
+    """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
+
+    Raises ToolError if no package of the set is for them, either.
+    """
+    known = declared.all_targets + declared.left_out
+    target = named_target(path, known)
+    if target is None or _can_load_any(str(target), declared.targets):
         return None
+    if not _can_load_any(str(target), known):
+        raise _unknown(path, str(target), known)
     return f"for {target}, as its name says"

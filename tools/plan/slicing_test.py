@@ -6,7 +6,7 @@ import pytest
 
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Plan, Slice, Treatment
-from tools.plan.slicing import named_target
+from tools.plan.slicing import named_target, other_target
 from tools.testing.artifacts import file, library, link, plan
 
 ALL = ("gfx1030", "gfx906", "gfx90a")
@@ -80,6 +80,16 @@ def test_what_is_declared_is_no_error() -> None:
     absent = definition("gfx1030", absent=("gfx1030=lib/libb*", "gfx906=lib/libb*"))
     planned = entries(absent, fat("lib/liba.so.1", *ALL), fat("lib/libb.so.1", "gfx906", "gfx90a"))
     assert (planned["lib/liba.so.1"].absent, planned["lib/libb.so.1"].absent) == (None, ("gfx1030",))
+    assert planned["lib/libb.so.1"].reason == "library under its SONAME; without its device code"
+    assert planned["lib/liba.so.1"].reason == "library under its SONAME; device code for gfx1030"
+
+
+def test_a_declaration_about_no_file_stops_the_build() -> None:
+    absent = definition("gfx1030", absent=("gfx1030=lib/libb*",))
+    with pytest.raises(ToolError, match=r"gfx1030=lib/libb\*: declares code absent, but no library with device code"):
+        entries(absent, fat("lib/liba.so.1", *ALL), library("lib/libb.so.1", "libb.so.1"))
+    others = definition("gfx906", absent=("gfx1030=lib/libb*",))
+    assert entries(others, fat("lib/liba.so.1", *ALL))["lib/liba.so.1"].slice == ("gfx906",)
 
 
 def test_features_and_generic_code() -> None:
@@ -122,9 +132,20 @@ def test_the_target_that_a_path_names(path: str, target: str | None) -> None:
     assert (str(found) if found else None) == target
 
 
+def test_targets_with_features_have_files_as_well() -> None:
+    on, off = (Slice((target,), ("gfx942:xnack+", "gfx942:xnack-")) for target in ("gfx942:xnack+", "gfx942:xnack-"))
+    assert other_target("lib/gfx942130.kdb", on) is other_target("lib/gfx942130.kdb", off) is None
+    assert other_target("lib/K-gfx942-xnack+.co", on) is None
+    assert other_target("lib/K-gfx942-xnack+.co", off) == "for gfx942:xnack+, as its name says"
+    with pytest.raises(ToolError, match=r"is for gfx942:xnack-, as its name says, and none of the packages is"):
+        other_target("lib/K-gfx942-xnack-.co", Slice(("gfx942:xnack+",), ("gfx942:xnack+",)))
+
+
 def test_a_file_for_an_unknown_target_stops_the_build() -> None:
     with pytest.raises(ToolError, match=r"lib/K_gfx1011\.co: is for gfx1011, as its name says, and none of the"):
         entries(definition("gfx1030"), file("lib/K_gfx1011.co"))
+    with pytest.raises(ToolError, match=r"lib/K_gfx11-generic\.co: is for gfx11-generic, as its name says"):
+        entries(definition("gfx1030"), file("lib/K_gfx11-generic.co"))
     planned = entries(definition("gfx1030", left_out=("gfx1011",)), file("lib/K_gfx1011.co"))
     assert planned["lib/K_gfx1011.co"].reason == "for gfx1011, as its name says"
 

@@ -17,6 +17,9 @@ from rocm_sdk.symptoms import Finding
 SPLIT, FAMILY, THIN = (parse_distributions(json.dumps(distributions(layout))) for layout in ("split", "family", "thin"))
 GFX942, GFX1103 = Gpu("gfx942", False, "kfd"), Gpu("gfx1103", True, "kfd")
 GFX90A, GFX1030, GFX1031 = (Gpu(target, False, "kfd") for target in ("gfx90a", "gfx1030", "gfx1031"))
+THIN_BY_1030 = parse_distributions(
+    json.dumps({**distributions("thin"), "targets": ["gfx1030", "gfx1100", "gfx90a"], "default_target": "gfx1030"})
+)
 VERSION = "7.10.0.dev0"
 NO_CODE = "{}, whose libraries programs get, has no code for the discrete GPU {} (found by kfd)"
 
@@ -99,6 +102,18 @@ def test_the_right_package_does_not_help_while_another_is_preferred() -> None:
     assert finding[2] == "pip uninstall -y rocm-sdk-libraries-gfx90a"
     assert found(THIN, both, GFX1030) == [finding]  # The static wheel chose nothing: the default is preferred.
     assert not found(THIN, both, GFX1030, chosen="gfx1030")
+
+
+def test_the_preferred_package_is_only_to_be_installed() -> None:
+    for chosen in ("", "gfx1030"):
+        (finding,) = found(THIN_BY_1030, ("libraries-gfx90a",), GFX1030, chosen=chosen)
+        assert finding[2] == f'pip install "rocm[libraries-gfx1030]=={VERSION}"'
+
+
+def test_of_gpus_without_code_one_gets_this_environment() -> None:
+    first, second = found(THIN_BY_1030, ("libraries-gfx1100",), GFX90A, GFX1030, chosen="gfx1030")
+    assert first[2] == f'pip uninstall -y rocm-sdk-libraries-gfx1100 && pip install "rocm[libraries-gfx90a]=={VERSION}"'
+    assert second[2] == f'In an environment of its own: pip install "rocm[libraries-gfx1030]=={VERSION}"'
 
 
 def test_gpus_that_differ_want_environments_of_their_own() -> None:

@@ -30,6 +30,7 @@ def missing_device_code(
         return
     in_use = known.targets_in_use(selection, installed)
     any_served = any(match_target(gpu.target, in_use, known.members) for gpu in gpus)
+    environment_taken = any_served  # what libraries it has is settled: by a GPU that is served, or by a remedy
     for gpu in dict.fromkeys(gpus):
         if match_target(gpu.target, in_use, known.members):
             continue
@@ -45,8 +46,9 @@ def missing_device_code(
             used = per_target[in_use[0]].distribution
             text = f"{used}, whose libraries programs get, has no code for the {gpu.describe()}"
             remedy = _change_libraries(known, selection, installed, target)
-            if any_served and not all(match_target(one.target, [target], known.members) for one in gpus):
+            if environment_taken and not all(match_target(one.target, [target], known.members) for one in gpus):
                 remedy = f"In an environment of its own: {_install(known, f'libraries-{target}')}"
+            environment_taken = True
             yield Finding("device", severity, text, remedy)
 
 
@@ -65,7 +67,7 @@ def _change_libraries(
     order = known.by_preference(selection)
     preferred = [packages[one].distribution for one in order[: order.index(target)]]
     removed = " ".join(name for name in preferred if name in installed)
-    commands = [f"pip uninstall -y {removed}"]
+    commands = [f"pip uninstall -y {removed}"] if removed else []
     if packages[target].distribution not in installed:
         commands.append(_install(known, f"libraries-{target}"))
     return " && ".join(commands)
