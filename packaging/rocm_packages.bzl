@@ -2,7 +2,7 @@
 
 load("//packaging:distributions.bzl", "names_file")
 load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
-load("//packaging:selection.bzl", "of_devel")
+load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
@@ -304,9 +304,8 @@ def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
         packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
     if has_profiler:
         packages["profiler"] = {"distribution": "rocm-profiler", "import": "rocm_profiler", "tree": trees["profiler"]}
-    preferred = [name for target in dist_targets for name in targets if target in members.get(name, [name])] + targets
     return {
-        "default_target": preferred[0] if preferred else "",
+        "default_target": default_target(targets, dist_targets, members),
         "layout": layout,
         "packages": packages,
         "targets": targets,

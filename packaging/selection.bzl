@@ -53,6 +53,20 @@ def of_devel(split, targets, thin):
     """
     return ["generic"] + ([] if split else sorted(thin or targets)[:1])
 
+def default_target(targets, dist_targets, members):
+    """Returns the target whose packages are chosen where the machine tells none, or an empty string if there is none.
+
+    Args:
+        targets: names of targets and groups that have packages, sorted.
+        dist_targets: GPU targets in order of preference.
+        members: group -> its targets.
+
+    Returns:
+        string.
+    """
+    preferred = [name for wanted in dist_targets for name in targets if wanted in members.get(name, [name])]
+    return (preferred + targets + [""])[0]
+
 def check_layout(layout, split):
     """Fails unless artifacts have the layout that ROCM_LAYOUT asks for.
 
