@@ -139,10 +139,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, required=True, help="artifacts directory")
     parser.add_argument("--output", type=Path, required=True, help="folder for the results")
-    parser.add_argument("--bandwidth", type=float, default=500, help="MB a second to a worker (500)")
-    parser.add_argument(
-        "--overhead", type=float, default=0.37, help="seconds per action beyond its command (%(default)s)"
-    )
+    parser.add_argument("--bandwidth", type=float, default=500, help="MB a second to a worker (%(default)s)")
+    parser.add_argument("--overhead", type=float, default=0.37, help="seconds beyond each command (%(default)s)")
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rocm-scaling-") as folder:

@@ -51,14 +51,16 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line; paths are relative to where `bazel run` was typed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     where = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))
-    parser.add_argument(
-        "--artifacts", type=lambda text: Path(where, text).resolve(), required=True, help="artifacts directory"
-    )
+
+    def path(text: str) -> Path:
+        return Path(where, text).resolve()
+
+    parser.add_argument("--artifacts", type=path, required=True, help="artifacts directory")
     parser.add_argument(
         "--variant", type=parse_variant, action="append", required=True, metavar="NAME=OPTIONS", help="may be repeated"
     )
     parser.add_argument("--runs", type=int, default=3, help="how often each is built (default: %(default)s)")
-    parser.add_argument("--scratch", type=Path, help="folder for builds (default: a temporary one)")
+    parser.add_argument("--scratch", type=path, help="folder for builds (default: a temporary one)")
     return parser.parse_args(argv)
 
 
