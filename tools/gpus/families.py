@@ -54,6 +54,12 @@ class Family:
         return known.kind == self.kind if known else self.open_digits < _ALL_OPEN
 
 
+    def means_the_same(self, other: Family) -> bool:
+        """Whether another name stands for the same targets: `gfx12-5` for those of `gfx125X-all`."""
+        kinds = {kind or "all" for kind in (self.kind, other.kind)}
+        return self.digits.pattern == other.digits.pattern and len(kinds) == 1
+
+
 @cache
 def parse_family(name: str) -> Family | None:
     """Return the family of that name, or None if it is no family's: a target's, a generic processor's, another word.

@@ -119,6 +119,16 @@ def test_overlap() -> None:
     assert not overlap("gfx12-5", "gfx1201")
 
 
+def test_names_of_one_family() -> None:
+    same = ["gfx125X", "gfx12-5", "gfx12_5", "gfx12_5-all", "gfx125x-all"]
+    families = [family for name in same if (family := parse_family(name))]
+    assert len(families) == len(same)
+    assert all(one.means_the_same(other) for one in families for other in families)
+    dcgpu = parse_family("gfx125X-dcgpu")
+    assert dcgpu is not None
+    assert not dcgpu.means_the_same(families[0])
+
+
 def test_names_of_targets() -> None:
     assert all(is_target(name) for name in (*NAMES, "gfx803", "gfx1310"))
     assert not any(is_target(name) for name in ("gfx110X", "gfx9", "gfx90a:xnack+", "gfx90a68", "foo"))
