@@ -53,7 +53,6 @@ class Family:
             return True
         return known.kind == self.kind if known else self.open_digits < _ALL_OPEN
 
-
     def means_the_same(self, other: Family) -> bool:
         """Whether another name stands for the same targets: `gfx12-5` for those of `gfx125X-all`."""
         kinds = {kind or "all" for kind in (self.kind, other.kind)}
