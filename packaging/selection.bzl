@@ -6,6 +6,21 @@ load("//packaging:matrix.bzl", "LAYOUTS")
 
 visibility(["//packaging", "//tests/..."])
 
+def target_refusal(artifacts):
+    """Returns why an artifact's target cannot be packaged, or None: its features are written as in names of files.
+
+    Args:
+        artifacts: list of struct(name, component, target, label).
+
+    Returns:
+        string, or None.
+    """
+    for artifact in artifacts:
+        right = artifact.target.replace("-xnack", ":xnack").replace("-sramecc", ":sramecc")
+        if right != artifact.target:
+            return "{}: an artifact of the target {}, with features after '-'; expected {}. Declare it with that target".format(artifact.label, artifact.target, right)
+    return None
+
 def select_artifacts(artifacts, targets):
     """Returns the artifacts to package: generic ones, and those of the targets.
 
@@ -17,6 +32,9 @@ def select_artifacts(artifacts, targets):
     Returns:
         list of struct.
     """
+    refusal = target_refusal(artifacts)
+    if refusal:
+        fail(refusal)
     available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
     for wanted in targets:
         if not [target for target in available if overlap(wanted, target)]:

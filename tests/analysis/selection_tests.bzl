@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "MATRIX", "combinations")
-load("//packaging:selection.bzl", "select_artifacts")
+load("//packaging:selection.bzl", "select_artifacts", "target_refusal")
 load(":gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
@@ -34,9 +34,11 @@ _SELECTED_FAMILIES = {
     "gfx9-all": ["generic", "gfx94X-dcgpu"],
 }
 
+def _artifacts(targets):
+    return [struct(name = "blas", component = "lib", target = target, label = "//:" + target) for target in targets]
+
 def _selected(targets, wanted):
-    artifacts = [struct(name = "blas", component = "lib", target = target, label = target) for target in targets]
-    return [artifact.target for artifact in select_artifacts(artifacts, wanted.split(",") if wanted else [])]
+    return [artifact.target for artifact in select_artifacts(_artifacts(targets), wanted.split(",") if wanted else [])]
 
 def _selection_impl(ctx):
     env = unittest.begin(ctx)
@@ -44,6 +46,12 @@ def _selection_impl(ctx):
         asserts.equals(env, expected, _selected(_SPLIT, wanted), wanted)
     for wanted, expected in _SELECTED_FAMILIES.items():
         asserts.equals(env, expected, _selected(_FAMILY, wanted), wanted)
+    asserts.equals(env, None, target_refusal(_artifacts(_SPLIT + _FAMILY + ["gfx1250-strict"])))
+    asserts.equals(
+        env,
+        "//:gfx90a-xnack+: an artifact of the target gfx90a-xnack+, with features after '-'; expected gfx90a:xnack+. Declare it with that target",
+        target_refusal(_artifacts(["gfx1100", "gfx90a-xnack+"])),
+    )
     return unittest.end(env)
 
 _selection_test = unittest.make(_selection_impl)

@@ -16,6 +16,7 @@ from tools.gpus.families import (
     owned_targets,
     package_owner,
     parse_family,
+    with_colons,
     without_features,
 )
 from tools.gpus.table import TARGETS
@@ -133,6 +134,8 @@ def test_names_of_targets() -> None:
     assert all(is_target(name) for name in (*NAMES, "gfx803", "gfx1310"))
     assert not any(is_target(name) for name in ("gfx110X", "gfx9", "gfx90a:xnack+", "gfx90a68", "foo"))
     assert without_features("gfx90a:sramecc+:xnack-") == "gfx90a"
+    assert with_colons("gfx90a-sramecc+-xnack-") == "gfx90a:sramecc+:xnack-"
+    assert all(with_colons(name) == name for name in ("gfx90a:xnack+", "gfx1250-strict", "gfx110X-all", "generic"))
     assert name_in_distribution("gfx12_5") == "gfx12-5"
     assert name_in_distribution("gfx1250-strict") == "gfx1250"
 

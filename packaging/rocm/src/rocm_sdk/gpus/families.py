@@ -28,6 +28,8 @@ _BY_NAME = {target.name: target for target in TARGETS}
 _PROCESSOR = re.compile(r"gfx(?:[6-9]|1[0-9])[0-9a-f]{2}")
 _MAJOR = re.compile(r"[6-9]|1[0-9]")
 _FAMILY = re.compile(r"gfx(?P<digits>[0-9a-fxX]*)(?:[-_](?P<minor>[0-9a-f]))?(?:-(?P<kind>all|dcgpu|dgpu|igpu))?")
+#: What file names have in place of the `:` before a feature.
+_HYPHEN = re.compile(r"-(?=(?:xnack|sramecc)[+-])")
 _HEX = "[0-9a-f]"
 #: As many digits are open in a family of all targets.
 _ALL_OPEN = 5
@@ -111,6 +113,11 @@ def is_target(name: str) -> bool:
 def without_features(target: str) -> str:
     """Return a target without its features: `gfx90a` for `gfx90a:xnack+`."""
     return target.partition(":")[0]
+
+
+def with_colons(target: str) -> str:
+    """Return a target with its features as a target ID has them: `gfx90a:xnack+` for `gfx90a-xnack+`."""
+    return _HYPHEN.sub(":", target)
 
 
 def package_owner(target: str) -> str:
