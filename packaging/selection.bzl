@@ -116,6 +116,9 @@ def thin_refusal(targets, left_out = [], absent = []):
         for name in names:
             if name not in FAMILIES and not is_target(name):
                 return "{} names {}: for the layout thin, expected a GPU target like gfx1100, without features, or one of the families {}".format(variable, name, ", ".join(sorted(FAMILIES)))
+    for name in targets:
+        if package_owner(name) != name:
+            return "ROCM_TARGETS names {}, whose code is in the package of {}; expected {}".format(name, package_owner(name), package_owner(name))
     packaged = _members(targets)
     for target in _members(left_out):
         if target in packaged:

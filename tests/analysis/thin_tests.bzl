@@ -53,6 +53,7 @@ _REFUSED = {
     ("gfx1100", "gfx1101", "gfx1101=lib/*"): "ROCM_TARGETS_ABSENT has gfx1101=lib/*: ",
     ("gfx110X", "", ""): "ROCM_TARGETS names gfx110X: ",
     ("gfx942:xnack+", "", ""): "without features",
+    ("gfx1250-strict", "", ""): "ROCM_TARGETS names gfx1250-strict, whose code is in the package of gfx1250; expected gfx1250",
 }
 
 def _split(text):

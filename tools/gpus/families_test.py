@@ -13,7 +13,6 @@ from tools.gpus.families import (
     is_target,
     name_in_distribution,
     overlap,
-    owned_targets,
     package_owner,
     parse_family,
     with_colons,
@@ -49,8 +48,6 @@ def test_owners_are_those_of_rocm_bootstrap() -> None:
     assert package_owner("gfx1250-strict") == package_owner("gfx1250-strict:xnack-") == "gfx1250"
     assert package_owner("gfx90a:sramecc+:xnack-") == amds_owner("gfx90a:sramecc+:xnack-") == "gfx90a"
     assert package_owner("gfx110X-all") == "gfx110X-all"
-    assert owned_targets("gfx1250:xnack+") == ("gfx1250:xnack+", "gfx1250-strict:xnack+")
-    assert owned_targets("gfx90a") == ("gfx90a",)
 
 
 def test_the_table_knows_features() -> None:

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from tools.common.errors import ToolError
 from tools.device.target_id import TargetId, can_load, parse_target_id
-from tools.gpus.families import owned_targets
 from tools.gpus.paths import named_targets
 from tools.plan.model import LIBRARY, PROGRAM, Entry, Facts, Slice
 from tools.plan.patterns import matches
@@ -29,9 +28,7 @@ def _parsed(text: str) -> TargetId:
 
 
 def _can_load_any(code: str, targets: tuple[str, ...]) -> bool:
-    """Whether a GPU of these targets, or of others whose code their packages hold, can load some code."""
-    owned = [one for target in targets for one in owned_targets(target)]
-    return any(can_load(_parsed(code), _parsed(target)) for target in owned)
+    return any(can_load(_parsed(code), _parsed(target)) for target in targets)
 
 
 def _absent(path: str, declared: Slice) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from tools.device.target_id import TargetId, can_load, parse_target_id
-from tools.gpus.families import owned_targets, parse_family
+from tools.gpus.families import parse_family
 from tools.gpus.paths import target_of_distribution
 from tools.verify.device.coverage import serves_family
 from tools.verify.over_set.model import Package
@@ -38,9 +38,7 @@ class Owned:
     def can_use(self, code: TargetId) -> bool:
         """Whether a GPU that the package is for can load such code."""
         family = parse_family(self.target)
-        if family:
-            return serves_family([code], family)
-        return any(can_load(code, parse_target_id(target)) for target in owned_targets(self.target))
+        return serves_family([code], family) if family else can_load(code, parse_target_id(self.target))
 
 
 def owned_packages(packages: Sequence[Package]) -> dict[str, Owned]:

@@ -127,13 +127,6 @@ def package_owner(target: str) -> str:
     return known.owner if known else base
 
 
-def owned_targets(target: str) -> tuple[str, ...]:
-    """Return the targets whose code the package of a target holds, itself first, with the features it is given with."""
-    base, colon, features = target.partition(":")
-    others = [known.name for known in TARGETS if known.owner == base and known.name != base]
-    return (target, *(f"{name}{colon}{features}" for name in others))
-
-
 def name_in_distribution(target: str) -> str:
     """Return how the name of a distribution calls a target or family: `gfx12-5`, of the package that owns it."""
     return package_owner(target).replace("_", "-")
