@@ -1,7 +1,7 @@
 """Tests of thin packages: of which artifacts each is made, and which declarations are refused before anything runs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//packaging:matrix.bzl", "FAMILIES")
+load("//packaging:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
 load("//rules:artifact.bzl", "rocm_artifact")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
@@ -34,6 +34,10 @@ def _selection_impl(ctx):
     asserts.equals(env, "gfx110X-all", default_target(["gfx103X-dgpu", "gfx110X-all"], ["gfx1100", "gfx1030"], FAMILIES))
     asserts.equals(env, "gfx1100", default_target(["gfx1030", "gfx1100", "gfx110X-all"], ["gfx1100"], FAMILIES))
     asserts.equals(env, ["gfx1030", ""], [default_target(["gfx1030"], ["gfx1100"], {}), default_target([], ["gfx1100"], {})])
+    split = ["gfx1100", "gfx1250", "gfx90a"]
+    asserts.equals(env, "gfx90a", default_target(split, ["gfx90a:xnack+", "gfx1250"], {}), "features are no reason to choose another")
+    asserts.equals(env, "gfx1250", default_target(split, ["gfx1250-strict", "gfx90a"], {}))
+    asserts.equals(env, "gfx94X-dcgpu", default_target(families, ["gfx942:xnack+", "gfx1100"], {}))
     return unittest.end(env)
 
 # ROCM_TARGETS, ROCM_TARGETS_LEFT_OUT and ROCM_TARGETS_ABSENT -> what the refusal says.
@@ -41,7 +45,7 @@ _REFUSED = {
     ("", "", ""): "expected the GPU targets to make packages for",
     ("foo", "", ""): "ROCM_TARGETS names foo: for the layout thin, expected a GPU target like gfx1100",
     ("gfx10-3-generic", "", ""): "ROCM_TARGETS names gfx10-3-generic: ",
-    ("gfx103X-none", "", ""): "or one of the families gfx101X-dgpu, ",
+    ("gfx103X-none", "", ""): "or one of the families dcgpu-all, ",
     ("gfx1100", "gfx1100", ""): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which ROCM_TARGETS asks for a package",
     ("gfx1100", "gfx110X", ""): "ROCM_TARGETS_LEFT_OUT names gfx110X: ",
     ("gfx1100", "gfx110X-all", ""): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which",
@@ -49,6 +53,7 @@ _REFUSED = {
     ("gfx1100", "gfx1101", "gfx1101=lib/*"): "ROCM_TARGETS_ABSENT has gfx1101=lib/*: ",
     ("gfx110X", "", ""): "ROCM_TARGETS names gfx110X: ",
     ("gfx942:xnack+", "", ""): "without features",
+    ("gfx1250-strict", "", ""): "ROCM_TARGETS names gfx1250-strict, whose code is in the package of gfx1250; expected gfx1250",
 }
 
 def _split(text):

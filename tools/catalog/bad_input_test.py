@@ -82,6 +82,18 @@ def test_no_artifacts(bad: BadInput) -> None:
     assert bad.error(empty) == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"), [("gfx90a-xnack+", "gfx90a:xnack+"), ("gfx942-sramecc+-xnack-", "gfx942:sramecc+:xnack-")]
+)
+def test_features_after_a_hyphen(bad: BadInput, target: str, expected: str) -> None:
+    folder = bad.root / f"blas_lib_{target}"
+    folder.mkdir()
+    assert bad.error() == (
+        f"{folder}: the target {target} has features after '-', as names of files have them; expected {expected}. "
+        f"Rename it to blas_lib_{expected}"
+    )
+
+
 @pytest.mark.parametrize("name", ["a_lib", "a_lib_x_y", "a_libs_generic", "_lib_generic", "a_lib_", "plain"])
 def test_folder_that_is_no_artifact(bad: BadInput, name: str) -> None:
     (bad.root / name).mkdir()

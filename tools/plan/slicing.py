@@ -9,19 +9,14 @@ stop the build, unless the package's definition declares that.
 """
 
 import functools
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from tools.common.errors import ToolError
-from tools.device.processors import GENERIC_PROCESSORS
 from tools.device.target_id import TargetId, can_load, parse_target_id
+from tools.gpus.paths import named_targets
 from tools.plan.model import LIBRARY, PROGRAM, Entry, Facts, Slice
 from tools.plan.patterns import matches
-
-#: A target in a file's name: `Kernels.so-000-gfx90a-xnack+.hsaco`, `gfx90a68.kdb`.
-_NAMED = re.compile(r"gfx[0-9][0-9a-z]*(-[0-9a-z]+)*", re.ASCII)
-_FEATURE = re.compile(r"[-:_](xnack|sramecc)([+-])", re.ASCII)
 
 
 @functools.cache
@@ -99,38 +94,16 @@ def _unknown(path: str, target: str, known: tuple[str, ...]) -> ToolError:
     )
 
 
-def named_target(path: str, known: tuple[str, ...]) -> TargetId | None:
-    """Return the target that a path names: the longest known one that its last `gfx…` begins with, with features.
-
-    None if it names none. Raises ToolError for one that is not known.
-    """
-    found = [match for part in path.split("/") for match in _NAMED.finditer(part)]
-    if not found:
-        return None
-    text = found[-1].group()
-    processors = [
-        one for one in (*(_parsed(one).processor for one in known), *GENERIC_PROCESSORS) if text.startswith(one)
-    ]
-    if not processors:
-        raise _unknown(path, text, known)
-    processor = max(processors, key=len)
-    rest = found[-1].string[found[-1].start() + len(processor) :]
-    features = []
-    while match := _FEATURE.match(rest):
-        features.append((match[1], match[2] == "+"))
-        rest = rest[match.end() :]
-    return TargetId(processor, tuple(sorted(features)))
-
-
 def other_target(path: str, declared: Slice) -> str | None:
     """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
 
-    Raises ToolError if no package of the set is for them, either.
+    A name can say several targets. Raises ToolError for one that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
-    target = named_target(path, known)
-    if target is None or _can_load_any(str(target), declared.targets):
+    targets = [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
+    for target in targets:
+        if not _can_load_any(target, known):
+            raise _unknown(path, target, known)
+    if not targets or any(_can_load_any(target, declared.targets) for target in targets):
         return None
-    if not _can_load_any(str(target), known):
-        raise _unknown(path, str(target), known)
-    return f"for {target}, as its name says"
+    return f"for {', '.join(targets)}, as its name says"

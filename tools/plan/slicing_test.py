@@ -6,7 +6,7 @@ import pytest
 
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Plan, Slice, Treatment
-from tools.plan.slicing import named_target, other_target
+from tools.plan.slicing import other_target
 from tools.testing.artifacts import file, library, link, plan
 
 ALL = ("gfx1030", "gfx906", "gfx90a")
@@ -116,20 +116,19 @@ def test_files_go_to_the_target_that_they_name(target: str, kept: list[str]) -> 
     assert {entry.treatment for entry in others} == {Treatment.OTHER_TARGET}
 
 
-@pytest.mark.parametrize(
-    ("path", "target"),
-    [
-        ("lib/libgfx.so", None),
-        ("share/gfx_notes.txt", None),
-        ("lib/gfx90a/gfx906_60.kdb", "gfx906"),
-        ("lib/Kernels.so-000-gfx90a-xnack-.hsaco", "gfx90a:xnack-"),
-        ("lib/K_gfx90a:sramecc+:xnack-.co", "gfx90a:sramecc+:xnack-"),
-        ("lib/K_gfx9-4-generic.co", "gfx9-4-generic"),
-    ],
-)
-def test_the_target_that_a_path_names(path: str, target: str | None) -> None:
-    found = named_target(path, ALL)
-    assert (str(found) if found else None) == target
+def test_a_file_for_two_targets_goes_to_both() -> None:
+    path = "lib/K_gfx1030_gfx906.co"
+    for target in ("gfx1030", "gfx906"):
+        assert other_target(path, Slice((target,), ALL)) is None
+    assert other_target(path, Slice(("gfx90a",), ALL)) == "for gfx1030, gfx906, as its name says"
+    with pytest.raises(ToolError, match=r"lib/K_gfx1011_gfx906\.co: is for gfx1011, as its name says, and none of the"):
+        other_target("lib/K_gfx1011_gfx906.co", Slice(("gfx906",), ALL))
+
+
+def test_a_package_has_the_files_of_the_targets_that_it_owns() -> None:
+    known = ("gfx1250", "gfx1201")
+    assert other_target("lib/K_gfx1250-strict.co", Slice(("gfx1250",), known)) is None
+    assert other_target("lib/K_gfx1250-strict.co", Slice(("gfx1201",), known)) == "for gfx1250-strict, as its name says"
 
 
 def test_targets_with_features_have_files_as_well() -> None:
