@@ -83,14 +83,6 @@ def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tup
         return []
     if not (found.path.endswith(CODE_SUFFIXES) or facts.type == CODE_OBJECT):
         return []
-    named = _named(found.path, known)
-    return [named] if named else [artifact_target] if artifact_target else []
-
-
-def _named(path: str, known: tuple[str, ...]) -> str | None:
-    """Return the target that a path names, also one that is not known."""
-    try:
-        target = named_target(path, known)
-    except ToolError:  # not a known one: it is what stands there
-        return [match.group() for match in _ONE_TARGET.finditer(path)][-1]
-    return str(target) if target else None
+    if named := named_target(found.path, known):
+        return [str(named)]
+    return [artifact_target] if artifact_target else []

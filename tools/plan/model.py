@@ -73,7 +73,7 @@ class Entry:
     rpath: tuple[str, ...] | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
-    #: Those of them for which the file has no code, as is declared.
+    #: Those of them for which the file has no code.
     absent: tuple[str, ...] | None = None
     #: What the bytes are, as `tools.inspect` says.
     type: str | None = None
@@ -147,8 +147,6 @@ class Slice:
     all_targets: tuple[str, ...]
     #: Targets whose code, which artifacts have, no package of the set is for.
     left_out: tuple[str, ...] = ()
-    #: `TARGET=PATTERN`: files that, as is known, have no code for a target of their package.
-    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

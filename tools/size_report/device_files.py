@@ -7,7 +7,7 @@ ROCm's libraries open such files by names that they make up from the target of t
 import re
 from typing import Final
 
-from tools.common.errors import ToolError
+from tools.device.processors import GENERIC_PROCESSORS
 from tools.plan.slicing import named_target
 
 #: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
@@ -28,8 +28,8 @@ def is_device_file(path: str, kind: str) -> bool:
 
 def target_of_file(path: str) -> str:
     """Return the canonical target ID that a path names, NO_TARGET if none that can be told."""
-    try:
-        target = named_target(path, tuple(sorted(set(_PROCESSOR.findall(path)))))
-    except ToolError:  # The name has a processor of another form than all that there are.
-        return NO_TARGET
-    return str(target or NO_TARGET)
+    known = tuple(sorted(set(_PROCESSOR.findall(path))))
+    target = named_target(path, known)
+    if target is None or target.processor not in (*known, *GENERIC_PROCESSORS):
+        return NO_TARGET  # None, or a processor of another form than all that there are.
+    return str(target)
