@@ -14,7 +14,7 @@ BASE = tuple(
     f"lib/lib{name}" for name in ("rocblas.so.5", "rocfft.so.0", "rocrand.so.1", "rocsolver.so.0", "rocsparse.so.1")
 )
 ROCM_7 = Coverage(
-    {library: ALL for library in BASE}
+    dict.fromkeys(BASE, ALL)
     | {
         "lib/libhipblaslt.so.1": _of("908 90a 1100 1101 1102 1151 1200 1201"),
         "lib/libhipsparselt.so.0": _of("942 950"),
