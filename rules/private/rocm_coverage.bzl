@@ -122,7 +122,7 @@ def rocm_coverage(name, **kwargs):
     """
     _rocm_coverage(name = name, **kwargs)
     common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
-    for group in ["computed", "lacks", "settings"]:
+    for group in ["computed", "lacks", "settings", "table"]:
         native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
     py_binary(
         name = name + "_update",

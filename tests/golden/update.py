@@ -2,7 +2,7 @@
 
     update --options FILE PLAN…
 
-They are the plans of the mini SDK, and the options of the matrix that .bazelrc imports.
+They are the plans and coverage tables of the mini SDK, and the options of the matrix that .bazelrc imports.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
     """Copy each plan in place of all golden ones, and the options; returns the files written."""
     folder = workspace / "tests" / "golden"
-    for old in folder.glob("*/*.plan.json"):
+    for old in folder.glob("*/*.json"):
         old.unlink()
     copies = {folder / plan.parent.name / plan.name: plan for plan in plans}
     copies[workspace / "packaging" / "matrix.bazelrc"] = options

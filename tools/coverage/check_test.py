@@ -99,6 +99,9 @@ def test_one_command_accepts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     table = workspace / "release" / "coverage.json"
     assert update(settings(tmp_path, "release/coverage.json")) == 0
     assert read_coverage(str(table)) == FOUND
+    table.write_text("<<<<<<< a conflict")
+    assert update(settings(tmp_path, "release/coverage.json")) == 0
+    assert read_coverage(str(table)) == FOUND
     write_coverage(str(table), EXPECTED)
     assert update(settings(tmp_path, "release/coverage.json", ("gfx942",))) == 0
     assert read_coverage(str(table)) == Coverage({"lib/a": ("gfx1030", "gfx90a", "gfx942"), "lib/b": ("gfx90a",)})
