@@ -46,11 +46,12 @@ def compared_targets(artifacts, selected):
         selected: those of them that are packaged.
 
     Returns:
-        list of string; empty for all targets.
+        list of string; empty for all targets: also if a family is not known, for then nothing may be passed over.
     """
-    if len(selected) == len(artifacts):
+    targets = sorted({artifact.target.partition(":")[0]: None for artifact in selected if artifact.target != "generic"})
+    if len(selected) == len(artifacts) or any([target not in FAMILIES and not _is_processor(target) for target in targets]):
         return []
-    return _members(sorted({artifact.target.partition(":")[0]: None for artifact in selected if artifact.target != "generic"}))
+    return _members(targets)
 
 def of_devel(split, targets, thin):
     """Returns the targets of the artifacts that devel is made of.

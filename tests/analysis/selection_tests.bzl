@@ -48,6 +48,7 @@ def _compared_impl(ctx):
     asserts.equals(env, [], compared_targets(split, split), "all are packaged, so all is compared")
     asserts.equals(env, ["gfx1151", "gfx942"], compared_targets(split, select_artifacts(split, ["gfx942", "gfx1151"])))
     asserts.equals(env, FAMILIES["gfx94X-dcgpu"] + ["gfx1151"], sorted(compared_targets(family, select_artifacts(family, ["gfx942", "gfx1151"])), reverse = True))
+    asserts.equals(env, [], compared_targets(family + family, [struct(name = "blas", component = "lib", target = "gfx9-all", label = "")]), "a family that is not known")
     return unittest.end(env)
 
 _compared_test = unittest.make(_compared_impl)

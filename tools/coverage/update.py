@@ -16,7 +16,6 @@ from tools.common.program import argument_parser, report_errors
 from tools.coverage.compare import accepted
 from tools.coverage.table import Coverage, read_coverage, write_coverage
 
-
 NAME_IT = "`expected` of rocm_coverage; for ROCm's own packages --//packaging:expected_coverage=LABEL"
 
 
