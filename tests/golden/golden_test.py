@@ -1,4 +1,4 @@
-"""Plans and coverage of the mini SDK are as they were, every treatment, target and reason; so are the matrix's options."""
+"""Plans and coverage of the mini SDK are as they were, every treatment, target and reason; so are options."""
 
 import os
 from pathlib import Path

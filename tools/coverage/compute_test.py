@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tools.common.errors import ToolError
-from tools.coverage.compute import coverage_of
+from tools.coverage.compute import coverage_of, unread
 from tools.coverage.table import Coverage
 from tools.plan.model import Artifact, Found
 from tools.testing.artifacts import artifact, file, library, link, program
@@ -69,6 +69,29 @@ def test_bundles_by_themselves_belong_to_the_library_and_are_believed_more_than_
     bundle = replace(bundle, facts=replace(bundle.facts, device=("gfx1100", "gfx90a")))
     found = artifact("blas_lib_gfx-all", library("lib/libhipblaslt.so.1", "libhipblaslt.so.1"), bundle)
     assert covered(found) == {"lib/libhipblaslt.so.1": ("gfx1100", "gfx90a")}
+
+
+def test_an_archive_says_which_library_its_code_was_split_off() -> None:
+    archive = file(".kpack/blas_lib_gfx942.kpack")
+    assert archive.facts
+    codes = {"stage/lib/librocblas.so.5.2": ("gfx942", "gfx942:xnack+"), "elsewhere/lib/libgone.so": ("gfx942",)}
+    generic = artifact(
+        "blas_lib_generic",
+        library("lib/librocblas.so.5.2", "librocblas.so.5"),
+        link("lib/librocblas.so.5", "librocblas.so.5.2"),
+    )
+    split_off = artifact("blas_lib_gfx942", replace(archive, facts=replace(archive.facts, archive=codes)))
+    assert covered(generic, split_off) == {
+        ".kpack/": ("gfx942",),
+        "lib/librocblas.so.5": ("gfx942", "gfx942:xnack+"),
+    }
+
+
+def test_what_could_not_be_read_is_said() -> None:
+    found = library("lib/liba.so")
+    assert found.facts
+    damaged = replace(found, facts=replace(found.facts, device_refusal="lib/liba.so: damaged"))
+    assert unread([artifact("a_lib_x", damaged, file("lib/b"))]) == ["lib/liba.so: damaged"]
 
 
 def test_a_library_whose_soname_nothing_has_is_packed_under_its_own_name() -> None:

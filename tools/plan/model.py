@@ -5,6 +5,7 @@ prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{pa
 """
 
 import enum
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -193,6 +194,8 @@ class Facts:
     refusal: str | None = None
     #: Target IDs for which the file has device code, sorted.
     device: tuple[str, ...] = ()
+    #: Of an archive of device code: the library that it was split off, as the archive names it -> target IDs.
+    archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
 

@@ -48,7 +48,7 @@ class RefusedError(ToolError):
 def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
     """Return the entry of an ELF file with the targets that it keeps code for, if it has device code.
 
-    Raises RefusedError for code that cannot be read or is for no GPU, and for code that no package of the set would have.
+    Raises RefusedError for code that cannot be read, is for no GPU, or is for one that no package of the set is for.
     """
     if facts.type not in (LIBRARY, PROGRAM):
         return entry
