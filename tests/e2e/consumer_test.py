@@ -180,7 +180,7 @@ class ConsumerTest(unittest.TestCase):
             "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
         ) in failed.output, failed.output
         subprocess.run(
-            ["../bazelw", *self.workspace.startup, "run", "//wheels:coverage_update"],
+            [self.holder / "rules/bazelw", *self.workspace.startup, "run", "//wheels:coverage_update"],
             cwd=self.workspace.directory / "wheels",
             check=True,
         )
