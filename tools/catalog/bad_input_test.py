@@ -111,11 +111,15 @@ def test_no_manifest(bad: BadInput) -> None:
     )
 
 
-@pytest.mark.parametrize("base", ["missing/stage", "artifact_manifest.txt"])
-def test_manifest_names_a_directory_that_is_not_there(bad: BadInput, base: str) -> None:
+@pytest.mark.parametrize(
+    ("base", "file"),
+    [("artifact_manifest.txt", "artifact_manifest.txt"), ("gone/below/stage", "gone"), ("stage/file/x", "stage/file")],
+)
+def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str) -> None:
+    (bad.folder / "gone").symlink_to("nowhere")
+    (bad.stage / "file").touch()
     bad.manifest.write_text(f"stage\n{base}\n")
-    expected = f"{bad.manifest}: names {base!r}, but there is no such directory in {bad.folder}; fetch it anew"
-    assert bad.error() == expected
+    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is no directory; fetch it anew"
 
 
 @pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])
