@@ -63,8 +63,8 @@ def can_load(code: TargetId, target: TargetId) -> bool:
     """Whether a GPU described by `target` can load a code object made for `code`.
 
     A runtime names all features of its GPU. Where `target` leaves one out, GPUs with it on and with it off are both
-    meant, and the answer is whether one of them can load the code. SPIR-V can be compiled for every GPU. Where targets of
-    one ISA version share a package (`gfx1250`, `gfx1250-strict`), the owner's name stands for both.
+    meant, and the answer is whether one of them can load the code. SPIR-V can be compiled for every GPU. Where targets
+    of one ISA version share a package (`gfx1250`, `gfx1250-strict`), the owner's name stands for both.
     """
     if code.processor == SPIRV:
         return True
