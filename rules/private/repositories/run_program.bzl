@@ -20,6 +20,7 @@ CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
     "scan.py",
     "unpack.py",
 ]] + [
+    Label("//tools/common:shared_library.py"),
     Label("//tools/device:zstd.py"),
     Label("//tools/gpus:families.py"),
     Label("//tools/gpus:table.py"),
