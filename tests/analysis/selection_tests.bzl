@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "MATRIX", "combinations")
-load("//packaging:selection.bzl", "select_artifacts", "target_refusal")
+load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
 load(":gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
@@ -56,6 +56,17 @@ def _selection_impl(ctx):
 
 _selection_test = unittest.make(_selection_impl)
 
+def _compared_impl(ctx):
+    env = unittest.begin(ctx)
+    split, family = [[struct(name = "blas", component = "lib", target = target, label = target) for target in targets] for targets in [_SPLIT, _FAMILY]]
+    asserts.equals(env, [], compared_targets(split, split), "all are packaged, so all is compared")
+    asserts.equals(env, ["gfx1151", "gfx942"], compared_targets(split, select_artifacts(split, ["gfx942", "gfx1151"])))
+    asserts.equals(env, FAMILIES["gfx94X-dcgpu"] + ["gfx1151"], sorted(compared_targets(family, select_artifacts(family, ["gfx942", "gfx1151"])), reverse = True))
+    asserts.equals(env, [], compared_targets(family + family, [struct(name = "blas", component = "lib", target = "gfx9-all", label = "")]), "a family that is not known")
+    return unittest.end(env)
+
+_compared_test = unittest.make(_compared_impl)
+
 def _matrix_impl(ctx):
     env = unittest.begin(ctx)
     names = [value for values in MATRIX.values() for value in values]
@@ -93,4 +104,4 @@ def selection_test_suite(name):
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _matrix_test, _gpus_test)
+    unittest.suite(name, _selection_test, _compared_test, _matrix_test, _gpus_test)

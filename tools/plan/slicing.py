@@ -2,21 +2,21 @@
 
     entry = sliced(entry, facts, definition.slice)   # a program or library: which of its device code it keeps
     reason = other_target(path, definition.slice)    # a data file: why it is none of this package's
-    check_absent(entries, definition.slice)          # is every declaration about some file?
+    raise refusal(refused, definition.slice)         # all that could not be told of any file, at once
 
-Nothing is lost in silence: code for a GPU that no package is for, and a library without code for the package's GPUs,
-stop the build, unless the package's definition declares that.
+Nothing is lost in silence: code for a GPU that no package is for stops the build, unless the package's definition
+declares it as left out. A file that has no code for one of the package's GPUs says so in its reason; whether that is
+meant is a matter of the whole library (`tools.coverage`).
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tools.common.errors import ToolError
 from tools.device.target_id import TargetId, can_load, parse_target_id
 from tools.gpus.paths import named_targets
 from tools.plan.model import LIBRARY, PROGRAM, Entry, Facts, Slice
-from tools.plan.patterns import matches
 
 
 @functools.cache
@@ -31,79 +31,85 @@ def _can_load_any(code: str, targets: tuple[str, ...]) -> bool:
     return any(can_load(_parsed(code), _parsed(target)) for target in targets)
 
 
-def _absent(path: str, declared: Slice) -> tuple[str, ...]:
-    """Return the targets for which, as is declared, a file has no code."""
-    pairs = [one.partition("=") for one in declared.absent]
-    return tuple(sorted({target for target, _, pattern in pairs if matches(path, (pattern,))} & set(declared.targets)))
+class RefusedError(ToolError):
+    """A file whose device code cannot be divided among the packages; its message stands by itself."""
+
+    def __init__(self, message: str, path: str, lost: Sequence[str] = ()) -> None:
+        """Keep what `refusal` groups by: the path, and the targets for which no package is."""
+        super().__init__(message)
+        self.path, self.lost = path, tuple(lost)
 
 
 def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
     """Return the entry of an ELF file with the targets that it keeps code for, if it has device code.
 
-    Raises ToolError for code that cannot be read, code that no package of the set would have, and a target of the
-    package that the file has no code for.
+    Raises RefusedError for code that cannot be read, is for no GPU, or is for one that no package of the set is for.
     """
     if facts.type not in (LIBRARY, PROGRAM):
         return entry
     if facts.device_refusal:
-        raise ToolError(f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package")
+        message = f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package"
+        raise RefusedError(message, entry.path)
     if not facts.device:
         return entry
-    lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
+    try:
+        lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
+    except ToolError as error:
+        raise RefusedError(f"{entry.source}: {error}", entry.path) from None
     if lost:
-        raise ToolError(
-            f"{entry.source}: has device code for {', '.join(lost)}, which none of the packages would have; they are "
-            f"for {', '.join(declared.all_targets)}. Add a package for it, or declare it as left out (`left_out`; for "
-            "ROCm's own packages, ROCM_TARGETS_LEFT_OUT)"
-        )
-    absent = _absent(entry.path, declared)
-    missing = [
+        raise _lost(entry.path, lost, declared)
+    missing = {
         target for target in declared.targets if not any(_can_load_any(code, (target,)) for code in facts.device)
-    ]
-    if undeclared := sorted(set(missing) - set(absent)):
-        raise ToolError(
-            f"{entry.source}: has no device code that {', '.join(undeclared)} can load; it has code for "
-            f"{', '.join(facts.device)}. Build it for {', '.join(undeclared)}, leave out that package, or declare "
-            f"the code absent, as {undeclared[0]}={entry.path}"
-        )
-    if stale := sorted(set(absent) - set(missing)):
-        raise ToolError(
-            f"{entry.source}: has device code for {', '.join(stale)}, which is declared absent. "
-            "Remove the declaration, or build the library without it"
-        )
-    kept = ", ".join(target for target in declared.targets if target not in absent)
-    reason = f"{entry.reason}; {f'device code for {kept}' if kept else 'without its device code'}"
-    return replace(entry, slice=declared.targets, absent=absent or None, reason=reason)
+    }
+    kept = [target for target in declared.targets if target not in missing]
+    words = [f"device code for {', '.join(kept)}" if kept else "without its device code"]
+    if missing:
+        words.append(f"there is none for {', '.join(sorted(missing))}")
+    reason = "; ".join([entry.reason, *words])
+    return replace(entry, slice=declared.targets, absent=tuple(sorted(missing)) or None, reason=reason)
 
 
-def check_absent(entries: Sequence[Entry], declared: Slice) -> None:
-    """Raise ToolError for a declaration about the package's targets that is about no file with device code."""
-    paths = [entry.path for entry in entries if entry.slice]
-    for one in declared.absent:
-        target, _, pattern = one.partition("=")
-        if target in declared.targets and not any(matches(path, (pattern,)) for path in paths):
-            raise ToolError(
-                f"{one}: declares code absent, but no library with device code has such a path. Remove the declaration"
-            )
+#: So many files are named for each target; the rest is a number.
+_NAMED_FILES = 3
 
 
-def _unknown(path: str, target: str, known: tuple[str, ...]) -> ToolError:
-    return ToolError(
-        f"{path}: is for {target}, as its name says, and none of the packages is; they are for {', '.join(known)}. "
-        "Add a package for it, or declare it as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT)"
+def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
+    return RefusedError(_lost_message({target: [path] for target in targets}, declared), path, targets)
+
+
+def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
+    """Say of targets, by the files that have code for them, that no package is for them."""
+    lines = ["there is device code for GPU targets that none of the packages is for:"]
+    for target, paths in sorted(files.items()):
+        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
+        lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
+    processors = sorted({target.partition(":")[0] for target in files})
+    lines.append(
+        f"The packages are for {', '.join(declared.all_targets)}. Add packages for {', '.join(processors)}, or declare "
+        f"them as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT={','.join(processors)})"
     )
+    return "\n".join(lines)
+
+
+def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
+    """Return one error for all files that were refused: each cause once, and what remedies all of it."""
+    messages = [str(one) for one in refused if not one.lost]
+    files: dict[str, list[str]] = {}
+    for one in refused:
+        for target in one.lost:
+            files.setdefault(target, []).append(one.path)
+    return ToolError("\n".join([*messages, *([_lost_message(files, declared)] if files else [])]))
 
 
 def other_target(path: str, declared: Slice) -> str | None:
     """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
 
-    A name can say several targets. Raises ToolError for one that no package of the set is for.
+    A name can say several targets. Raises RefusedError for those that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
     targets = [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
-    for target in targets:
-        if not _can_load_any(target, known):
-            raise _unknown(path, target, known)
+    if lost := [target for target in targets if not _can_load_any(target, known)]:
+        raise _lost(path, lost, declared)
     if not targets or any(_can_load_any(target, declared.targets) for target in targets):
         return None
     return f"for {', '.join(targets)}, as its name says"
