@@ -38,6 +38,20 @@ def select_artifacts(artifacts, targets):
         if not targets or artifact.target == "generic" or any([_is_served(wanted, artifact.target) for wanted in targets])
     ]
 
+def compared_targets(artifacts, selected):
+    """Returns the GPU targets whose code can be compared with that of all artifacts, where only some are packaged.
+
+    Args:
+        artifacts: all artifacts, list of struct(name, component, target, label).
+        selected: those of them that are packaged.
+
+    Returns:
+        list of string; empty for all targets.
+    """
+    if len(selected) == len(artifacts):
+        return []
+    return _members(sorted({artifact.target.partition(":")[0]: None for artifact in selected if artifact.target != "generic"}))
+
 def of_devel(split, targets, thin):
     """Returns the targets of the artifacts that devel is made of.
 
@@ -88,13 +102,12 @@ def _members(names):
     """Returns the targets that targets and families stand for, sorted."""
     return sorted({member: True for name in names for member in FAMILIES.get(name, [name])})
 
-def thin_refusal(targets, left_out = [], absent = []):
+def thin_refusal(targets, left_out = []):
     """Returns why the layout thin cannot be made of these declarations, or None.
 
     Args:
         targets: as in `thin_selection`.
         left_out: as in `thin_selection`.
-        absent: as in `thin_selection`.
 
     Returns:
         string, or None.
@@ -109,13 +122,9 @@ def thin_refusal(targets, left_out = [], absent = []):
     for target in _members(left_out):
         if target in packaged:
             return "ROCM_TARGETS_LEFT_OUT names {}, for which ROCM_TARGETS asks for a package; expected it in one of them".format(target)
-    for one in absent:
-        target, _, pattern = one.partition("=")
-        if not pattern or target not in packaged:
-            return "ROCM_TARGETS_ABSENT has {}: expected TARGET=PATTERN, of one of the targets {}".format(one, ", ".join(packaged))
     return None
 
-def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
+def thin_selection(layout, artifacts, targets, left_out = []):
     """Returns which packages for single GPU targets are made of which family's artifacts.
 
     Args:
@@ -123,15 +132,14 @@ def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
         artifacts: list of struct(name, component, target, label).
         targets: list of targets (`gfx1100`), and of families (`gfx110X-all`), each a group that gets one package.
         left_out: list of targets, and of families, that get no package, though artifacts have code for them.
-        absent: list of `TARGET=PATTERN`: files known to have no code for a target.
 
     Returns:
-        family of the artifacts -> struct(packages, left_out, absent), of which `packages` is name of the target or group -> its targets;
+        family of the artifacts -> struct(packages, left_out), of which `packages` is name of the target or group -> its targets;
         None for other layouts.
     """
     if layout != "thin":
         return None
-    refusal = thin_refusal(targets, left_out, absent)
+    refusal = thin_refusal(targets, left_out)
     if refusal:
         fail(refusal)
     available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
@@ -142,14 +150,13 @@ def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
         if not served:
             fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available) or "artifacts that have any: all are generic"))
         families.setdefault(served[0], {})[name] = members
-    return {family: _thin_family(packages, _members(targets), left_out, absent) for family, packages in families.items()}
+    return {family: _thin_family(packages, _members(targets), left_out) for family, packages in families.items()}
 
-def _thin_family(packages, all_targets, left_out, absent):
+def _thin_family(packages, all_targets, left_out):
     """Returns what is declared about the packages out of one family's artifacts: a target of another family has its package there."""
     ours = _members([target for members in packages.values() for target in members])
     elsewhere = [target for target in all_targets if target not in ours]
     return struct(
-        absent = [one for one in absent if one.partition("=")[0] in ours],
         left_out = _members(left_out) + elsewhere,
         packages = packages,
     )
