@@ -41,7 +41,7 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     yield from linking.check_linking(packages, names, trees, settings)
     yield from owners.check_owners(packages)
     yield from requirements.check_requirements(packages, names, settings)
-    yield from selection.check_selection(packages, names)
+    yield from selection.check_selection(packages, names, settings)
     yield from opening.check_opening(packages, settings)
     whole = install(packages, trees)
     for package in packages:
