@@ -1,6 +1,7 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
 load("//packaging:distributions.bzl", "names_file")
+load("//packaging:gpus.bzl", "package_owner")
 load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:coverage.bzl", "rocm_coverage")
@@ -36,10 +37,6 @@ def _select(artifacts, wanted, targets):
         for artifact in artifacts
         if artifact.target in targets and _named(artifact.name, wanted.get(artifact.component, []))
     ]
-
-def _base_target(target):
-    """Returns a GPU target without its features: `gfx950:xnack+` goes to the package of gfx950."""
-    return target.partition(":")[0]
 
 def _identifier(target):
     return target.replace("-", "_")
@@ -330,7 +327,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
     features = {}
     for artifact in artifacts:
         if artifact.target != "generic":
-            features.setdefault(_base_target(artifact.target), {})[artifact.target] = True
+            features.setdefault(package_owner(artifact.target), {})[artifact.target] = True
     targets = sorted(features)
     core = _core(name, artifacts, trees)
     devel_targets = of_devel(split, targets, thin)

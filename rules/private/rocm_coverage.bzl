@@ -100,7 +100,7 @@ _rocm_coverage = rule(
     attrs = {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What packages are made from."),
         "compared": attr.string_list(doc = "GPU targets: if given, only code for these is compared with what is expected."),
-        "expected": attr.label(allow_files = [".json"], doc = "The table that is committed: a file of the workspace; none, or a target without files, for no comparison."),
+        "expected": attr.label(allow_files = True, doc = "The table that is committed: a file of the workspace; none, or a target without files, for no comparison."),
         "targets": attr.string_list_dict(doc = "As that of `rocm_thin_packages`: what is offered, and so must not lack the libraries that nearly all others have."),
         "_check": tool_attr("//tools/coverage:check_tool"),
         "_coverage": tool_attr("//tools/coverage:coverage_tool"),
@@ -122,7 +122,7 @@ def rocm_coverage(name, **kwargs):
     """
     _rocm_coverage(name = name, **kwargs)
     common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
-    for group in ["computed", "lacks", "settings"]:
+    for group in ["computed", "lacks", "settings", "table"]:
         native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
     py_binary(
         name = name + "_update",

@@ -44,8 +44,8 @@ def difference_message(found: Coverage, expected: Expected) -> str | None:
     return "\n".join([*lines, f"If all of this is meant, accept it: {expected.accept}"])
 
 
-def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]]) -> str | None:
-    """Return which targets of packages should not be offered, and why; None if all can be."""
+def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept: str) -> str | None:
+    """Return which targets of packages should not be offered, why, and what to do; None if all can be."""
     owners = {target: name for name, targets in packages.items() for target in targets}
     without = refused(found, list(owners))
     if not without:
@@ -57,8 +57,8 @@ def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]]) -> str
         lines.append(f"  {one.target}{where}: no code in {', '.join(one.libraries)}")
     names = ", ".join(one.target for one in without)
     lines.append(
-        f"Do not offer {names}: remove from the targets of packages (ROCM_TARGETS, for ROCm's own), or build these "
-        "libraries for it"
+        f"Do not offer {names}: remove it from the targets of packages (ROCM_TARGETS, for ROCm's own). If it is meant, "
+        f"commit the table that says so: {accept}"
     )
     return "\n".join(lines)
 
@@ -82,16 +82,17 @@ def check(args: argparse.Namespace) -> None:
     """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
     found = read_coverage(args.computed)
     packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
-    messages = [offer_message(found, packages)]
-    if args.expected:
+    wrong = offer_message(found, packages, args.accept)
+    if args.expected:  # Who committed a table has seen what is in it.
         expected = Expected(read_coverage(args.expected), args.committed, args.compared, args.accept)
-        messages.append(difference_message(found, expected))
-    if wrong := [message for message in messages if message]:
-        raise ToolError("\n".join(wrong))
+        wrong = difference_message(found, expected)
+    if wrong:
+        raise ToolError(wrong)
     summary = lack_summary(found, packages)
     if summary and not args.expected:
-        head = f"WARNING: {args.label}: no code for the GPUs of a package, in these libraries:"
-        print("\n".join([head, *summary, f"Commit what is meant, and it is checked: {args.accept}"]), file=sys.stderr)
+        head = f"WARNING: {args.label}: packages lack code for their GPUs in these libraries, and go on without:"
+        advice = f"To have this checked, commit the table: {args.accept}"
+        print("\n".join([head, *summary, advice]), file=sys.stderr)
     write_coverage(args.table, found)
     write_document(args.lacks, {target: list(libraries) for target, libraries in lacks_by_processor(found).items()})
     Path(args.stamp).touch()

@@ -2,20 +2,21 @@
 
     coverage = coverage_of(artifacts)
 
-Three things tell: the offload bundles in a file; the name of a file of device code (`Kernels_gfx90a.co`); and, where
-neither does, the target of the artifact that a file of device code is in. A pure function: no file is read.
+Three things tell: the offload bundles in a file, or the table of an archive of code that was split off libraries; the
+name of a file of device code (`Kernels_gfx90a.co`); and, where neither does, the target of the artifact that a file of
+device code is in. Pure functions: no file is read.
 """
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from tools.common.errors import ToolError
 from tools.coverage.owner import owner_of
 from tools.coverage.table import Coverage, collect
 from tools.device.target_id import TargetId, parse_target_id
+from tools.gpus.paths import named_targets
 from tools.plan.model import LIBRARY, PROGRAM, Artifact, Facts, Found
-from tools.plan.slicing import named_target
 
 #: What a file of nothing but device code, or of what describes such code, is called. Others may name a target, too, but
 #: are no code: headers, or what was found out about speeds (`gfx90a68.db.txt`).
@@ -33,15 +34,37 @@ def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
         for found in artifact.found
         if found.facts is not None
     ]
-    libraries = {_packaged(found.path, facts, paths) for _, found, facts in files if facts.type == LIBRARY}
+    packaged = {found.source: _packaged(found.path, facts, paths) for _, found, facts in files if facts.type == LIBRARY}
+    libraries = set(packaged.values())
     known = _known_processors(files)
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for artifact_target, found, facts in files:
+        if facts.archive:
+            pairs += _archived(found, facts, packaged)
+            continue
         targets = _targets(found, facts, artifact_target, known)
         in_itself = facts.type in (LIBRARY, PROGRAM)
         owner = _packaged(found.path, facts, paths) if in_itself else owner_of(found.path, libraries)
         pairs += [(owner, target) for target in targets]
     return collect(pairs)
+
+
+def unread(artifacts: Collection[Artifact]) -> list[str]:
+    """Return why code of some files could not be read, so that the table lacks it."""
+    return sorted(
+        found.facts.device_refusal
+        for artifact in artifacts
+        for found in artifact.found
+        if found.facts and found.facts.device_refusal
+    )
+
+
+def _archived(found: Found, facts: Facts, packaged: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (library, target ID) for the code in an archive, which names a library by base directory and path."""
+    for name, codes in facts.archive.items():
+        named = sorted(path for source, path in packaged.items() if source.partition("/")[2] == name)
+        owner = named[0] if named else owner_of(found.path, packaged.values())
+        yield from ((owner, str(_parsed(code, found.source))) for code in codes)
 
 
 def _target_of(artifact: Artifact) -> str | None:
@@ -83,14 +106,6 @@ def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tup
         return []
     if not (found.path.endswith(CODE_SUFFIXES) or facts.type == CODE_OBJECT):
         return []
-    named = _named(found.path, known)
-    return [named] if named else [artifact_target] if artifact_target else []
-
-
-def _named(path: str, known: tuple[str, ...]) -> str | None:
-    """Return the target that a path names, also one that is not known."""
-    try:
-        target = named_target(path, known)
-    except ToolError:  # not a known one: it is what stands there
-        return [match.group() for match in _ONE_TARGET.finditer(path)][-1]
-    return str(target) if target else None
+    if named := named_targets(found.path, known):
+        return [str(target) for target in named]
+    return [artifact_target] if artifact_target else []

@@ -11,7 +11,7 @@ from tools.device.processors import GENERIC_PROCESSORS, SPIRV
 from tools.device.target_id import TargetId, can_load, parse_target_id
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
-BASE_PERCENT = 90
+BASE_PERCENT = 80
 #: With fewer other targets than these no library can be said to serve "nearly all".
 BASE_OTHERS = 3
 
@@ -22,12 +22,12 @@ def serves(codes: Iterable[str], target: TargetId) -> bool:
 
 
 def processors(coverage: Coverage) -> tuple[str, ...]:
-    """Return the processors for which any library has code, sorted; those that generic code covers are among them."""
+    """Return the processors for which any library has code, generic code too, sorted as people do."""
     found: set[str] = set()
     for code in coverage.targets:
         processor = parse_target_id(code).processor
         found |= GENERIC_PROCESSORS.get(processor, frozenset() if processor == SPIRV else frozenset([processor]))
-    return tuple(sorted(found))
+    return tuple(sorted(found, key=lambda processor: (len(processor), processor)))
 
 
 def lacking(coverage: Coverage, target: str) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ Manifests and facts say all; no artifact is read. The page and the text are for 
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 from tools.common.program import argument_parser, report_errors
-from tools.coverage.compute import coverage_of
+from tools.coverage.compute import coverage_of, unread
 from tools.coverage.page import coverage_page
 from tools.coverage.table import write_coverage
 from tools.coverage.text import text_table
@@ -19,7 +20,10 @@ from tools.plan.tool import read_artifact, read_facts
 def write(args: argparse.Namespace) -> None:
     """Compute the table and write it in its three forms."""
     facts = read_facts(args.facts)
-    coverage = coverage_of([read_artifact(path, facts) for path in args.manifest])
+    artifacts = [read_artifact(path, facts) for path in args.manifest]
+    coverage = coverage_of(artifacts)
+    for reason in unread(artifacts):
+        print(f"WARNING: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
     style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
     write_coverage(args.json, coverage)
     Path(args.html).write_text(coverage_page(coverage, style), encoding="utf-8")

@@ -16,18 +16,20 @@ from tools.common.program import argument_parser, report_errors
 from tools.coverage.compare import accepted
 from tools.coverage.table import Coverage, read_coverage, write_coverage
 
+NAME_IT = "`expected` of rocm_coverage; for ROCm's own packages --//packaging:expected_coverage=LABEL"
+
 
 def destination(committed: str, file: str | None, environment: Mapping[str, str]) -> Path:
     """Return the file to write. Raises ToolError where none is named."""
     if file:
-        return Path(environment.get("BUILD_WORKING_DIRECTORY", ""), file)
+        return Path(environment.get("BUILD_WORKING_DIRECTORY", ""), file).resolve()
     if committed.startswith("../"):
         raise ToolError(f"{committed}: the table belongs to another module; say which file to write, behind `--`")
     if committed:
         return Path(environment.get("BUILD_WORKSPACE_DIRECTORY", ""), committed)
     raise ToolError(
         "no table is named yet; say which file to write, such as `-- release/coverage.json`, and then name it in the "
-        "build (`expected` of rocm_coverage; for ROCm's own packages --//packaging:expected_coverage)"
+        f"build: {NAME_IT}"
     )
 
 
@@ -35,10 +37,13 @@ def update(settings: str, computed: str, file: str | None) -> None:
     """Write the table, and say where."""
     document = read_document(settings)
     path = destination(document["committed"], file, os.environ)
-    expected = read_coverage(str(path)) if path.exists() else Coverage()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_coverage(str(path), accepted(expected, read_coverage(computed), document["compared"]))
+    # What is written over as a whole need not be readable: it may have conflicts of a merge in it.
+    kept = read_coverage(str(path)) if document["compared"] and path.exists() else Coverage()
+    write_coverage(str(path), accepted(kept, read_coverage(computed), document["compared"]))
     print(path)
+    if not document["committed"]:
+        print(f"Name it in the build: {NAME_IT}")
 
 
 def main(argv: list[str]) -> int:

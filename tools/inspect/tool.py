@@ -4,7 +4,7 @@
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
-device code it has for which GPU targets. A file of the
+device code it has for which GPU targets. Of an archive of device code (`.kpack`) they say whose it is. A file of the
 manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
 has to look.
 """
@@ -24,8 +24,12 @@ from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
 from tools.elf.refusal import refusal
 
-#: The section that holds the device code of what HIP made; it takes more to import its reader than to look for it.
+#: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
+#: compressed. It takes more to import the reader of such code than to look for it.
 DEVICE_CODE = ".hip_fatbin"
+BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+#: Device code that was split off libraries; it takes more to import its reader, too.
+ARCHIVE_SUFFIX = ".kpack"
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 
 
@@ -64,15 +68,13 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
     return facts
 
 
-def device_facts(elf: ElfFile, file: BinaryIO) -> dict[str, Any]:
+def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
-    if not any(section.name == DEVICE_CODE for section in elf.section_headers):
-        return {}
     from tools.device.errors import DeviceError
     from tools.device.reader import read_device_code
 
     try:
-        device = read_device_code(file, elf.path)
+        device = read_device_code(file, source)
     except DeviceError as error:
         return {"device_refusal": str(error)}
     sizes: dict[str, int] = {}
@@ -80,6 +82,20 @@ def device_facts(elf: ElfFile, file: BinaryIO) -> dict[str, Any]:
         target = str(code.entry.target or code.entry.text)
         sizes[target] = sizes.get(target, 0) + code.size
     return {"device": dict(sorted(sizes.items()))} if sizes else {}
+
+
+def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
+    """Return the targets of the code in an archive, by the name of the library that it was split off."""
+    from tools.device.kpack import read_kpack
+
+    try:
+        bundles = read_kpack(file, path)
+    except ElfError as error:
+        return {"device_refusal": str(error)}
+    found: dict[str, set[str]] = {}
+    for name, entries in bundles.items():
+        found.setdefault(name.rpartition("#")[0], set()).update(str(target) for target, _ in entries)
+    return {"archive": {name: sorted(targets) for name, targets in sorted(found.items())}}
 
 
 def file_facts(path: str, source: str) -> dict[str, Any]:
@@ -92,13 +108,18 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             "hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
         ) from None
     with open(path, "rb") as file:
-        head = file.read(4)
+        head = file.read(max(map(len, BUNDLE_HEADS)))
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
-                return {"size": size} | elf_facts(elf) | device_facts(elf, file)
+                has_code = any(section.name == DEVICE_CODE for section in elf.section_headers)
+                return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
             except ElfError as error:
                 raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
+        if head.startswith(BUNDLE_HEADS):
+            return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
+        if source.endswith(ARCHIVE_SUFFIX):
+            return {"size": size, "type": "data"} | archive_facts(file, source)
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
 
 

@@ -3,11 +3,14 @@
 import io
 import json
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tools.device.bundle import is_bundle
+from tools.device.sample import HOST, PREFIX, bundle, compressed
 from tools.elf import constants as c
 from tools.elf.sample import Sample
 from tools.inspect import tool
@@ -147,6 +150,17 @@ def test_a_file_that_is_not_given_is_data(tmp_path: Path) -> None:
     assert files["a_lib_x/stage/lib/libsample.so.1"]["type"] == "elf-library"
 
 
+def test_an_archive_of_device_code_says_whose_it_is(tmp_path: Path) -> None:
+    # {"toc": {"lib/a.so#0": {"gfx90a:xnack+": {}, "gfx1100": {}}, "lib/a.so#1": {"gfx1100": {}}}}
+    table = b"\x81\xa3toc\x82\xaalib/a.so#0\x82\xadgfx90a:xnack+\x80\xa7gfx1100\x80\xaalib/a.so#1\x81\xa7gfx1100\x80"
+    content = struct.pack("<4sIQ", b"KPAK", 1, 16) + table
+    artifact = Artifact(tmp_path, {".kpack/a_lib_x.kpack": content, ".kpack/damaged.kpack": content[:20]})
+    assert artifact.inspect() == 0
+    whole, damaged = artifact.facts["files"].values()
+    assert whole == {"size": len(content), "type": "data", "archive": {"lib/a.so": ["gfx1100", "gfx90a:xnack+"]}}
+    assert damaged["device_refusal"].startswith("a_lib_x/stage/.kpack/damaged.kpack: at file offset 0x10")
+
+
 @pytest.mark.parametrize("size", [4, 15, 63, 200, 700, 1200])
 def test_truncated_elf_file(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
     artifact = Artifact(tmp_path, {"lib/libx.so": Sample().build()[:size]})
@@ -176,6 +190,22 @@ def test_file_that_the_sandbox_hides(tmp_path: Path, capsys: pytest.CaptureFixtu
         f"ERROR: //:a: a_lib_x/stage/a: {tmp_path}/away is not there for the action. If it is on the machine, the "
         "sandbox hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp\n"
     )
+
+
+BUNDLE = bundle([(HOST, b""), *((PREFIX + target, target.encode()) for target in ("gfx1030", "gfx90a:xnack+"))])
+
+
+@pytest.mark.parametrize("data", [BUNDLE, compressed(BUNDLE)], ids=["plain", "compressed"])
+def test_device_code_that_is_a_file_by_itself(tmp_path: Path, data: bytes) -> None:
+    assert facts(tmp_path, data) == {"type": "gpu-bundle", "device": {"gfx1030": 7, "gfx90a:xnack+": 13}}
+    assert data.startswith(tool.BUNDLE_HEADS)
+    assert is_bundle(data[: max(map(len, tool.BUNDLE_HEADS))])
+
+
+def test_a_damaged_file_of_device_code(tmp_path: Path) -> None:
+    found = facts(tmp_path, compressed(BUNDLE)[:40])
+    assert found["type"] == "gpu-bundle"
+    assert "at file offset 0x8: a compressed bundle of" in found["device_refusal"]
 
 
 def test_only_headers_of_a_big_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

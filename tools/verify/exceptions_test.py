@@ -71,7 +71,10 @@ def test_an_exception_for_some_targets_leaves_the_others() -> None:
     other = DeclaredException("W404", "known too", target="gfx90a*")
     judged = judge([found], (one, other))
     assert [(left.targets, left.said) for left in judged.findings] == [(("gfx1100",), "gfx1100: no code")]
-    assert [(excused.targets, by) for excused, by in judged.excused] == [(("gfx1030",), one), (("gfx90a:xnack+",), other)]
+    assert [(excused.targets, by) for excused, by in judged.excused] == [
+        (("gfx1030",), one),
+        (("gfx90a:xnack+",), other),
+    ]
     assert judge([found], (DeclaredException("W404", "all"),)).findings == ()
 
 

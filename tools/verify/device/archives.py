@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tools.device.kpack import PLACEHOLDER
 from tools.device.target_id import TargetId
 from tools.verify.device.coverage import serves
 from tools.verify.device.facts import DeviceFacts
-from tools.verify.device.kpack import PLACEHOLDER
 from tools.verify.device.model import Place
 from tools.verify.device.offers import device_files
 from tools.verify.device.rules import ENTRIES

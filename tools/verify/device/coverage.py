@@ -1,25 +1,14 @@
 """Which GPUs can load code: pure functions over target IDs.
 
-A *family* (`gfx110X-all`) stands for all processors that match it, `X` being one hexadecimal digit; of `gfx9-all` minor
-version and stepping are open, and of `gfx-all` all. What a GPU can load, `tools.device.target_id.can_load` says.
+Which processors a family (`gfx110X-all`) stands for, `tools.gpus.families` says; what a GPU can load,
+`tools.device.target_id.can_load`.
 """
 
-import re
 from collections.abc import Iterable
 
 from tools.device.processors import GENERIC_PROCESSORS, SPIRV
 from tools.device.target_id import TargetId, can_load
-
-
-def family_pattern(target: str) -> re.Pattern[str] | None:
-    """Return what the processors of a family match; None for a target that is no family."""
-    stem, dash, _ = target.partition("-")
-    if target in GENERIC_PROCESSORS or not (dash or "X" in stem):
-        return None
-    if stem == "gfx":
-        return re.compile("gfx[0-9a-f]+")
-    digits = re.escape(stem).replace("X", "[0-9a-f]")
-    return re.compile(digits + ("(?:[0-9a-f]{2})?" if dash else ""))
+from tools.gpus.families import Family
 
 
 def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
@@ -27,10 +16,10 @@ def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
     return any(can_load(code, target) for code in codes)
 
 
-def serves_family(codes: Iterable[TargetId], pattern: re.Pattern[str]) -> bool:
+def serves_family(codes: Iterable[TargetId], family: Family) -> bool:
     """Whether some processor of a family can load one of the code objects."""
     for code in codes:
         covered = (code.processor, *GENERIC_PROCESSORS.get(code.processor, ()))
-        if code.processor == SPIRV or any(pattern.fullmatch(processor) for processor in covered):
+        if code.processor == SPIRV or any(family.has(processor) for processor in covered):
             return True
     return False

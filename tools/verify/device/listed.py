@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from tools.coverage.table import Coverage
+from tools.device.kpack import SUFFIX
 from tools.device.target_id import TargetId, parse_target_id
-from tools.verify.device.coverage import family_pattern, serves, serves_family
-from tools.verify.device.kpack import SUFFIX
+from tools.gpus.families import parse_family
+from tools.verify.device.coverage import serves, serves_family
 from tools.verify.device.offers import device_files
 from tools.verify.device.places import Copy, Library, Tree
 from tools.verify.device.rules import NO_CODE, UNLISTED, listed
@@ -57,8 +58,8 @@ def _unlisted(copy: Copy, known: Collection[TargetId]) -> Iterator[Finding]:
 
 def _is_offered(code: TargetId, offered: Collection[str]) -> bool:
     for target in offered:
-        pattern = family_pattern(target)
-        if serves_family([code], pattern) if pattern else serves([code], parse_target_id(target)):
+        family = parse_family(target)
+        if serves_family([code], family) if family else serves([code], parse_target_id(target)):
             return True
     return False
 

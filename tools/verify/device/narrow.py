@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from tools.coverage.lacks import refused
 from tools.coverage.table import collect
 from tools.device.target_id import TargetId
-from tools.verify.device.coverage import family_pattern
+from tools.gpus.families import parse_family
 from tools.verify.device.places import Copy, Library, Tree
 from tools.verify.device.rules import LACKS_BASE, NARROW, NO_CODE, listed
 from tools.verify.device.wanted import expanded, unserved
@@ -21,7 +21,7 @@ def useless_targets(libraries: Sequence[Library], offered: Collection[str]) -> d
     """Return the offered targets that lack what nearly all others have, each with the libraries that it lacks."""
     held = [library for library in libraries if any(copy.tree.is_offered for copy in library.copies)]
     pairs = [(library.copies[0].path, str(code)) for library in held for code in library.codes]
-    exact = [target for target in offered if family_pattern(target) is None]
+    exact = [target for target in offered if parse_family(target) is None]
     found = {one.target: one.libraries for one in refused(collect(pairs), exact)}
     for family in sorted(set(offered) - set(exact)):
         if held and all(unserved(library.codes, [family]) for library in held):

@@ -3,12 +3,12 @@
 Pure functions over target IDs. Code for a generic target, or for fewer features, serves in place of special code.
 """
 
-import re
 from collections.abc import Collection, Iterable
 
 from tools.device.processors import GENERIC_PROCESSORS, SPIRV
 from tools.device.target_id import TargetId, parse_target_id
-from tools.verify.device.coverage import family_pattern, serves, serves_family
+from tools.gpus.families import parse_family
+from tools.verify.device.coverage import serves, serves_family
 
 
 def in_scope(codes: Collection[TargetId], targets: Collection[str], known: Collection[TargetId]) -> frozenset[TargetId]:
@@ -18,7 +18,7 @@ def in_scope(codes: Collection[TargetId], targets: Collection[str], known: Colle
     processor is taken in every form that `known` has: where other code is for both settings of XNACK, this has to be.
     """
     processors = {code.processor for code in codes} | {one.processor for one in known if serves(codes, one)}
-    processors |= {target for target in targets if family_pattern(target) is None and _serves(codes, target)}
+    processors |= {target for target in targets if parse_family(target) is None and _serves(codes, target)}
     real = {one for one in processors if one != SPIRV and (one not in GENERIC_PROCESSORS or one in targets)}
     if targets:
         real = {one for one in real if any(_is_for(one, target) for target in targets)}
@@ -34,17 +34,17 @@ def expanded(targets: Iterable[str], known: Collection[TargetId]) -> frozenset[s
     """Return targets, with each family replaced by those of its processors that are known, if any is."""
     found: set[str] = set()
     for target in targets:
-        pattern = family_pattern(target)
-        members = {one.processor for one in known if pattern and pattern.fullmatch(one.processor)}
+        family = parse_family(target)
+        members = {one.processor for one in known if family and family.has(one.processor)}
         found |= members or {target}
     return frozenset(found)
 
 
 def _serves(codes: Collection[TargetId], target: str) -> bool:
-    pattern = family_pattern(target)
-    return serves(codes, parse_target_id(target)) if pattern is None else serves_family(codes, pattern)
+    family = parse_family(target)
+    return serves(codes, parse_target_id(target)) if family is None else serves_family(codes, family)
 
 
 def _is_for(processor: str, target: str) -> bool:
-    pattern: re.Pattern[str] | None = family_pattern(target)
-    return parse_target_id(target).processor == processor if pattern is None else bool(pattern.fullmatch(processor))
+    family = parse_family(target)
+    return parse_target_id(target).processor == processor if family is None else family.has(processor)
