@@ -33,7 +33,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         fail("verify_exception({}): has no reason; say why the finding is right".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, options, exceptions, settings, coverage = None, **kwargs):
+def _verify_test(name, distributions, options, exceptions, settings, coverage = None, configs = [], **kwargs):
     tags = kwargs.get("tags", [])
     _verify_config(
         name = name + ".config",
@@ -42,6 +42,7 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         testonly = True,
     )
     kwargs["tags"] = tags + ["block-network"]
+    options = ["--config=$(rootpath {})".format(config) for config in configs] + options
     if coverage:
         options = options + ["--coverage=$(rootpath {})".format(coverage)]
     py_test(
@@ -50,7 +51,7 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         main = Label("//tools/verify:test_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
-        data = distributions + [name + ".config"] + ([coverage] if coverage else []),
+        data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
         # Else a `tools` of the module that calls this, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//tools/verify:library")],
@@ -69,7 +70,7 @@ def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
     """
     _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
 
-def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, **kwargs):
+def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
     """Tests that each wheel is sound by itself, and all together: installed side by side they have what they need.
 
     Args:
@@ -78,6 +79,8 @@ def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, cov
         exceptions: what is known and right, each a `verify_exception`.
         settings: budgets, libraries of the system and the like, see docs/verify.md.
         coverage: label of the coverage table: which library has device code for which GPU target.
+        configs: labels of settings files, TOML or JSON, that come before `settings`; for ROCm's packages
+          `@rules_rocm_python//packaging:verify.toml`.
         **kwargs: further attributes of `py_test`.
     """
-    _verify_test(name, distributions, [], exceptions, settings, coverage, **kwargs)
+    _verify_test(name, distributions, [], exceptions, settings, coverage, configs, **kwargs)

@@ -73,8 +73,10 @@ def _where(library: Library, lacking: Sequence[str]) -> tuple[str, str]:
     for copy in library.copies if len(lacking) == 1 else ():
         if copy.tree.targets == frozenset(lacking) and copy.places:
             return copy.places[0].package.filename, copy.places[0].path
-    first = next(place for copy in library.copies for place in copy.places if place.codes)
-    return first.package.filename, first.path
+    copy, first = next((copy, place) for copy in library.copies for place in copy.places if place.codes)
+    itself = f"{copy.tree.name}/{copy.path}"
+    owner = next((package for package in copy.tree.packages if itself in package.files), None)
+    return (owner.filename, itself) if owner else (first.package.filename, first.path)
 
 
 def _targets(library: Library, trees: Sequence[Tree], offered: Collection[str]) -> frozenset[str]:
