@@ -14,7 +14,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from tests.e2e.real_rocm import run
+from tests.e2e.commands import run
 from tests.e2e.thin_code import Bundle, Code
 
 #: How plain bundles and compressed ones begin, and on what.

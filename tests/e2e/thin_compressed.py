@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.e2e.real_rocm import run
+from tests.e2e.commands import run
 from tests.e2e.thin_bundler import bundler, unbundled
 from tests.e2e.thin_code import Bundle, held, kept, same
 from tests.e2e.thin_memory import COMPRESSED, compile_shim, handed

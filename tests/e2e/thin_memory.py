@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tests.e2e.builds import WORKSPACE
-from tests.e2e.real_rocm import run
+from tests.e2e.commands import run
 from tests.e2e.thin_code import Bundle, Code
 
 WRAPPER_MAGIC = 0x48495046

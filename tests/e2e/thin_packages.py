@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.real_rocm import is_library, run
+from tests.e2e.commands import run
+from tests.e2e.real_rocm import is_library
 from tools.device.reader import read_device_code
 from tools.device.target_id import TargetId, parse_target_id
 from tools.elf.reader import read_elf
