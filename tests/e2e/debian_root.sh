@@ -12,8 +12,8 @@ fi
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 packages=(
   ca-certificates python3-pip python3-venv
-  g++                                        # a C++ library for the compiler in the artifacts
-  perl libfile-which-perl liburi-encode-perl # what hipcc and roc-obj are written in, and ask for
+  g++                                                    # a C++ library for the compiler in the artifacts
+  perl libfile-which-perl liburi-encode-perl liburi-perl # what hipcc and roc-obj are written in, and ask for
   python3-pyelftools
 )
 case $suite in

@@ -47,14 +47,8 @@ def compile_kernel(devel: Path, target: str, folder: Path) -> None:
     """Compile a HIP kernel with the tree's clang++ and the machine's clang-offload-bundler, which the tree lacks."""
     source, code = folder / "a.hip", folder / "a.o"
     source.write_text(KERNEL)
-    (device_libraries,) = {path.parent for path in devel.rglob("ockl.bc")}
-    hip = (
-        "-x",
-        "hip",
-        f"--offload-arch={target}",
-        f"--rocm-path={devel}",
-        f"--rocm-device-lib-path={device_libraries}",
-    )
+    (bitcode,) = {path.parent for path in devel.rglob("ockl.bc")}
+    hip = ("-x", "hip", f"--offload-arch={target}", f"--rocm-path={devel}", f"--rocm-device-lib-path={bitcode}")
     search = f"/usr/bin:/bin:{devel}/lib/llvm/bin:/usr/lib/llvm-17/bin"
     run(devel / "lib/llvm/bin/clang++", *hip, f"-I{devel}/include", "-O2", "-c", source, "-o", code, PATH=search)
     assert entry_id(target) in code.read_bytes()
