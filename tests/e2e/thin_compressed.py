@@ -4,7 +4,7 @@
 
 Run it from the top of the workspace, where there are one or more of Debian's clang 18 and newer with their clang-tools
 (each version of the header of compressed bundles is another release's), lld, a C compiler and pyelftools; and
-`tools/device/zstd_decoder.so`, see CONTRIBUTING.md.
+`tools/device/zstd_codec.so`, see CONTRIBUTING.md.
 
 Each clang compiles two kernels, in one source file each, for several GPUs into a library, plain and with
 --offload-compress. What the plain one holds is what slices of the other must hold of it: read by `tools.device`, by

@@ -8,8 +8,13 @@
 
 #define STORED_HEADER_BYTES 5
 #define STORED_BYTES_MAX 0xFFFF
+/* What is looked at of an input to tell whether it is dense. */
+#define SAMPLES 4
+#define SAMPLE_BYTES 16384
+/* A dense input loses less than one of so many bytes. */
+#define DENSE_SHARE 32
 
-/* Writes an input too short to deflate as stored blocks (RFC 1951, 3.2.4). */
+/* Writes an input as it is, as stored blocks (RFC 1951, 3.2.4). */
 static size_t store(const u8 *in, size_t size, u8 *out, size_t room)
 {
 	u8 *next = out;
@@ -60,4 +65,53 @@ size_t deflater_run(struct libdeflate_compressor *compressor, const u8 *in, size
 		stream.next += 4;
 	}
 	return stream.next - out;
+}
+
+/* Where the sample with this number begins. */
+static const u8 *sample(const u8 *in, size_t size, int number)
+{
+	return in + (size - SAMPLE_BYTES) / (SAMPLES - 1) * number;
+}
+
+/* Whether bytes have values that are spread so evenly that coding them by their frequency gains nothing. Quick: most
+ * inputs need no closer look. */
+static bool is_even(const u8 *in, size_t size)
+{
+	u32 counts[256] = {0};
+	u64 squares = 0;
+	const u64 total = SAMPLES * SAMPLE_BYTES;
+
+	for (int number = 0; number < SAMPLES; number++) {
+		const u8 *next = sample(in, size, number);
+
+		for (int i = 0; i < SAMPLE_BYTES; i++)
+			counts[next[i]]++;
+	}
+	for (int value = 0; value < 256; value++)
+		squares += (u64)counts[value] * counts[value];
+	return squares < 2 * total * total / 256;
+}
+
+/* Whether deflating samples of the input gains next to nothing, because it is compressed already. */
+static bool is_dense(struct libdeflate_compressor *compressor, const u8 *in, size_t size, u8 *out, size_t room)
+{
+	size_t deflated = 0;
+
+	if (size < 2 * SAMPLES * SAMPLE_BYTES || !is_even(in, size))
+		return false;
+	for (int number = 0; number < SAMPLES; number++) {
+		size_t length = deflater_run(compressor, sample(in, size, number), SAMPLE_BYTES, out, room);
+
+		deflated += length ? length : SAMPLE_BYTES;
+	}
+	return deflated > SAMPLES * SAMPLE_BYTES / DENSE_SHARE * (DENSE_SHARE - 1);
+}
+
+/* As deflater_run; what is dense is stored at once. */
+size_t deflater_run_unless_dense(struct libdeflate_compressor *compressor, const u8 *in, size_t size, u8 *out,
+				 size_t room)
+{
+	if (is_dense(compressor, in, size, out, room))
+		return store(in, size, out, room);
+	return deflater_run(compressor, in, size, out, room);
 }

@@ -1,39 +1,28 @@
 """libdeflate through ctypes: the fastest deflate there is, and CRC-32, the same bytes on every machine.
 
 The library (`deflater.c`) is built by the zig toolchain from a locked source, so neither
-the interpreter's zlib nor the CPU has a say in what comes out. It is a resource beside
-this module, in a zip application too: the loader opens it from memory.
+the interpreter's zlib nor the CPU has a say in what comes out.
 """
 
 import ctypes
 import functools
-import os
-import sys
 import threading
-from pathlib import Path
-from typing import Any
+
+from tools.common.shared_library import load_beside
 
 NAME = "deflater.so"
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    # Of a file as of a zip application; importlib.resources does not see into archives without __init__.py.
-    loader: Any = sys.modules[__name__].__loader__
-    content = loader.get_data(str(Path(__file__).with_name(NAME)))
-    descriptor = os.memfd_create(NAME)
-    with open(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        library = ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+    library = load_beside(__name__, NAME)
     library.libdeflate_alloc_compressor.argtypes = [ctypes.c_int]
     library.libdeflate_alloc_compressor.restype = ctypes.c_void_p
     library.deflater_bound.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     library.deflater_bound.restype = ctypes.c_size_t
-    library.deflater_run.argtypes = [
-        ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t
-    ]  # fmt: skip
-    library.deflater_run.restype = ctypes.c_size_t
+    for run in (library.deflater_run, library.deflater_run_unless_dense):
+        run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+        run.restype = ctypes.c_size_t
     library.libdeflate_crc32.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t]
     library.libdeflate_crc32.restype = ctypes.c_uint32
     return library
@@ -46,7 +35,7 @@ class _Compressor(threading.local):
         self._handles: dict[int, int] = {}
         self._buffer = ctypes.create_string_buffer(0)
 
-    def run(self, data: bytes, level: int) -> bytes:
+    def run(self, data: bytes, level: int, *, store_dense: bool) -> bytes:
         library = _library()
         if level not in self._handles:
             handle = library.libdeflate_alloc_compressor(level)
@@ -56,19 +45,21 @@ class _Compressor(threading.local):
         room = library.deflater_bound(self._handles[level], len(data))
         if room > len(self._buffer):
             self._buffer = ctypes.create_string_buffer(room)
-        written = library.deflater_run(self._handles[level], data, len(data), self._buffer, room)
+        run = library.deflater_run_unless_dense if store_dense else library.deflater_run
+        written = run(self._handles[level], data, len(data), self._buffer, room)
         return ctypes.string_at(self._buffer, written)
 
 
 _compressor = _Compressor()
 
 
-def deflate_block(data: bytes, level: int) -> bytes:
+def deflate_block(data: bytes, level: int, *, store_dense: bool = False) -> bytes:
     """Deflate to blocks of which none is final, up to a byte boundary; what does not shrink is stored.
 
-    `level` is libdeflate's, 1 (fast) to 12 (small). May be called from many threads at once.
+    `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, what is compressed already, and would shrink by
+    some per cent at most, is stored without an attempt: samples of the data tell. May be called from many threads.
     """
-    return _compressor.run(data, level)
+    return _compressor.run(data, level, store_dense=store_dense)
 
 
 def crc32(data: bytes, value: int = 0) -> int:

@@ -66,6 +66,16 @@ def test_what_does_not_shrink_is_stored(size: int, level: int) -> None:
     assert inflate(deflated + FINAL_BLOCK) == data
 
 
+def test_what_is_compressed_already_is_stored_at_once() -> None:
+    """Text is deflated, also beside noise; so is noise that repeats, and what is short."""
+    dense = zlib.compress(bytes(random.Random(1).choices(range(100), k=1_000_000)), 1)
+    stored = deflate_block(dense, 5, store_dense=True)
+    assert len(stored) == len(dense) + 5 * -(-len(dense) // 65_535)
+    assert inflate(stored + FINAL_BLOCK) == dense
+    for data in (SAMPLE, SAMPLE[:300_000] + dense[:200_000], dense[:100_000], bytes(1 << 20), 40 * dense[:15_000]):
+        assert deflate_block(data, 5, store_dense=True) == deflate_block(data, 5)
+
+
 def test_higher_levels_are_smaller() -> None:
     sizes = [len(deflate_block(SAMPLE, level)) for level in (12, 9, 5, 1)]
     assert sizes == sorted(sizes)

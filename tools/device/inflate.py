@@ -5,6 +5,7 @@ Decompression"). Version 1 does not say how long the bundle is: it ends where th
 """
 
 import hashlib
+import struct
 import zlib
 from collections.abc import Generator, Iterator
 from struct import Struct
@@ -61,16 +62,35 @@ def read_header(source: Source, offset: int, end: int) -> tuple[Compression, int
         raise source.error(offset + 4, f"a compressed bundle of version {version}; known are 1, 2 and 3")
     if method not in [known.value for known in Method]:
         raise source.error(offset + 6, f"a bundle compressed by method {method}; known are 0 (zlib) and 1 (zstd)")
-    header_size = _COMMON.size + _REST[version].size
-    _require(source, offset, header_size, end)
+    header = header_size(version)
+    _require(source, offset, header, end)
     *total, inflated, digest = source.unpack(_REST[version], offset + _COMMON.size, "a compressed bundle's header")
     size = total[0] if total else None
-    if size is not None and not header_size < size <= end - offset:
-        reason = f"a compressed bundle of {size} bytes; expected more than {header_size}, and {end - offset} at most"
+    if size is not None and not header < size <= end - offset:
+        reason = f"a compressed bundle of {size} bytes; expected more than {header}, and {end - offset} at most"
         raise source.error(offset + 8, reason)
-    stored = (size or end - offset) - header_size
+    stored = (size or end - offset) - header
     _check_ratio(source, offset + _COMMON.size, stored, inflated)
-    return Compression(version, Method(method), header_size, inflated, digest), size
+    return Compression(version, Method(method), header, inflated, digest), size
+
+
+def header_size(version: int) -> int:
+    """Return the size in bytes of the header of this version."""
+    return _COMMON.size + _REST[version].size
+
+
+def pack_header(source: Source, offset: int, compression: Compression, stored: int) -> bytes:
+    """Make the header of a bundle of `stored` compressed bytes, in place of the one at file offset `offset`.
+
+    Raises ElfError for more bytes than a header of the same version can say: up to version 2, 4 GiB.
+    """
+    total = [] if compression.version == 1 else [compression.header_size + stored]
+    try:
+        rest = _REST[compression.version].pack(*total, compression.inflated_size, compression.digest)
+    except struct.error:
+        reason = f"{compression.inflated_size} bytes, {stored} compressed: too many for version {compression.version}"
+        raise source.error(offset, f"a bundle of {reason} of the header") from None
+    return _COMMON.pack(MAGIC, compression.version, compression.method.value) + rest
 
 
 def inflate(source: Source, offset: int, size: int, compression: Compression) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools.device.bundle import MAGIC
+from tools.device.reader import read_device_code
 from tools.device.sample import bundle
 from tools.elf.testing import link
 
@@ -26,15 +27,23 @@ __thread int local_data = 5;
 int zeros[3000];
 const char *const names[] = { "first", "second" };
 static uint64_t word(const char *at) { uint64_t value; memcpy(&value, at, 8); return value; }
+static unsigned long hashed(const char *data, unsigned long size) {
+  uint64_t hash = 14695981039346656037u;
+  for (uint64_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)data[i]) * 1099511628211u;
+  return hash;
+}
 int tell(void) {
   for (unsigned n = 0; n < sizeof wrappers / sizeof *wrappers; n++) {
     const char *bundle = wrappers[n].bundle, *at = bundle + 32;
+    if (!memcmp(bundle, "CCOB", 4)) {
+      unsigned size = (unsigned)word(bundle + 8);
+      printf("CCOB %%u %%lx\\n", size, hashed(bundle, size));
+      continue;
+    }
     printf("%%#x %%u %%.24s %%d\\n", wrappers[n].magic, wrappers[n].version, bundle, ((uintptr_t)bundle & 4095) == 0);
     for (uint64_t count = word(bundle + 24); count; count--) {
-      uint64_t hash = 14695981039346656037u;
-      for (uint64_t i = 0; i < word(at + 8); i++)
-        hash = (hash ^ (unsigned char)bundle[word(at) + i]) * 1099511628211u;
-      printf("%%.*s %%lu %%lx\\n", (int)word(at + 16), at + 24, (unsigned long)word(at + 8), (unsigned long)hash);
+      unsigned long size = word(at + 8);
+      printf("%%.*s %%lu %%lx\\n", (int)word(at + 16), at + 24, size, hashed(bundle + word(at), size));
       at += 24 + word(at + 16);
     }
   }
@@ -66,7 +75,7 @@ def link_device_code(
 ) -> Path:
     """Link a file with one wrapper per bundle, and one more for the first; their symbols are hidden or exported.
 
-    Bundles stand in it as `packed` makes them; what is linked so can only tell of plain ones.
+    Bundles stand in it as `packed` makes them, plain or compressed with version 2 of the header.
     Raises CalledProcessError when the linker does not know an option.
     """
     texts = []
@@ -88,6 +97,17 @@ def told(bundles: Sequence[Entries]) -> list[str]:
     for entries in [*bundles, bundles[0]]:
         lines.append(f"0x48495046 1 {MAGIC.decode()} 1")
         lines += [f"{name} {len(code)} {_hash(code):x}" for name, code in entries]
+    return [*lines, "second 5 1"]
+
+
+def told_compressed(path: Path) -> list[str]:
+    """Return what a file linked so tells, if its bundles are those that `tools.device` reads from it, compressed."""
+    lines = []
+    with path.open("rb") as file:
+        bundles = read_device_code(file, str(path)).bundles
+        for one in [*bundles, bundles[0]]:
+            file.seek(one.offset)
+            lines.append(f"CCOB {one.size} {_hash(file.read(one.size)):x}")
     return [*lines, "second 5 1"]
 
 

@@ -59,8 +59,9 @@ def _bundle_differences(before: Bundle, after: Bundle, wanted: Sequence[CodeObje
     if found != expected:
         yield f"{expected} expected, {found} found"
         return
-    if after.compression is not None and len(wanted) != len(before.code_objects):
-        yield "still compressed"
+    was, is_now = (one.compression and one.compression.version for one in (before, after))
+    if was != is_now:
+        yield f"compressed with version {was} of the header (None: not at all) before, {is_now} now"
     for old, new in zip(wanted, after.code_objects, strict=True):
         if new.offset % min(PAGE, _alignment(old.offset)):
             yield f"{new.entry.text} at {new.offset:#x}, before at {old.offset:#x}"

@@ -1,60 +1,27 @@
-"""The bytes of sliced bundles, as pieces of a patch: ranges of the file, tables made anew, and what is inflated."""
+"""The bytes of sliced bundles, as pieces of a patch: ranges of the file, new tables, and bundles compressed anew."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO
+from collections.abc import Sequence
 
 from tools.device.bundle import bundle_table
-from tools.device.content import Forward
-from tools.device.errors import device_errors
-from tools.device.model import Bundle, CodeObject, Span
-from tools.device.slice_plan import SlicedBundle
-from tools.elf.patch import Literal, Made, Piece, SourceRange
-from tools.elf.source import Source
+from tools.device.model import Bundle, Span
+from tools.device.slice_layout import SlicedBundle
+from tools.elf.patch import Literal, Made, Maker, Piece, SourceRange
 
 
-@dataclass(frozen=True)
-class InflatedCode:
-    """Makes the code objects of a compressed bundle: each pair as it was and as it will be, from byte `start` on."""
-
-    path: str
-    bundle: Bundle
-    pairs: tuple[tuple[CodeObject, CodeObject], ...]
-    start: int
-
-    def chunks(self, file: BinaryIO) -> Iterator[bytes]:
-        """Yield the bytes, with zeros between them. Raises DeviceError for a damaged bundle, be it at its end."""
-        at = self.start
-        with device_errors():
-            forward = Forward(Source(file, self.path), self.bundle.offset, self.bundle.size, self.bundle.compression)
-            for old, new in self.pairs:
-                what = f"the code object {old.entry.text}"
-                if new.offset > at:
-                    yield bytes(new.offset - at)
-                forward.skip(old.offset - forward.position, what)
-                yield from forward.chunks(old.size, what)
-                at = new.end
-            forward.finish()
-
-
-def slice_pieces(path: str, span: Span, bundles: Sequence[SlicedBundle]) -> tuple[Piece, ...]:
+def slice_pieces(span: Span, bundles: Sequence[SlicedBundle]) -> tuple[Piece, ...]:
     """Make the pieces that stand for a whole span, and hold its bundles as planned."""
     writer = _Writer(span.offset)
     for sliced in bundles:
         writer.pad(sliced.new.offset)
-        if sliced.is_whole:
+        if sliced.remainder.is_whole:
             writer.copy(sliced.old.offset, sliced.old.size)
-            continue
-        writer.add(bundle_table(sliced.new.code_objects))
-        pairs = tuple(sorted((pair for pair in sliced.pairs if pair[0].size), key=lambda pair: pair[0].offset))
-        if sliced.old.compression is None:
-            for old, new in pairs:
+        elif sliced.recompressed:
+            writer.make(sliced.recompressed, sliced.new.size, sliced.old)
+        else:
+            writer.add(bundle_table(sliced.new.code_objects))
+            for old, new in sorted((pair for pair in sliced.pairs if pair[0].size), key=lambda pair: pair[0].offset):
                 writer.pad(sliced.new.offset + new.offset)
                 writer.copy(sliced.old.offset + old.offset, old.size)
-        elif pairs:
-            start = writer.at - sliced.new.offset
-            maker = InflatedCode(path, sliced.old, pairs, start)
-            writer.make(maker, sliced.new.size - start, sliced.old)
     return writer.finish(span.end)
 
 
@@ -81,7 +48,7 @@ class _Writer:
         self._position += size
         self.at += size
 
-    def make(self, maker: InflatedCode, size: int, old: Bundle) -> None:
+    def make(self, maker: Maker, size: int, old: Bundle) -> None:
         """Have bytes made in place of a bundle's."""
         self._flush(old.offset)
         self._pieces.append(Made(maker, size, replaces=old.size))

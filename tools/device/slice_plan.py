@@ -1,16 +1,14 @@
-"""What becomes of each bundle when only code for some GPUs is kept: pure functions, no bytes.
+"""What remains of each bundle when only code for some GPUs is kept: pure functions, no bytes.
 
-    bundles = plan_bundles(device, targets)   # device: tools.device.reader
+    remainders = plan_remainders(device, span, targets)   # device: tools.device.reader
     missing = missing_targets(device, targets)
 
 A code object is kept if one of the targets can load it; the host's entries are kept. Bundles stay in their order, and
 in each the entries: what a runtime picks among several that a GPU can load, it picks as before. A bundle that keeps no
 code is kept all the same, because the program hands its address to HIP.
 
-Alignment is kept, of bundles in the section as of code objects in their bundle: clang says by it what its runtime asks
-for (4096 bytes, mostly), and a file says nothing else of it.
-
-A compressed bundle that loses nothing stays as it is. Another one is kept inflated: that can be loaded by every HIP.
+Code objects keep their alignment: clang says by it what its runtime asks for (4096 bytes, mostly), and a file says
+nothing else of it.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,32 +27,34 @@ MAX_ALIGNMENT: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class SlicedBundle:
-    """What becomes of the bundle `old`: `new`, whose offset counts from the beginning of the section (or of the file).
+class Remainder:
+    """What remains of the bundle `old`: `size` bytes, inflated if it is compressed.
 
-    `pairs` are its code objects, in the table's order, as they were and as they will be.
+    `pairs` are the code objects that are kept, in the table's order, as they were and as they will be.
     """
 
     old: Bundle
-    new: Bundle
     pairs: tuple[tuple[CodeObject, CodeObject], ...]
+    size: int
 
     @property
     def is_whole(self) -> bool:
         """Whether the bundle keeps all that it has: then its bytes stay as they are."""
         return len(self.pairs) == len(self.old.code_objects)
 
+    @property
+    def is_recompressed(self) -> bool:
+        """Whether the bundle is compressed, and other bytes have to be."""
+        return self.old.compression is not None and not self.is_whole
 
-def plan_bundles(device: DeviceCode, span: Span, targets: Collection[TargetId]) -> list[SlicedBundle]:
+
+def plan_remainders(device: DeviceCode, span: Span, targets: Collection[TargetId]) -> list[Remainder]:
     """Plan all bundles of a span, in order. Raises DeviceError where it cannot be told whom a code object is for."""
     planned = []
-    at = 0
     for bundle in device.bundles:
         if span.offset <= bundle.offset < span.end:
             kept = [code for code in bundle.code_objects if _is_kept(device, bundle, code, targets)]
-            sliced = _plan_bundle(bundle, kept, span, at)
-            planned.append(sliced)
-            at = sliced.new.end
+            planned.append(_remainder(bundle, kept))
     return planned
 
 
@@ -76,28 +76,27 @@ def _is_kept(device: DeviceCode, bundle: Bundle, code: CodeObject, targets: Coll
     return any(can_load(wanted, target) for target in targets)
 
 
-def _plan_bundle(old: Bundle, kept: Sequence[CodeObject], span: Span, at: int) -> SlicedBundle:
-    """Plan one bundle, to be at the first place from `at` on, a distance from the beginning of the span."""
-    is_whole = len(kept) == len(old.code_objects)
-    inner = min((_alignment(code.offset) for code in old.code_objects), default=1)
-    inner = max(PAGE, min(inner, MAX_ALIGNMENT))
-    outer = min(_alignment(span.address + old.offset - span.offset), max(PAGE, inner))
-    if old.compression is not None and not is_whole:
-        outer = inner
-    start = at + -(span.address + at) % outer
-    if is_whole:
-        return SlicedBundle(old, replace(old, offset=start), tuple((code, code) for code in kept))
+def inner_alignment(bundle: Bundle) -> int:
+    """Return what the code objects of a bundle are aligned to in it, in bytes: a page at least."""
+    found = min((alignment(code.offset) for code in bundle.code_objects), default=1)
+    return max(PAGE, min(found, MAX_ALIGNMENT))
+
+
+def _remainder(old: Bundle, kept: Sequence[CodeObject]) -> Remainder:
+    if len(kept) == len(old.code_objects):
+        size = old.size if old.compression is None else old.compression.inflated_size
+        return Remainder(old, tuple((code, code) for code in kept), size)
+    inner = inner_alignment(old)
     end = size = table_size([code.entry.text for code in kept])
     places = {}
     for code in sorted(kept, key=lambda code: (code.offset, code.size)):
-        end += -end % min(_alignment(code.offset), inner)
+        end += -end % min(alignment(code.offset), inner)
         places[code] = replace(code, offset=end)
         end += code.size
         size = end if code.size else size
-    new = tuple(places[code] for code in kept)
-    return SlicedBundle(old, Bundle(start, size, None, new), tuple(zip(kept, new, strict=True)))
+    return Remainder(old, tuple((code, places[code]) for code in kept), size)
 
 
-def _alignment(value: int) -> int:
+def alignment(value: int) -> int:
     """Return the largest power of two that divides a number; more than enough for 0."""
     return value & -value or 1 << 62

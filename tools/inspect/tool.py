@@ -24,8 +24,10 @@ from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
 from tools.elf.refusal import refusal
 
-#: The section that holds the device code of what HIP made; it takes more to import its reader than to look for it.
+#: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
+#: compressed. It takes more to import the reader of such code than to look for it.
 DEVICE_CODE = ".hip_fatbin"
+BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 
 
@@ -64,15 +66,13 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
     return facts
 
 
-def device_facts(elf: ElfFile, file: BinaryIO) -> dict[str, Any]:
+def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
-    if not any(section.name == DEVICE_CODE for section in elf.section_headers):
-        return {}
     from tools.device.errors import DeviceError
     from tools.device.reader import read_device_code
 
     try:
-        device = read_device_code(file, elf.path)
+        device = read_device_code(file, source)
     except DeviceError as error:
         return {"device_refusal": str(error)}
     sizes: dict[str, int] = {}
@@ -92,13 +92,16 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             "hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
         ) from None
     with open(path, "rb") as file:
-        head = file.read(4)
+        head = file.read(max(map(len, BUNDLE_HEADS)))
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
-                return {"size": size} | elf_facts(elf) | device_facts(elf, file)
+                has_code = any(section.name == DEVICE_CODE for section in elf.section_headers)
+                return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
             except ElfError as error:
                 raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
+        if head.startswith(BUNDLE_HEADS):
+            return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tools.device.bundle import is_bundle
+from tools.device.sample import HOST, PREFIX, bundle, compressed
 from tools.elf import constants as c
 from tools.elf.sample import Sample
 from tools.inspect import tool
@@ -176,6 +178,22 @@ def test_file_that_the_sandbox_hides(tmp_path: Path, capsys: pytest.CaptureFixtu
         f"ERROR: //:a: a_lib_x/stage/a: {tmp_path}/away is not there for the action. If it is on the machine, the "
         "sandbox hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp\n"
     )
+
+
+BUNDLE = bundle([(HOST, b""), *((PREFIX + target, target.encode()) for target in ("gfx1030", "gfx90a:xnack+"))])
+
+
+@pytest.mark.parametrize("data", [BUNDLE, compressed(BUNDLE)], ids=["plain", "compressed"])
+def test_device_code_that_is_a_file_by_itself(tmp_path: Path, data: bytes) -> None:
+    assert facts(tmp_path, data) == {"type": "gpu-bundle", "device": {"gfx1030": 7, "gfx90a:xnack+": 13}}
+    assert data.startswith(tool.BUNDLE_HEADS)
+    assert is_bundle(data[: max(map(len, tool.BUNDLE_HEADS))])
+
+
+def test_a_damaged_file_of_device_code(tmp_path: Path) -> None:
+    found = facts(tmp_path, compressed(BUNDLE)[:40])
+    assert found["type"] == "gpu-bundle"
+    assert "at file offset 0x8: a compressed bundle of" in found["device_refusal"]
 
 
 def test_only_headers_of_a_big_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 from tools.common.errors import ToolError
 from tools.deflate.blocks import BLOCK_BYTES, blocks
 from tools.device.errors import DeviceError
-from tools.device.target_id import parse_target_id
 from tools.elf.compose import then
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
@@ -21,6 +20,7 @@ from tools.elf.model import ElfFile
 from tools.elf.patch import Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.pack.forwarder import forwarder
 from tools.pack.launcher import finished_launcher
+from tools.pack.slices import Slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,12 @@ def _made(chunks: Iterable[bytes | memoryview]) -> Iterator[Block]:
     return (Block(data) for data in blocks(bytes(chunk) for chunk in chunks))
 
 
-def _patch(file: BinaryIO, entry: dict[str, Any]) -> Patch:
-    """Plan what becomes of an ELF file: code for other GPUs goes first, then the search path is set."""
-    source = entry["source"]
-    patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
+def _patch(file: BinaryIO, entry: dict[str, Any], slices: Slices) -> Patch:
+    """Plan what becomes of a file: code for other GPUs goes first, then the search path is set."""
     if "slice" in entry:
-        # Most files have no device code: what slices takes longer to import than they to pack.
-        from tools.device.slice import plan_slice
-
-        targets, absent = ([parse_target_id(text) for text in entry.get(key, ())] for key in ("slice", "absent"))
-        patch = plan_slice(file, source, targets, absent)
+        patch = slices.patch(file, entry)
+    else:
+        patch = PatchBuilder(entry["source"], file.seek(0, 2)).build(Strategy.IDENTITY)
     if "rpath" not in entry:
         return patch
     edit = ElfEdit()
@@ -68,10 +64,10 @@ def _patch(file: BinaryIO, entry: dict[str, Any]) -> Patch:
     return then(patch, file, searched)
 
 
-def _patched(file: BinaryIO, entry: dict[str, Any], notes: dict[str, list[str]]) -> Iterator[Block]:
+def _patched(file: BinaryIO, entry: dict[str, Any], slices: Slices, notes: dict[str, list[str]]) -> Iterator[Block]:
     """Stream an edited file, and note by its path what the edit gave up; raises ToolError where it cannot be made."""
     try:
-        patch = _patch(file, entry)
+        patch = _patch(file, entry, slices)
         if patch.notes:
             notes[entry["path"]] = list(patch.notes)
         yield from patch_blocks(patch, file)
@@ -114,7 +110,7 @@ def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Itera
 
 
 def entry_blocks(
-    entry: dict[str, Any], located: dict[str, str], launcher: str | None, notes: dict[str, list[str]]
+    entry: dict[str, Any], located: dict[str, str], launcher: str | None, slices: Slices, notes: dict[str, list[str]]
 ) -> Iterator[Block]:
     """Stream the bytes that an entry has in the package."""
     if "launcher_target" in entry:
@@ -126,6 +122,6 @@ def entry_blocks(
     else:
         with open(located[entry["source"]], "rb") as file:
             if "rpath" in entry or "slice" in entry:
-                yield from _patched(file, entry, notes)
+                yield from _patched(file, entry, slices, notes)
             else:
                 yield from stretch_blocks(entry["source"], file, 0, file.seek(0, 2))

@@ -7,15 +7,36 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from tools.deflate.blocks import in_order
 from tools.deflate.library import crc32, deflate_block
 from tools.pack.content import Block, Stretch, entry_blocks
 from tools.pack.segment import Index, Packed
+from tools.pack.slices import Slices
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.
 _BLOCKS_AHEAD = 8
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How hard bytes are compressed."""
+
+    deflate: int
+    """libdeflate's level."""
+    zstd: int
+    """zstd's level, for device code that comes compressed and loses some."""
+    stores_dense: bool = True
+    """Whether blocks that deflate would hardly shrink, because they are compressed already, are stored at once."""
+
+
+#: By the build setting `compression`.
+LEVELS: Final = {
+    "fast": Levels(deflate=1, zstd=1),
+    "balanced": Levels(deflate=5, zstd=3),
+    "small": Levels(deflate=10, zstd=12, stores_dense=False),
+}
 
 
 @dataclass(frozen=True)
@@ -39,13 +60,13 @@ class _Run:
 class _Deflater:
     """Deflates blocks, each stretch of a source once: where an earlier segment has it, it is read from there."""
 
-    level: int
+    levels: Levels
     known: dict[Stretch, _Run] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> tuple[Block, bytes]:
         run = self.known.get(block.stretch) if block.stretch else None
         if run is None:
-            return block, deflate_block(block.data, self.level)
+            return block, deflate_block(block.data, self.levels.deflate, store_dense=self.levels.stores_dense)
         return block, os.pread(run.descriptor, run.length, run.offset)
 
 
@@ -93,7 +114,7 @@ def source_digest(path: str) -> str:
 
 
 def pack_unit(
-    work: Sequence[Work], located: dict[str, str], launcher: str | None, level: int, threads: int
+    work: Sequence[Work], located: dict[str, str], launcher: str | None, levels: Levels, threads: int
 ) -> list[Index]:
     """Write a unit's segments, one for each package, and return their indexes.
 
@@ -102,13 +123,16 @@ def pack_unit(
     """
     indexes = []
     digests = {source: source_digest(located[source]) for one in work for source in one.edits["digest"]}
-    deflater = _Deflater(level)
+    deflater = _Deflater(levels)
     with ThreadPoolExecutor(threads) as pool, ExitStack() as opened:
+        slices = Slices(levels.zstd, pool, work[0].segment.parent)
+        for one in work:
+            slices.expect(one.edits["entries"])
         for one in work:
             notes: dict[str, list[str]] = {}
             packer = Packer(opened.enter_context(one.segment.open("w+b")), pool, deflater, _BLOCKS_AHEAD * threads)
             entries = tuple(
-                packer.pack(entry["path"], entry["mode"], entry_blocks(entry, located, launcher, notes))
+                packer.pack(entry["path"], entry["mode"], entry_blocks(entry, located, launcher, slices, notes))
                 for entry in one.edits["entries"]
             )
             packer.finish()

@@ -21,8 +21,8 @@ from tools.common.program import argument_parser, report_errors
 from tools.common.rates import Stopwatch
 from tools.pack.segment import Index
 
-#: Build setting `compression` -> libdeflate's level.
-LEVELS = {"fast": 1, "balanced": 5, "small": 10}
+#: What the build setting `compression` may be.
+COMPRESSIONS = ("balanced", "fast", "small")
 
 
 def pack(args: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def pack(args: argparse.Namespace) -> None:
         )
     if any(one["entries"] or one["digest"] for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
-        from tools.pack.packer import Work, pack_unit
+        from tools.pack.packer import LEVELS, Work, pack_unit
 
         located = located_sources(args.manifest, args.artifact, args.files)
         work = [Work(*one) for one in zip(edits, segments, strict=True)]
@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--artifact", required=True, help="name of the artifact")
     parser.add_argument("--manifest", required=True, help="the artifact's manifest")
     parser.add_argument("--launcher", help="the compiled launcher")
-    parser.add_argument("--compression", choices=sorted(LEVELS), default="balanced", help="speed against size")
+    parser.add_argument("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size")
     parser.add_argument("--threads", type=int, default=1, help="threads that deflate, if there are cores for them")
     parser.add_argument("--verbose", action="store_true", help="print how much was packed, and how fast")
     parser.add_argument(

@@ -117,10 +117,10 @@ def _whole(package: Package, entry: Entry) -> Sizes:
 
 
 def file_sizes(path: str, size: int, facts: Mapping[str, Any], kept: Sequence[str] | None = None) -> Sizes:
-    """Return what the bytes of a file are for; of an ELF file's code it has what one of the `kept` can load, or all."""
-    if is_device_file(path, facts["type"]):
+    """Return what the bytes of a file are for; of the code in it, it has what one of the `kept` can load, or all."""
+    if is_device_file(path, facts["type"]) and "device" not in facts:
         return Sizes(files={target_of_file(path): size})
-    if not facts["type"].startswith(ELF):
+    if not facts["type"].startswith(ELF) and "device" not in facts:
         return Sizes(data=size)
     code = {
         target: count
@@ -128,6 +128,8 @@ def file_sizes(path: str, size: int, facts: Mapping[str, Any], kept: Sequence[st
         if kept is None or any(can_load(parse_target_id(target), parse_target_id(one)) for one in kept)
     }
     code = _within(code, size)
+    if not facts["type"].startswith(ELF):
+        return Sizes(files=code, data=size - sum(code.values()))
     return Sizes(host=size - sum(code.values()), code=code)
 
 

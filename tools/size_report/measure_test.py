@@ -48,6 +48,14 @@ def test_what_files_are_for() -> None:
     assert sizes.targets == ("(no target)", "gfx1030", "gfx90a:xnack+")
 
 
+def test_a_file_of_device_code_for_several_targets() -> None:
+    bundle = {"type": "gpu-bundle", "size": 900, "device": {"gfx1030": 300, "gfx90a": 500}}
+    whole = File("lib/transform.hsaco", 900, bundle)
+    sliced = File("lib/sliced.hsaco", 350, bundle, slice=("gfx1030",), treatment=Treatment.PATCH)
+    sizes = only(package("libraries", "rocm_sdk_libraries", [whole, sliced])).sizes
+    assert sizes == Sizes(data=150, files={"gfx1030": 600, "gfx90a": 500})
+
+
 def test_what_pack_makes_is_for_the_host() -> None:
     made = [
         File("bin/clang", 3000, treatment=Treatment.LAUNCHER),

@@ -62,7 +62,7 @@ def _download(rctx, file_name):
     return rctx.path(file_name)
 
 def _artifact_archive_impl(rctx):
-    decoder = ["--zstd", rctx.path(rctx.attr._zstd_decoder)] if rctx.attr.suffix == ".tar.zst" else []
+    decoder = ["--zstd", rctx.path(rctx.attr._zstd_codec)] if rctx.attr.suffix == ".tar.zst" else []
     file_name = rctx.attr.artifact + rctx.attr.suffix
     if rctx.attr.urls:
         rctx.report_progress("fetching " + file_name)
@@ -101,7 +101,7 @@ artifact_archive = repository_rule(
         "suffix": attr.string(mandatory = True, values = SUFFIXES, doc = "What the archive's name ends with."),
         "urls": attr.string_list(doc = "Where the archive is, mirrors after the first, if it is downloaded."),
         "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
-        "_zstd_decoder": attr.label(default = "@zstd_decoder//:zstd_decoder.so", allow_single_file = True),
+        "_zstd_codec": attr.label(default = "@zstd_codec//:zstd_codec.so", allow_single_file = True),
     },
     environ = sorted(_LIMITS),
 )

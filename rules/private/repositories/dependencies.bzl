@@ -7,7 +7,7 @@ load(":pypi.bzl", "pypi_hub", "pypi_wheel")
 load(":requirements_lock.bzl", "parse_requirements_lock")
 load(":zig.bzl", "zig")
 load(":zstd.bzl", "zstd")
-load(":zstd_decoder.bzl", "zstd_decoder")
+load(":zstd_codec.bzl", "zstd_codec")
 
 visibility(["//rules"])
 
@@ -35,7 +35,7 @@ def _dependencies_impl(mctx):
     libdeflate(name = "libdeflate", hashes = deflate.hashes, requirement = deflate.requirement)
     zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
     zstd(name = "zstd", hashes = zstandard.hashes, requirement = zstandard.requirement)
-    zstd_decoder(name = "zstd_decoder")
+    zstd_codec(name = "zstd_codec")
     buildifier(
         name = "buildifier",
         integrity = "sha512-eZ/Aq+2r4PcJa6LbPCT6ffgIJfTU/gYilqIzoX2OLM4nNkbQC6tTMPZNn7aHHjhGPxbNLv41zm4Xqt1olCLgXw==",

@@ -1,4 +1,4 @@
-"""zstd's decoder as a shared library for what runs while repositories are fetched: Python has none before 3.14."""
+"""zstd as a shared library for what runs while repositories are fetched: Python has none before 3.14."""
 
 load(":zig.bzl", "TARGETS")
 
@@ -19,22 +19,22 @@ def _zig_cc(rctx, arguments):
     if result.return_code != 0:
         fail("{}: zig could not compile {}: {}".format(rctx.name, rctx.attr._source, result.stderr.strip()))
 
-def _zstd_decoder_impl(rctx):
+def _zstd_codec_impl(rctx):
     source = rctx.path(rctx.attr._source)
     rctx.watch(source)
     zstd = rctx.path(rctx.attr._zstd)
-    rctx.report_progress("compiling zstd's decoder")
-    _zig_cc(rctx, _COMPILE + ["-I", zstd.dirname, "-o", "zstd_decoder.o", source])
-    _zig_cc(rctx, _LINK + ["-o", "zstd_decoder.so", "zstd_decoder.o"])
-    rctx.delete("zstd_decoder.o")
+    rctx.report_progress("compiling zstd")
+    _zig_cc(rctx, _COMPILE + ["-I", zstd.dirname, "-o", "zstd_codec.o", source])
+    _zig_cc(rctx, _LINK + ["-o", "zstd_codec.so", "zstd_codec.o"])
+    rctx.delete("zstd_codec.o")
     rctx.delete(".zig-cache")
-    rctx.file("BUILD.bazel", 'exports_files(["zstd_decoder.so"], visibility = ["//visibility:public"])\n')
+    rctx.file("BUILD.bazel", 'exports_files(["zstd_codec.so"], visibility = ["//visibility:public"])\n')
 
-zstd_decoder = repository_rule(
-    doc = "`//:zstd_decoder.so`, out of the same source as `//tools/device:zstd_decoder.so`, without a build.",
-    implementation = _zstd_decoder_impl,
+zstd_codec = repository_rule(
+    doc = "`//:zstd_codec.so`, out of the same source as `//tools/device:zstd_codec.so`, without a build.",
+    implementation = _zstd_codec_impl,
     attrs = {
-        "_source": attr.label(default = "//tools/device:zstd_decoder.c", allow_single_file = True),
+        "_source": attr.label(default = "//tools/device:zstd_codec.c", allow_single_file = True),
         "_zig": attr.label(default = "@zig//:ziglang/zig", allow_single_file = True),
         "_zstd": attr.label(default = "@zstd//:zstd.c", allow_single_file = True),
     },
