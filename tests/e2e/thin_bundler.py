@@ -8,8 +8,10 @@ pyelftools finds the section, the bundles begin where their magic number is on a
 import hashlib
 import mmap
 import shutil
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -24,8 +26,26 @@ PAGE = 4096
 PROGRAM = "clang-offload-bundler"
 
 
-def bundler(versions: Sequence[int] = range(30, 16, -1)) -> str:
-    """Return the path of the newest clang-offload-bundler of these versions. Ends the program if there is none."""
+@dataclass(frozen=True)
+class Header:
+    """How a bundle is compressed, as its header says (clang's documentation of the offload bundler)."""
+
+    version: int
+    method: int
+
+
+def header(data: bytes) -> Header | None:
+    """Return how a bundle is compressed; None for a plain one."""
+    return Header(*struct.unpack_from("<HH", data, len(COMPRESSED))) if data.startswith(COMPRESSED) else None
+
+
+def bundler(versions: Sequence[int] = range(30, 16, -1), tree: Path | None = None) -> str:
+    """Return the path of clang-offload-bundler: that of a package's tree, else the newest of these versions.
+
+    Ends the program if there is none.
+    """
+    if tree and (program := tree / "lib/llvm/bin" / PROGRAM).is_file():
+        return str(program)
     names = [f"{PROGRAM}-{version}" for version in versions]
     found = next(filter(None, map(shutil.which, [*names, PROGRAM])), None)
     if found is None:
@@ -34,8 +54,11 @@ def bundler(versions: Sequence[int] = range(30, 16, -1)) -> str:
 
 
 def sections(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield file offset and size in bytes of each section of device code."""
+    """Yield file offset and size in bytes of each section of device code; of a bundle by itself, of all."""
     with path.open("rb") as file:
+        if file.read(24).startswith(MAGIC):
+            yield 0, path.stat().st_size
+            return
         for section in ELFFile(file).iter_sections():
             if section.name == ".hip_fatbin" and section["sh_size"]:
                 yield section["sh_offset"], section["sh_size"]
