@@ -8,17 +8,24 @@ load("//rules:version.bzl", "KINDS")
 
 visibility(["//packaging", "//tests/..."])
 
-# Families of GPU targets, as ROCm's builds know them.
-FAMILIES = {
-    "gfx101X-dgpu": ["gfx1010", "gfx1011", "gfx1012"],
-    "gfx103X-dgpu": ["gfx1030", "gfx1032"],
-    "gfx110X-all": ["gfx1100", "gfx1101", "gfx1102", "gfx1103"],
-    "gfx115X-all": ["gfx1150", "gfx1151", "gfx1152", "gfx1153"],
-    "gfx120X-all": ["gfx1200", "gfx1201"],
-    "gfx90X-dcgpu": ["gfx906", "gfx908", "gfx90a"],
-    "gfx94X-dcgpu": ["gfx942"],
-    "gfx950-dcgpu": ["gfx950"],
-}
+# Families of GPU targets that are built together. Each target that ROCm's builds make code for is in one of them.
+_FAMILIES = [
+    "gfx101X-dgpu",
+    "gfx103X-all",
+    "gfx103X-dgpu",
+    "gfx110X-all",
+    "gfx115X-all",
+    "gfx120X-all",
+    "gfx125X",
+    "gfx900-dgpu",
+    "gfx906-dgpu",
+    "gfx908-dcgpu",
+    "gfx90X-dcgpu",
+    "gfx90a-dcgpu",
+    "gfx90c-igpu",
+    "gfx94X-dcgpu",
+    "gfx950-dcgpu",
+]
 
 # How artifacts are laid out, and so packages. Artifacts are `family` or `split`, and the option says which is expected;
 # `thin` makes packages of single GPU targets out of artifacts that are `family`.
@@ -34,7 +41,7 @@ MATRIX = {
         for platform in _PLATFORMS
     },
     "layout": {layout: ["--repo_env=ROCM_LAYOUT=" + layout] for layout in LAYOUTS},
-    "targets": {family: ["--repo_env=ROCM_TARGETS=" + family] for family in FAMILIES},
+    "targets": {family: ["--repo_env=ROCM_TARGETS=" + family] for family in _FAMILIES},
     "version": {kind: ["--//packaging:version_kind=" + kind] for kind in KINDS},
 }
 

@@ -1,8 +1,10 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
 load("//packaging:distributions.bzl", "names_file")
+load("//packaging:gpus.bzl", "package_owner")
 load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
 load("//packaging:selection.bzl", "default_target", "of_devel")
+load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:index.bzl", "rocm_index")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:sdist.bzl", "rocm_sdist")
@@ -35,10 +37,6 @@ def _select(artifacts, wanted, targets):
         for artifact in artifacts
         if artifact.target in targets and _named(artifact.name, wanted.get(artifact.component, []))
     ]
-
-def _base_target(target):
-    """Returns a GPU target without its features: `gfx950:xnack+` goes to the package of gfx950."""
-    return target.partition(":")[0]
 
 def _identifier(target):
     return target.replace("-", "_")
@@ -124,9 +122,9 @@ def _thin_libraries(name, artifacts, trees, family, declared):
     rocm_thin_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
-        absent = declared.absent,
         artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic", family]),
         builds_on = [name + "core"],
+        coverage = name + "coverage",
         exclude = LIBRARIES.exclude,
         left_out = declared.left_out,
         rpath = _searched(LIBRARIES.rpath, trees),
@@ -272,14 +270,14 @@ def _selector(name, content):
     rocm_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
-        files = {distributions: "src/rocm_sdk/_distributions.json"},
+        files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )
     rocm_static_wheel(
         name = name + "rocm_static_wheel",
         console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
         extras = _static_extras(content),
-        files = {distributions: "rocm_sdk/_distributions.json"},
+        files = {distributions: "rocm_sdk/_distributions.json", name + "coverage_lacks": "rocm_sdk/_device_code.json"},
         requires = [_pin(content["packages"]["core"])],
         strip_prefix = "src",
         **project
@@ -313,7 +311,7 @@ def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
         "version_suffix": "{suffix}",
     } | ({"members": members} if members else {})
 
-def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = []):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -322,12 +320,14 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
         split: whether device code comes as artifacts per target, beside generic ones.
         dist_targets: GPU targets in order of preference, as dist_info.json has them.
         thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
+        expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
+        compared_targets: GPU targets whose code is compared with it; all if there are none.
     """
     trees = {package: _tree(import_name) for package, import_name in _IMPORT_NAMES.items()}
     features = {}
     for artifact in artifacts:
         if artifact.target != "generic":
-            features.setdefault(_base_target(artifact.target), {})[artifact.target] = True
+            features.setdefault(package_owner(artifact.target), {})[artifact.target] = True
     targets = sorted(features)
     core = _core(name, artifacts, trees)
     devel_targets = of_devel(split, targets, thin)
@@ -357,6 +357,14 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None):
         name = name + "platform_tags",
         srcs = [package + "_wheel" for package in packages],
         output_group = "platform_tag",
+        visibility = ["//visibility:public"],
+    )
+    rocm_coverage(
+        name = name + "coverage",
+        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
+        compared = compared_targets,
+        expected = expected_coverage,
+        targets = by_name,
         visibility = ["//visibility:public"],
     )
     rocm_size_report(

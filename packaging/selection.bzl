@@ -1,21 +1,25 @@
 """What of the artifacts is packaged: that of the GPU targets that ROCM_TARGETS names, if it names any."""
 
-load("//packaging:matrix.bzl", "FAMILIES", "LAYOUTS")
+load("//packaging:gpu_table.bzl", "FAMILIES")
+load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
+load("//packaging:matrix.bzl", "LAYOUTS")
 
 visibility(["//packaging", "//tests/..."])
 
-_DIGITS = "0123456789abcdef"
+def target_refusal(artifacts):
+    """Returns why an artifact's target cannot be packaged, or None: its features are written as in names of files.
 
-def _matches(pattern, target):
-    """Whether a target, or a family by its name, is one of `gfx110X`, in which X stands for any digit."""
-    stem = target.partition("-")[0]
-    if len(pattern) != len(stem):
-        return False
-    return all([wanted == found or (wanted == "X" and found in _DIGITS) for wanted, found in zip(pattern.elems(), stem.elems())])
+    Args:
+        artifacts: list of struct(name, component, target, label).
 
-def _is_served(wanted, target):
-    base = target.partition(":")[0]
-    return wanted == base or base in FAMILIES.get(wanted, []) or wanted in FAMILIES.get(base, []) or _matches(wanted, base)
+    Returns:
+        string, or None.
+    """
+    for artifact in artifacts:
+        right = artifact.target.replace("-xnack", ":xnack").replace("-sramecc", ":sramecc")
+        if right != artifact.target:
+            return "{}: an artifact of the target {}, with features after '-'; expected {}. Declare it with that target".format(artifact.label, artifact.target, right)
+    return None
 
 def select_artifacts(artifacts, targets):
     """Returns the artifacts to package: generic ones, and those of the targets.
@@ -23,20 +27,38 @@ def select_artifacts(artifacts, targets):
     Args:
         artifacts: list of struct(name, component, target, label).
         targets: list of targets (`gfx1100`), families (`gfx110X-all`) or patterns (`gfx110X`); empty for all.
-            Of artifacts by family a target is in, and of artifacts by target, those that the family has.
+            An artifact is taken if one of these and its own target or family have a GPU in common.
 
     Returns:
         list of struct.
     """
+    refusal = target_refusal(artifacts)
+    if refusal:
+        fail(refusal)
     available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
     for wanted in targets:
-        if not [target for target in available if _is_served(wanted, target)]:
+        if not [target for target in available if overlap(wanted, target)]:
             fail("ROCM_TARGETS names {}, for which there are no artifacts; expected some of {}, or families of them. Set --repo_env=ROCM_TARGETS=TARGET,TARGET, or build such artifacts".format(wanted, ", ".join(available)))
     return [
         artifact
         for artifact in artifacts
-        if not targets or artifact.target == "generic" or any([_is_served(wanted, artifact.target) for wanted in targets])
+        if not targets or artifact.target == "generic" or any([overlap(wanted, artifact.target) for wanted in targets])
     ]
+
+def compared_targets(artifacts, selected):
+    """Returns the GPU targets whose code can be compared with that of all artifacts, where only some are packaged.
+
+    Args:
+        artifacts: all artifacts, list of struct(name, component, target, label).
+        selected: those of them that are packaged.
+
+    Returns:
+        list of string; empty for all targets: also if a family is not known, for then nothing may be passed over.
+    """
+    targets = sorted({artifact.target.partition(":")[0]: None for artifact in selected if artifact.target != "generic"})
+    if len(selected) == len(artifacts) or any([target not in FAMILIES and not is_target(target) for target in targets]):
+        return []
+    return _members(targets)
 
 def of_devel(split, targets, thin):
     """Returns the targets of the artifacts that devel is made of.
@@ -53,18 +75,26 @@ def of_devel(split, targets, thin):
     """
     return ["generic"] + ([] if split else sorted(thin or targets)[:1])
 
+def _serves(package, wanted):
+    return package_owner(wanted) == package or family_has(package, wanted)
+
 def default_target(targets, dist_targets, members):
     """Returns the target whose packages are chosen where the machine tells none, or an empty string if there is none.
 
     Args:
         targets: names of targets and groups that have packages, sorted.
-        dist_targets: GPU targets in order of preference.
+        dist_targets: GPU targets in order of preference, with or without features.
         members: group -> its targets.
 
     Returns:
         string.
     """
-    preferred = [name for wanted in dist_targets for name in targets if wanted in members.get(name, [name])]
+    preferred = [
+        name
+        for wanted in dist_targets
+        for name in targets
+        if (package_owner(wanted) in members[name] if name in members else _serves(name, wanted))
+    ]
     return (preferred + targets + [""])[0]
 
 def check_layout(layout, split):
@@ -80,21 +110,16 @@ def check_layout(layout, split):
     if layout and layout not in [found, "split" if split else "thin"]:
         fail("ROCM_LAYOUT={}: the artifacts are of the layout `{}` (flags.KPACK_SPLIT_ARTIFACTS of share/therock/therock_manifest.json says so). Name artifacts of the other layout, or leave out --config={}".format(layout, found, layout))
 
-def _is_processor(name):
-    """Whether a name is that of a GPU target by itself: no pattern, no generic target, no features."""
-    return len(name) > len("gfx00") and name.startswith("gfx") and not name[len("gfx"):].strip(_DIGITS)
-
 def _members(names):
     """Returns the targets that targets and families stand for, sorted."""
     return sorted({member: True for name in names for member in FAMILIES.get(name, [name])})
 
-def thin_refusal(targets, left_out = [], absent = []):
+def thin_refusal(targets, left_out = []):
     """Returns why the layout thin cannot be made of these declarations, or None.
 
     Args:
         targets: as in `thin_selection`.
         left_out: as in `thin_selection`.
-        absent: as in `thin_selection`.
 
     Returns:
         string, or None.
@@ -103,19 +128,18 @@ def thin_refusal(targets, left_out = [], absent = []):
         return "ROCM_LAYOUT=thin: expected the GPU targets to make packages for. Set --repo_env=ROCM_TARGETS=TARGET,TARGET"
     for variable, names in [("ROCM_TARGETS", targets), ("ROCM_TARGETS_LEFT_OUT", left_out)]:
         for name in names:
-            if name not in FAMILIES and not _is_processor(name):
+            if name not in FAMILIES and not is_target(name):
                 return "{} names {}: for the layout thin, expected a GPU target like gfx1100, without features, or one of the families {}".format(variable, name, ", ".join(sorted(FAMILIES)))
+    for name in targets:
+        if package_owner(name) != name:
+            return "ROCM_TARGETS names {}, whose code is in the package of {}; expected {}".format(name, package_owner(name), package_owner(name))
     packaged = _members(targets)
     for target in _members(left_out):
         if target in packaged:
             return "ROCM_TARGETS_LEFT_OUT names {}, for which ROCM_TARGETS asks for a package; expected it in one of them".format(target)
-    for one in absent:
-        target, _, pattern = one.partition("=")
-        if not pattern or target not in packaged:
-            return "ROCM_TARGETS_ABSENT has {}: expected TARGET=PATTERN, of one of the targets {}".format(one, ", ".join(packaged))
     return None
 
-def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
+def thin_selection(layout, artifacts, targets, left_out = []):
     """Returns which packages for single GPU targets are made of which family's artifacts.
 
     Args:
@@ -123,33 +147,31 @@ def thin_selection(layout, artifacts, targets, left_out = [], absent = []):
         artifacts: list of struct(name, component, target, label).
         targets: list of targets (`gfx1100`), and of families (`gfx110X-all`), each a group that gets one package.
         left_out: list of targets, and of families, that get no package, though artifacts have code for them.
-        absent: list of `TARGET=PATTERN`: files known to have no code for a target.
 
     Returns:
-        family of the artifacts -> struct(packages, left_out, absent), of which `packages` is name of the target or group -> its targets;
+        family of the artifacts -> struct(packages, left_out), of which `packages` is name of the target or group -> its targets;
         None for other layouts.
     """
     if layout != "thin":
         return None
-    refusal = thin_refusal(targets, left_out, absent)
+    refusal = thin_refusal(targets, left_out)
     if refusal:
         fail(refusal)
     available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
     families = {}
     for name in targets:
         members = _members([name])
-        served = available if len(available) == 1 else [family for family in available if all([_is_served(member, family) for member in members])]
+        served = available if len(available) == 1 else [family for family in available if all([overlap(member, family) for member in members])]
         if not served:
             fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available) or "artifacts that have any: all are generic"))
         families.setdefault(served[0], {})[name] = members
-    return {family: _thin_family(packages, _members(targets), left_out, absent) for family, packages in families.items()}
+    return {family: _thin_family(packages, _members(targets), left_out) for family, packages in families.items()}
 
-def _thin_family(packages, all_targets, left_out, absent):
+def _thin_family(packages, all_targets, left_out):
     """Returns what is declared about the packages out of one family's artifacts: a target of another family has its package there."""
     ours = _members([target for members in packages.values() for target in members])
     elsewhere = [target for target in all_targets if target not in ours]
     return struct(
-        absent = [one for one in absent if one.partition("=")[0] in ours],
         left_out = _members(left_out) + elsewhere,
         packages = packages,
     )

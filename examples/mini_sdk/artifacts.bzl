@@ -33,6 +33,8 @@ ARTIFACTS = _GENERIC + [
     _artifact("blas", "lib", "gfx942:xnack+"),
     _artifact("blas", "test", "generic"),
     _artifact("rand", "lib", "generic"),
+    _artifact("rand", "lib", "gfx1100"),
+    _artifact("rand", "lib", "gfx942"),
 ]
 
 # Two families, each with libraries of its own that hold its device code.

@@ -13,7 +13,7 @@ _FREESTANDING = ["-nostdlib", "-rtlib=none"]
 def _binary(name, source, defines, needs, linkopts, **kwargs):
     cc_binary(
         name = name,
-        srcs = ["src/" + source, "src/device_code.h", "src/freestanding.h"],
+        srcs = ["src/" + source, "src/device_code.h", "src/freestanding.h", "src/split_off.h"],
         additional_linker_inputs = needs,
         copts = ["-ffreestanding", "-fno-stack-protector", "-O1"],
         linkopts = _FREESTANDING + ["$(execpath {})".format(library) for library in needs] + linkopts,

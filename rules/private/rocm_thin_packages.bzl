@@ -1,6 +1,9 @@
 """rocm_thin_packages: plans and packs a package for each GPU target, out of libraries that have code for many."""
 
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
+load("//rules/private/common:units.bzl", "artifact_id")
+load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
+load("//rules/private/providers:coverage_info.bzl", "CoverageInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
 load("//rules/private/providers:thin_packages_info.bzl", "ThinPackagesInfo")
 
@@ -19,11 +22,20 @@ def _all_targets(ctx):
     for target in ctx.attr.left_out:
         if target in all_targets:
             fail("{}: left_out: {}, for which there is a package; remove it from one of them".format(ctx.label, target))
-    for one in ctx.attr.absent:
-        target, _, pattern = one.partition("=")
-        if not pattern or target not in all_targets:
-            fail("{}: absent: {}; expected TARGET=PATTERN, of one of the targets {}".format(ctx.label, one, ", ".join(all_targets)))
     return all_targets
+
+def _checked(ctx):
+    """Returns what is there once the coverage is checked; fails unless that is of these artifacts and targets."""
+    if not ctx.attr.coverage:
+        return []
+    info = ctx.attr.coverage[CoverageInfo]
+    for artifact in ctx.attr.artifacts:
+        if artifact_id(artifact[ArtifactInfo]) not in info.artifacts:
+            fail("{}: coverage: {} is not about artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
+    for name, targets in ctx.attr.targets.items():
+        if info.targets.get(name) != targets:
+            fail("{}: coverage: {} has other `targets` for {}; expected {}".format(ctx.label, ctx.attr.coverage.label, name, targets))
+    return [info.checked]
 
 def _rocm_thin_packages_impl(ctx):
     all_targets = _all_targets(ctx)
@@ -36,7 +48,6 @@ def _rocm_thin_packages_impl(ctx):
             rpath = [_for_target(directory, name) for directory in ctx.attr.rpath],
             per_target = True,
             slice = {
-                "absent": ctx.attr.absent,
                 "all_targets": all_targets,
                 "left_out": ctx.attr.left_out,
                 "targets": targets,
@@ -44,7 +55,7 @@ def _rocm_thin_packages_impl(ctx):
         )
         for name, targets in ctx.attr.targets.items()
     ]
-    infos = package_infos(ctx, members, all_units(ctx))
+    infos = package_infos(ctx, members, all_units(ctx), checked = _checked(ctx))
     return [
         DefaultInfo(files = depset([info.plan for info in infos])),
         ThinPackagesInfo(packages = dict(zip(ctx.attr.targets, infos))),
@@ -55,11 +66,12 @@ rocm_thin_packages = rule(
 
 Libraries keep the device code that the package's targets can load, and all else; files that name a target (`gfx90a68.kdb`)
 go to its package. What the packages have in common is packed once. Code for a target that no package is for stops the
-build, and so does a library without code for one of the targets; `left_out` and `absent` declare what is known.
+build, unless `left_out` names the target. A library without code for a target is in the target's package without device
+code; whether that is meant, `coverage` checks.
 `rocm_thin_package` picks one of the packages, for `rocm_wheel`. The default outputs are the plans.""",
     implementation = _rocm_thin_packages_impl,
     attrs = PACKAGE_ATTRS | {
-        "absent": attr.string_list(doc = "`TARGET=PATTERN`: files (glob patterns of paths) that have device code, but none for that target of a package."),
+        "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets: what it refuses is not planned."),
         "left_out": attr.string_list(doc = "GPU targets whose code, which artifacts have, no package is for; what a package's own targets can load of it is kept."),
         "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress, before `_` and the target."),
         "rpath": attr.string_list(doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),

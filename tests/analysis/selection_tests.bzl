@@ -1,8 +1,11 @@
 """Tests of the matrix: which artifacts and packages ROCM_TARGETS selects, and what is combined."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//packaging:matrix.bzl", "FAMILIES", "MATRIX", "combinations")
-load("//packaging:selection.bzl", "select_artifacts")
+load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
+load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
+load("//packaging:matrix.bzl", "MATRIX", "combinations")
+load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
+load(":gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
 
@@ -18,6 +21,8 @@ _SELECTED = {
     "gfx90X-dcgpu": ["generic", "gfx90a"],
     "gfx942": ["generic", "gfx942", "gfx942:xnack+"],
     "gfx94X,gfx950-dcgpu": ["generic", "gfx942", "gfx942:xnack+", "gfx950"],
+    "gfx9-all": ["generic", "gfx90a", "gfx942", "gfx942:xnack+", "gfx950"],
+    "igpu-all": ["generic", "gfx1151"],
 }
 _SELECTED_FAMILIES = {
     "": _FAMILY,
@@ -26,11 +31,14 @@ _SELECTED_FAMILIES = {
     "gfx110X-all": ["generic", "gfx110X-all"],
     "gfx115X-all": ["generic", "gfx1151"],
     "gfx942,gfx1151": ["generic", "gfx94X-dcgpu", "gfx1151"],
+    "gfx9-all": ["generic", "gfx94X-dcgpu"],
 }
 
+def _artifacts(targets):
+    return [struct(name = "blas", component = "lib", target = target, label = "//:" + target) for target in targets]
+
 def _selected(targets, wanted):
-    artifacts = [struct(name = "blas", component = "lib", target = target, label = target) for target in targets]
-    return [artifact.target for artifact in select_artifacts(artifacts, wanted.split(",") if wanted else [])]
+    return [artifact.target for artifact in select_artifacts(_artifacts(targets), wanted.split(",") if wanted else [])]
 
 def _selection_impl(ctx):
     env = unittest.begin(ctx)
@@ -38,9 +46,26 @@ def _selection_impl(ctx):
         asserts.equals(env, expected, _selected(_SPLIT, wanted), wanted)
     for wanted, expected in _SELECTED_FAMILIES.items():
         asserts.equals(env, expected, _selected(_FAMILY, wanted), wanted)
+    asserts.equals(env, None, target_refusal(_artifacts(_SPLIT + _FAMILY + ["gfx1250-strict"])))
+    asserts.equals(
+        env,
+        "//:gfx90a-xnack+: an artifact of the target gfx90a-xnack+, with features after '-'; expected gfx90a:xnack+. Declare it with that target",
+        target_refusal(_artifacts(["gfx1100", "gfx90a-xnack+"])),
+    )
     return unittest.end(env)
 
 _selection_test = unittest.make(_selection_impl)
+
+def _compared_impl(ctx):
+    env = unittest.begin(ctx)
+    split, family = [[struct(name = "blas", component = "lib", target = target, label = target) for target in targets] for targets in [_SPLIT, _FAMILY]]
+    asserts.equals(env, [], compared_targets(split, split), "all are packaged, so all is compared")
+    asserts.equals(env, ["gfx1151", "gfx942"], compared_targets(split, select_artifacts(split, ["gfx942", "gfx1151"])))
+    asserts.equals(env, FAMILIES["gfx94X-dcgpu"] + ["gfx1151"], sorted(compared_targets(family, select_artifacts(family, ["gfx942", "gfx1151"])), reverse = True))
+    asserts.equals(env, [], compared_targets(family + family, [struct(name = "blas", component = "lib", target = "gfx9-all", label = "")]), "a family that is not known")
+    return unittest.end(env)
+
+_compared_test = unittest.make(_compared_impl)
 
 def _matrix_impl(ctx):
     env = unittest.begin(ctx)
@@ -53,11 +78,25 @@ def _matrix_impl(ctx):
     found = combinations(MATRIX)
     asserts.equals(env, count, len({str(choice): None for choice in found}))
     asserts.equals(env, [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}], combinations({"a": {"1": [], "2": []}, "b": {"3": []}}))
-    for family, targets in FAMILIES.items():
-        asserts.equals(env, sorted(targets), targets, family)
+    built = {target: True for targets in FAMILIES.values() for target in targets}
+    offered = {target: True for family in MATRIX["targets"] for target in FAMILIES[family]}
+    asserts.equals(env, sorted(built), sorted(offered), "each target is in a family of the matrix")
     return unittest.end(env)
 
 _matrix_test = unittest.make(_matrix_impl)
+
+def _gpus_impl(ctx):
+    env = unittest.begin(ctx)
+    for one, others in OVERLAPS.items():
+        asserts.equals(env, others, [other for other in OVERLAPS if overlap(one, other)], one)
+    for family, targets in FAMILIES.items():
+        asserts.equals(env, [], [target for target in targets if not family_has(family, target)], family)
+    asserts.equals(env, TARGETS.keys(), [target for target in TARGETS if is_target(target)])
+    asserts.equals(env, ["gfx1250", "gfx90a", "gfx110X"], [package_owner(name) for name in ["gfx1250-strict", "gfx90a:xnack+", "gfx110X"]])
+    asserts.equals(env, [], [name for name in ["gfx90a:xnack+", "gfx110X", "gfx9-4-generic", "gfx103", "gfx90a68"] if is_target(name)])
+    return unittest.end(env)
+
+_gpus_test = unittest.make(_gpus_impl)
 
 def selection_test_suite(name):
     """Declares the tests of the matrix and of the selection of artifacts.
@@ -65,4 +104,4 @@ def selection_test_suite(name):
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _matrix_test)
+    unittest.suite(name, _selection_test, _compared_test, _matrix_test, _gpus_test)

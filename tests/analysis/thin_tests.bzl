@@ -1,7 +1,7 @@
 """Tests of thin packages: of which artifacts each is made, and which declarations are refused before anything runs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//packaging:matrix.bzl", "FAMILIES")
+load("//packaging:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
 load("//rules:artifact.bzl", "rocm_artifact")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
@@ -19,13 +19,12 @@ def _selection_impl(ctx):
     asserts.equals(env, ["gfx9-all"], one.keys())
     asserts.equals(env, {"gfx1030": ["gfx1030"], "gfx90a": ["gfx90a"]}, one["gfx9-all"].packages)
     asserts.equals(env, ["gfx1011"], one["gfx9-all"].left_out)
-    several = thin_selection("thin", _artifacts(["gfx110X-all", "gfx94X-dcgpu"]), ["gfx1101", "gfx110X-all", "gfx942"], absent = ["gfx942=lib/*"])
+    several = thin_selection("thin", _artifacts(["gfx110X-all", "gfx94X-dcgpu"]), ["gfx1101", "gfx110X-all", "gfx942"])
     asserts.equals(env, ["gfx110X-all", "gfx94X-dcgpu"], several.keys())
     first, second = several.values()
     asserts.equals(env, {"gfx1101": ["gfx1101"], "gfx110X-all": FAMILIES["gfx110X-all"]}, first.packages)
     asserts.equals(env, {"gfx942": ["gfx942"]}, second.packages)
     asserts.equals(env, [["gfx942"], FAMILIES["gfx110X-all"]], [first.left_out, second.left_out], "they have packages of the other family")
-    asserts.equals(env, [[], ["gfx942=lib/*"]], [first.absent, second.absent])
     families = ["gfx110X-all", "gfx94X-dcgpu"]
     second = thin_selection("thin", _artifacts(families), ["gfx942"])
     asserts.equals(env, ["generic", "gfx94X-dcgpu"], of_devel(False, families, second), "devel is of a family that has packages")
@@ -34,21 +33,24 @@ def _selection_impl(ctx):
     asserts.equals(env, "gfx110X-all", default_target(["gfx103X-dgpu", "gfx110X-all"], ["gfx1100", "gfx1030"], FAMILIES))
     asserts.equals(env, "gfx1100", default_target(["gfx1030", "gfx1100", "gfx110X-all"], ["gfx1100"], FAMILIES))
     asserts.equals(env, ["gfx1030", ""], [default_target(["gfx1030"], ["gfx1100"], {}), default_target([], ["gfx1100"], {})])
+    split = ["gfx1100", "gfx1250", "gfx90a"]
+    asserts.equals(env, "gfx90a", default_target(split, ["gfx90a:xnack+", "gfx1250"], {}), "features are no reason to choose another")
+    asserts.equals(env, "gfx1250", default_target(split, ["gfx1250-strict", "gfx90a"], {}))
+    asserts.equals(env, "gfx94X-dcgpu", default_target(families, ["gfx942:xnack+", "gfx1100"], {}))
     return unittest.end(env)
 
-# ROCM_TARGETS, ROCM_TARGETS_LEFT_OUT and ROCM_TARGETS_ABSENT -> what the refusal says.
+# ROCM_TARGETS and ROCM_TARGETS_LEFT_OUT -> what the refusal says.
 _REFUSED = {
-    ("", "", ""): "expected the GPU targets to make packages for",
-    ("foo", "", ""): "ROCM_TARGETS names foo: for the layout thin, expected a GPU target like gfx1100",
-    ("gfx10-3-generic", "", ""): "ROCM_TARGETS names gfx10-3-generic: ",
-    ("gfx103X-none", "", ""): "or one of the families gfx101X-dgpu, ",
-    ("gfx1100", "gfx1100", ""): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which ROCM_TARGETS asks for a package",
-    ("gfx1100", "gfx110X", ""): "ROCM_TARGETS_LEFT_OUT names gfx110X: ",
-    ("gfx1100", "gfx110X-all", ""): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which",
-    ("gfx1100", "gfx1101", "gfx1100:lib/*"): "ROCM_TARGETS_ABSENT has gfx1100:lib/*: expected TARGET=PATTERN, of one of the targets gfx1100",
-    ("gfx1100", "gfx1101", "gfx1101=lib/*"): "ROCM_TARGETS_ABSENT has gfx1101=lib/*: ",
-    ("gfx110X", "", ""): "ROCM_TARGETS names gfx110X: ",
-    ("gfx942:xnack+", "", ""): "without features",
+    ("", ""): "expected the GPU targets to make packages for",
+    ("foo", ""): "ROCM_TARGETS names foo: for the layout thin, expected a GPU target like gfx1100",
+    ("gfx10-3-generic", ""): "ROCM_TARGETS names gfx10-3-generic: ",
+    ("gfx103X-none", ""): "or one of the families dcgpu-all, ",
+    ("gfx1100", "gfx1100"): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which ROCM_TARGETS asks for a package",
+    ("gfx1100", "gfx110X"): "ROCM_TARGETS_LEFT_OUT names gfx110X: ",
+    ("gfx1100", "gfx110X-all"): "ROCM_TARGETS_LEFT_OUT names gfx1100, for which",
+    ("gfx110X", ""): "ROCM_TARGETS names gfx110X: ",
+    ("gfx942:xnack+", ""): "without features",
+    ("gfx1250-strict", ""): "ROCM_TARGETS names gfx1250-strict, whose code is in the package of gfx1250; expected gfx1250",
 }
 
 def _split(text):
@@ -56,10 +58,10 @@ def _split(text):
 
 def _refusal_impl(ctx):
     env = unittest.begin(ctx)
-    for (targets, left_out, absent), message in _REFUSED.items():
-        refusal = thin_refusal(_split(targets), _split(left_out), _split(absent))
+    for (targets, left_out), message in _REFUSED.items():
+        refusal = thin_refusal(_split(targets), _split(left_out))
         asserts.true(env, refusal and message in refusal, "{}: {}".format(message, refusal))
-    asserts.equals(env, None, thin_refusal(["gfx110X-all", "gfx90a"], ["gfx1011"], ["gfx1101=lib/*"]))
+    asserts.equals(env, None, thin_refusal(["gfx110X-all", "gfx90a"], ["gfx1011"]))
     return unittest.end(env)
 
 _refusal_test = unittest.make(_refusal_impl)
@@ -68,7 +70,6 @@ _selection_test = unittest.make(_selection_impl)
 
 # What a rocm_thin_packages declares -> what the refusal says.
 _DECLARED = {
-    "absent": (dict(absent = ["gfx1031=lib/*"], targets = {"gfx1030": ["gfx1030"]}), "absent: gfx1031=lib/*; expected TARGET=PATTERN, of one of the targets gfx1030"),
     "left_out": (dict(left_out = ["gfx1030"], targets = {"gfx1030": ["gfx1030"]}), "left_out: gfx1030, for which there is a package"),
     "targets": (dict(targets = {"gfx1030": []}), "targets: gfx1030 has none; expected the GPU targets that it is for"),
 }

@@ -212,9 +212,9 @@ class CatalogTest(unittest.TestCase):
         self.assert_refused("expected an absolute path", directory="relative/path")
 
     def test_manifests(self) -> None:
-        """Missing, naming what is not there, leading outside."""
-        self.manifest.write_text("core/other\n")
-        self.assert_refused("names 'core/other', but there is no such directory")
+        """Missing, naming what is no directory, leading outside."""
+        self.manifest.write_text("artifact_manifest.txt\n")
+        self.assert_refused("artifact_manifest.txt is no directory")
         self.manifest.write_text("../x\n")
         self.assert_refused("'../x' leads outside the artifact")
         self.manifest.write_text("/etc\n")

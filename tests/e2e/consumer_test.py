@@ -167,6 +167,26 @@ class ConsumerTest(unittest.TestCase):
             assert any(target.endswith("launcher:zig/launcher") for target in by_zig), compiled
             assert "//sdk:plain" in {target for target, _ in compiled}, compiled
 
+    def test_coverage(self) -> None:
+        """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
+        table = self.workspace.directory / "wheels/coverage.json"
+        committed = table.read_text()
+        table.write_text('{"format": 1, "libraries": {"lib64/libacme_math.so.1": ["gfx942"]}}')
+        failed = self.build("//wheels:coverage")
+        assert not failed.succeeded
+        assert (
+            "ERROR: //wheels:coverage: device code differs from what wheels/coverage.json says:\n"
+            "  lib64/libacme_math.so.1 is gone; expected code for gfx942\n"
+            "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
+        ) in failed.output, failed.output
+        subprocess.run(
+            [self.holder / "rules/bazelw", *self.workspace.startup, "run", "//wheels:coverage_update"],
+            cwd=self.workspace.directory / "wheels",
+            check=True,
+        )
+        assert table.read_text() == committed
+        built(self.build("//wheels:coverage"))
+
     def test_tests_of_the_project(self) -> None:
         """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
         build = built(self.build("//...", command="test"))

@@ -1,4 +1,4 @@
-"""The plans of the mini SDK are as they were, every treatment, target and reason; options are those of the matrix."""
+"""Plans and coverage of the mini SDK are as they were, every treatment, target and reason; so are options."""
 
 import os
 from pathlib import Path
@@ -10,8 +10,8 @@ BUILT = HERE.parent / "mini"
 
 
 def names(folder: Path) -> list[str]:
-    """Plans below a folder, as `layout/package.plan.json`."""
-    return sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.plan.json"))
+    """Plans and coverage tables below a folder, as `layout/package.plan.json`."""
+    return sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.json"))
 
 
 def test_every_plan_has_a_golden_one() -> None:

@@ -2,7 +2,8 @@
 
     update --options FILE PLAN…
 
-They are the plans of the mini SDK, and the options of the matrix that .bazelrc imports.
+They are the plans and coverage tables of the mini SDK, the options of the matrix that .bazelrc imports, and the copies
+of AMD's table of GPU targets. What is built from a file that was just written is written by the next run.
 """
 
 import argparse
@@ -11,18 +12,23 @@ import shutil
 import sys
 from pathlib import Path
 
+from tools.gpus.derive import written_files
+
 
 def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
-    """Copy each plan in place of all golden ones, and the options; returns the files written."""
+    """Copy each plan in place of all golden ones, and the options; write AMD's table. Returns the files written."""
     folder = workspace / "tests" / "golden"
-    for old in folder.glob("*/*.plan.json"):
+    for old in folder.glob("*/*.json"):
         old.unlink()
     copies = {folder / plan.parent.name / plan.name: plan for plan in plans}
     copies[workspace / "packaging" / "matrix.bazelrc"] = options
     for copy, source in copies.items():
         copy.parent.mkdir(exist_ok=True)
         shutil.copyfile(source, copy)
-    return [*copies]
+    texts = {workspace / path: text for path, text in written_files().items()}
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return [*copies, *texts]
 
 
 def main(argv: list[str]) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 #: Every kind of action that makes packages, or a tool that does.
 MNEMONICS = {
     "PyTool",
+    "RocmCoverage",
+    "RocmCoverageCheck",
     "RocmIndex",
     "RocmInitPy",
     "RocmInspect",

@@ -31,6 +31,8 @@ AS_BUILT = {name: value for name, value in os.environ.items() if name == "SOURCE
 def test_the_record_has_every_kind_of_action() -> None:
     assert {action.mnemonic for action in ACTIONS} == {
         "PyTool",
+        "RocmCoverage",
+        "RocmCoverageCheck",
         "RocmIndex",
         "RocmInspect",
         "RocmLink",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from struct import pack, pack_into
 
+from tools.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
 from tools.device.sample import HOST, PREFIX, bundle
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
@@ -15,7 +16,6 @@ from tools.elf.editor import plan_patch
 from tools.elf.model import ElfFile
 from tools.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
 from tools.elf.sample import Sample
-from tools.verify.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
 from tools.verify.over_set.versions import VERDAUX, VERDEF
 
 #: What is left free in a library for its version definitions, in bytes.

@@ -1,6 +1,5 @@
 """Which archives of a run are locked: by component, group of GPU targets, and target."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,6 +8,7 @@ from tools.artifacts.listing import Listed
 from tools.catalog.errors import CatalogError
 from tools.catalog.names import ArtifactName, archive_suffix, parse_name
 from tools.common.errors import ToolError
+from tools.gpus.families import package_owner, parse_family
 
 GENERIC = "generic"
 
@@ -40,17 +40,14 @@ class Wanted:
 
 
 def serves(artifact_target: str, target: str) -> bool:
-    """Return whether an artifact is of a target: that itself, or with features if the target has none."""
-    return target in (artifact_target, artifact_target.partition(":")[0])
+    """Return whether an artifact is of a target: that itself, or for the same package if the target has no features."""
+    return target in (artifact_target, package_owner(artifact_target))
 
 
 def in_family(target: str, family: str) -> bool:
-    """Return whether a target is a family, or of it by its name: `gfx1101` is of `gfx110X-all`.
-
-    What stands behind the `-` (all, dgpu, dcgpu, igpu) cannot be told by a target's name; --target narrows it down.
-    """
-    pattern = re.escape(family.partition("-")[0]).replace("X", "[0-9a-f]")
-    return target == family or re.fullmatch(pattern, target.partition(":")[0]) is not None
+    """Return whether a target is that family itself, or one of the family's."""
+    found = parse_family(family)
+    return target == family or (found is not None and found.has(target))
 
 
 def archives_of(files: Sequence[Listed], ignore: Sequence[str], url: str) -> list[Archive]:

@@ -79,6 +79,9 @@ def test_filters_that_nothing_passes(wanted: Wanted, message: str) -> None:
         ("gfx1100", "gfx11X", False),
         ("gfx1151", "gfx1151", True),
         ("gfx11000", "gfx110X-all", False),
+        ("gfx1103", "gfx110X-dgpu", False),
+        ("gfx1201", "gfx12-5", False),
+        ("gfx1250-strict", "gfx125X", True),
     ],
 )
 def test_families(target: str, family: str, expected: bool) -> None:

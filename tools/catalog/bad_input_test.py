@@ -82,6 +82,18 @@ def test_no_artifacts(bad: BadInput) -> None:
     assert bad.error(empty) == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"), [("gfx90a-xnack+", "gfx90a:xnack+"), ("gfx942-sramecc+-xnack-", "gfx942:sramecc+:xnack-")]
+)
+def test_features_after_a_hyphen(bad: BadInput, target: str, expected: str) -> None:
+    folder = bad.root / f"blas_lib_{target}"
+    folder.mkdir()
+    assert bad.error() == (
+        f"{folder}: the target {target} has features after '-', as names of files have them; expected {expected}. "
+        f"Rename it to blas_lib_{expected}"
+    )
+
+
 @pytest.mark.parametrize("name", ["a_lib", "a_lib_x_y", "a_libs_generic", "_lib_generic", "a_lib_", "plain"])
 def test_folder_that_is_no_artifact(bad: BadInput, name: str) -> None:
     (bad.root / name).mkdir()
@@ -99,11 +111,15 @@ def test_no_manifest(bad: BadInput) -> None:
     )
 
 
-@pytest.mark.parametrize("base", ["missing/stage", "artifact_manifest.txt"])
-def test_manifest_names_a_directory_that_is_not_there(bad: BadInput, base: str) -> None:
+@pytest.mark.parametrize(
+    ("base", "file"),
+    [("artifact_manifest.txt", "artifact_manifest.txt"), ("gone/below/stage", "gone"), ("stage/file/x", "stage/file")],
+)
+def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str) -> None:
+    (bad.folder / "gone").symlink_to("nowhere")
+    (bad.stage / "file").touch()
     bad.manifest.write_text(f"stage\n{base}\n")
-    expected = f"{bad.manifest}: names {base!r}, but there is no such directory in {bad.folder}; fetch it anew"
-    assert bad.error() == expected
+    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is no directory; fetch it anew"
 
 
 @pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])

@@ -187,6 +187,18 @@ def test_modes_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
     assert watched == [str(stage), str(stage / "bin"), str(stage / "empty"), str(stage / "share")]
 
 
+def test_base_directories_that_are_not_there_are_empty(artifacts: Artifacts) -> None:
+    """AMD's kpack splitter lists each base directory that gave device code; the archive lies in the first of them."""
+    bases = "libs/a/stage\nlibs/b/stage\nother/stage\nstage\n"
+    stage = artifacts.add("blas_lib_gfx1100", {".kpack/blas_lib_gfx1100.kpack": "x"}, bases)
+    (stage.parent / "libs").mkdir()
+    assert artifacts.scan() == 0
+    assert list(artifacts.entries("blas_lib_gfx1100")) == [".kpack", ".kpack/blas_lib_gfx1100.kpack"]
+    # Whoever watches listings learns of it where one comes to be.
+    watched = set((artifacts.output / "directories.txt").read_text().splitlines())
+    assert watched == {str(path) for path in (stage, stage / ".kpack", stage.parent, stage.parent / "libs")}
+
+
 def test_several_base_directories(artifacts: Artifacts) -> None:
     artifacts.add("a_lib_generic", {"x": "1"}, bases="stage\n\n./other/stage/ \nstage\n")
     (artifacts.root / "a_lib_generic/other/stage").mkdir(parents=True)

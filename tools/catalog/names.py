@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.catalog.errors import CatalogError
+from tools.gpus.families import with_colons
 
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 #: What names of archives end with: a tar archive, compressed with zstd, xz or gzip.
@@ -43,6 +44,11 @@ def parse_name(text: str, where: Path | str, what: str = "a folder") -> Artifact
         raise CatalogError(
             f"{where}: expected {what} named {{name}}_{{component}}_{{target}} with a component of "
             f"{', '.join(COMPONENTS)}; rename it, or move it out of the artifacts directory"
+        )
+    if (right := with_colons(target)) != target:
+        raise CatalogError(
+            f"{where}: the target {target} has features after '-', as names of files have them; expected {right}. "
+            f"Rename it to {name}_{component}_{right}"
         )
     return ArtifactName(name, component, target)
 

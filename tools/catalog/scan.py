@@ -81,16 +81,28 @@ def parse_manifest(text: str, manifest: Path | str) -> list[str]:
 
 
 def check_base(base: str, folder: Path) -> None:
-    """Refuse a base directory that is not there, or through a link not in the folder; raises CatalogError."""
-    manifest = folder / MANIFEST_NAME
-    if not (folder / base).is_dir():
-        raise CatalogError(f"{manifest}: names {base!r}, but there is no such directory in {folder}; fetch it anew")
-    if not (folder / base).resolve().is_relative_to(folder.resolve()):
+    """Refuse a base directory that is no directory, or through a link not in the folder; raises CatalogError.
+
+    One that is not there is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
+    """
+    manifest, place = folder / MANIFEST_NAME, existing(folder / base)
+    if not place.is_dir():
+        raise CatalogError(f"{manifest}: names {base!r}, but {place} is no directory; fetch it anew")
+    if not place.resolve().is_relative_to(folder.resolve()):
         raise CatalogError(
             f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
             f"{folder}. Put the directory itself there"
         )
     check_name(base, manifest)
+
+
+def existing(path: Path) -> Path:
+    """Return the path, or if there is nothing, the nearest one above it where there is something."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return existing(path.parent)
+    return path
 
 
 def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
@@ -108,7 +120,10 @@ def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
     """Return an artifact with its entries, and with the names that its files have in the repository."""
     artifact = Artifact(folder, name)
     for base in base_directories(folder):
-        root = folder / base
+        root = existing(folder / base)
+        if root != folder / base:
+            artifact.directories.append(root)
+            continue
         for found in walk(artifact, root):
             artifact.entries.append(_entry(artifact, base, found, repository))
     return artifact

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from tools.device.processors import ALTERNATIVE_NAMES, GENERIC_PROCESSORS, SPIRV
+from tools.gpus.families import package_owner
 
 _PROCESSOR = re.compile(r"gfx[0-9][0-9a-z]*(-[0-9a-z]+)*", re.ASCII)
 _FEATURE = re.compile(r"([a-z][0-9a-z-]*)([+-])", re.ASCII)
@@ -62,12 +63,14 @@ def can_load(code: TargetId, target: TargetId) -> bool:
     """Whether a GPU described by `target` can load a code object made for `code`.
 
     A runtime names all features of its GPU. Where `target` leaves one out, GPUs with it on and with it off are both
-    meant, and the answer is whether one of them can load the code. SPIR-V can be compiled for every GPU.
+    meant, and the answer is whether one of them can load the code. SPIR-V can be compiled for every GPU. Where targets
+    of one ISA version share a package (`gfx1250`, `gfx1250-strict`), the owner's name stands for both.
     """
     if code.processor == SPIRV:
         return True
     covered = GENERIC_PROCESSORS.get(code.processor, frozenset())
-    if code.processor != target.processor and target.processor not in covered:
+    named = (code.processor, package_owner(code.processor))
+    if target.processor not in named and target.processor not in covered:
         return False
     has = dict(target.features)
     return all(has.get(name, on) == on for name, on in code.features)

@@ -118,3 +118,11 @@ def test_the_tables_make_sense() -> None:
     for name in (*covered, *GENERIC_PROCESSORS, *ALTERNATIVE_NAMES.values()):
         assert parse_target_id(name) == TargetId(name)
     assert not set(ALTERNATIVE_NAMES) & {*covered, *ALTERNATIVE_NAMES.values()}
+
+
+def test_the_owner_of_a_package_stands_for_all_whose_code_it_holds() -> None:
+    strict, plain = TargetId("gfx1250-strict"), TargetId("gfx1250")
+    assert can_load(strict, plain)
+    assert can_load(strict, strict)
+    assert not can_load(plain, strict)
+    assert not can_load(TargetId("gfx1250-strict", (("xnack", True),)), TargetId("gfx1250", (("xnack", False),)))

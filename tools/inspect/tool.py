@@ -4,7 +4,7 @@
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
-device code it has for which GPU targets. A file of the
+device code it has for which GPU targets. Of an archive of device code (`.kpack`) they say whose it is. A file of the
 manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
 has to look.
 """
@@ -28,6 +28,8 @@ from tools.elf.refusal import refusal
 #: compressed. It takes more to import the reader of such code than to look for it.
 DEVICE_CODE = ".hip_fatbin"
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+#: Device code that was split off libraries; it takes more to import its reader, too.
+ARCHIVE_SUFFIX = ".kpack"
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 
 
@@ -82,6 +84,20 @@ def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     return {"device": dict(sorted(sizes.items()))} if sizes else {}
 
 
+def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
+    """Return the targets of the code in an archive, by the name of the library that it was split off."""
+    from tools.device.kpack import read_kpack
+
+    try:
+        bundles = read_kpack(file, path)
+    except ElfError as error:
+        return {"device_refusal": str(error)}
+    found: dict[str, set[str]] = {}
+    for name, entries in bundles.items():
+        found.setdefault(name.rpartition("#")[0], set()).update(str(target) for target, _ in entries)
+    return {"archive": {name: sorted(targets) for name, targets in sorted(found.items())}}
+
+
 def file_facts(path: str, source: str) -> dict[str, Any]:
     """Return the facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
     try:
@@ -102,6 +118,8 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
                 raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
         if head.startswith(BUNDLE_HEADS):
             return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
+        if source.endswith(ARCHIVE_SUFFIX):
+            return {"size": size, "type": "data"} | archive_facts(file, source)
     return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,17 @@ def test_a_file_that_is_not_given_is_data(tmp_path: Path) -> None:
     files = artifact.facts["files"]
     assert files["a_lib_x/stage/a.h"] == {"type": "data"}
     assert files["a_lib_x/stage/lib/libsample.so.1"]["type"] == "elf-library"
+
+
+def test_an_archive_of_device_code_says_whose_it_is(tmp_path: Path) -> None:
+    # {"toc": {"lib/a.so#0": {"gfx90a:xnack+": {}, "gfx1100": {}}, "lib/a.so#1": {"gfx1100": {}}}}
+    table = b"\x81\xa3toc\x82\xaalib/a.so#0\x82\xadgfx90a:xnack+\x80\xa7gfx1100\x80\xaalib/a.so#1\x81\xa7gfx1100\x80"
+    content = struct.pack("<4sIQ", b"KPAK", 1, 16) + table
+    artifact = Artifact(tmp_path, {".kpack/a_lib_x.kpack": content, ".kpack/damaged.kpack": content[:20]})
+    assert artifact.inspect() == 0
+    whole, damaged = artifact.facts["files"].values()
+    assert whole == {"size": len(content), "type": "data", "archive": {"lib/a.so": ["gfx1100", "gfx90a:xnack+"]}}
+    assert damaged["device_refusal"].startswith("a_lib_x/stage/.kpack/damaged.kpack: at file offset 0x10")
 
 
 @pytest.mark.parametrize("size", [4, 15, 63, 200, 700, 1200])

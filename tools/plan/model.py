@@ -5,6 +5,7 @@ prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{pa
 """
 
 import enum
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,8 @@ from typing import Any
 LIBRARY = "elf-library"
 PROGRAM = "elf-program"
 SCRIPT = "script"
+#: An offload bundle that is a file by itself.
+BUNDLE = "gpu-bundle"
 
 
 class Kind(enum.StrEnum):
@@ -73,7 +76,7 @@ class Entry:
     rpath: tuple[str, ...] | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
-    #: Those of them for which the file has no code, as is declared.
+    #: Those of them for which the file has no code.
     absent: tuple[str, ...] | None = None
     #: What the bytes are, as `tools.inspect` says.
     type: str | None = None
@@ -147,8 +150,6 @@ class Slice:
     all_targets: tuple[str, ...]
     #: Targets whose code, which artifacts have, no package of the set is for.
     left_out: tuple[str, ...] = ()
-    #: `TARGET=PATTERN`: files that, as is known, have no code for a target of their package.
-    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,8 @@ class Facts:
     refusal: str | None = None
     #: Target IDs for which the file has device code, sorted.
     device: tuple[str, ...] = ()
+    #: Of an archive of device code: the library that it was split off, as the archive names it -> target IDs.
+    archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
 

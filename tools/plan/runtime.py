@@ -13,7 +13,7 @@ from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts,
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
-from tools.plan.slicing import check_absent, other_target, sliced
+from tools.plan.slicing import RefusedError, other_code, other_target, refusal, sliced
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
@@ -140,6 +140,8 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _link(found, definition, prefix)
     if found.facts is None:
         raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    if definition.slice and (reason := other_code(found, definition.slice)):
+        return _entry(found, Treatment.OTHER_TARGET, reason)
     return _file(found, found.facts, definition, prefix)
 
 
@@ -193,13 +195,15 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
     """Return the entries of a runtime package, sorted by path."""
     prefix = Prefix(merged, builds_on)
     parents = {posixpath.dirname(path) for path in merged}
-    entries = [
-        _treat(found, definition, prefix)
-        for path, found in sorted(merged.items())
-        if not (found.kind is Kind.DIRECTORY and path in parents)
-    ]
-    if definition.slice:
-        check_absent(entries, definition.slice)
+    entries, refused = [], []
+    for path, found in sorted(merged.items()):
+        if not (found.kind is Kind.DIRECTORY and path in parents):
+            try:
+                entries.append(_treat(found, definition, prefix))
+            except RefusedError as one:
+                refused.append(one)
+    if definition.slice and refused:
+        raise refusal(refused, definition.slice)
     entries = _launchers_that_reach(entries, definition, builds_on)
     entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)

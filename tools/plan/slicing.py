@@ -1,27 +1,23 @@
 """What of a set of artifacts with code for many GPUs belongs into a package that is for some of them.
 
-    entry = sliced(entry, facts, definition.slice)   # a program or library: which of its device code it keeps
-    reason = other_target(path, definition.slice)    # a data file: why it is none of this package's
-    check_absent(entries, definition.slice)          # is every declaration about some file?
+    reason = other_target(path, definition.slice)      # why a file is none of this package's, by its name
+    reason = other_code(found, definition.slice)       # and by its code, if it is nothing but device code
+    entry = sliced(entry, facts, definition.slice)     # which of its device code a file keeps
+    raise refusal(refused, definition.slice)           # all that could not be told of any file, at once
 
-Nothing is lost in silence: code for a GPU that no package is for, and a library without code for the package's GPUs,
-stop the build, unless the package's definition declares that.
+Nothing is lost in silence: code for a GPU that no package is for stops the build, unless the package's definition
+declares it as left out. A file that has no code for one of the package's GPUs says so in its reason; whether that is
+meant is a matter of the whole library (`tools.coverage`).
 """
 
 import functools
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tools.common.errors import ToolError
-from tools.device.processors import GENERIC_PROCESSORS
 from tools.device.target_id import TargetId, can_load, parse_target_id
-from tools.plan.model import LIBRARY, PROGRAM, Entry, Facts, Slice
-from tools.plan.patterns import matches
-
-#: A target in a file's name: `Kernels.so-000-gfx90a-xnack+.hsaco`, `gfx90a68.kdb`.
-_NAMED = re.compile(r"gfx[0-9][0-9a-z]*(-[0-9a-z]+)*", re.ASCII)
-_FEATURE = re.compile(r"[-:_](xnack|sramecc)([+-])", re.ASCII)
+from tools.gpus.paths import named_targets
+from tools.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
 
 @functools.cache
@@ -36,101 +32,102 @@ def _can_load_any(code: str, targets: tuple[str, ...]) -> bool:
     return any(can_load(_parsed(code), _parsed(target)) for target in targets)
 
 
-def _absent(path: str, declared: Slice) -> tuple[str, ...]:
-    """Return the targets for which, as is declared, a file has no code."""
-    pairs = [one.partition("=") for one in declared.absent]
-    return tuple(sorted({target for target, _, pattern in pairs if matches(path, (pattern,))} & set(declared.targets)))
+class RefusedError(ToolError):
+    """A file whose device code cannot be divided among the packages; its message stands by itself."""
+
+    def __init__(self, message: str, path: str, lost: Sequence[str] = ()) -> None:
+        """Keep what `refusal` groups by: the path, and the targets for which no package is."""
+        super().__init__(message)
+        self.path, self.lost = path, tuple(lost)
 
 
 def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
-    """Return the entry of an ELF file with the targets that it keeps code for, if it has device code.
+    """Return the entry of a file with the targets that it keeps code for, if it has device code.
 
-    Raises ToolError for code that cannot be read, code that no package of the set would have, and a target of the
-    package that the file has no code for.
+    Raises RefusedError for code that cannot be read, is for no GPU, or is for one that no package of the set is for.
     """
-    if facts.type not in (LIBRARY, PROGRAM):
-        return entry
-    if facts.device_refusal:
-        raise ToolError(f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package")
+    _check_code(entry.path, entry.source, facts, declared)
     if not facts.device:
         return entry
-    lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
-    if lost:
-        raise ToolError(
-            f"{entry.source}: has device code for {', '.join(lost)}, which none of the packages would have; they are "
-            f"for {', '.join(declared.all_targets)}. Add a package for it, or declare it as left out (`left_out`; for "
-            "ROCm's own packages, ROCM_TARGETS_LEFT_OUT)"
-        )
-    absent = _absent(entry.path, declared)
-    missing = [
+    missing = {
         target for target in declared.targets if not any(_can_load_any(code, (target,)) for code in facts.device)
-    ]
-    if undeclared := sorted(set(missing) - set(absent)):
-        raise ToolError(
-            f"{entry.source}: has no device code that {', '.join(undeclared)} can load; it has code for "
-            f"{', '.join(facts.device)}. Build it for {', '.join(undeclared)}, leave out that package, or declare "
-            f"the code absent, as {undeclared[0]}={entry.path}"
-        )
-    if stale := sorted(set(absent) - set(missing)):
-        raise ToolError(
-            f"{entry.source}: has device code for {', '.join(stale)}, which is declared absent. "
-            "Remove the declaration, or build the library without it"
-        )
-    kept = ", ".join(target for target in declared.targets if target not in absent)
-    reason = f"{entry.reason}; {f'device code for {kept}' if kept else 'without its device code'}"
-    return replace(entry, slice=declared.targets, absent=absent or None, reason=reason)
+    }
+    kept = [target for target in declared.targets if target not in missing]
+    words = [f"device code for {', '.join(kept)}" if kept else "without its device code"]
+    if missing:
+        words.append(f"there is none for {', '.join(sorted(missing))}")
+    reason = "; ".join([entry.reason, *words])
+    return replace(entry, slice=declared.targets, absent=tuple(sorted(missing)) or None, reason=reason)
 
 
-def check_absent(entries: Sequence[Entry], declared: Slice) -> None:
-    """Raise ToolError for a declaration about the package's targets that is about no file with device code."""
-    paths = [entry.path for entry in entries if entry.slice]
-    for one in declared.absent:
-        target, _, pattern = one.partition("=")
-        if target in declared.targets and not any(matches(path, (pattern,)) for path in paths):
-            raise ToolError(
-                f"{one}: declares code absent, but no library with device code has such a path. Remove the declaration"
-            )
+def other_code(found: Found, declared: Slice) -> str | None:
+    """Return why a file that is nothing but device code is none of this package's: it is for other GPUs, all of it.
 
-
-def _unknown(path: str, target: str, known: tuple[str, ...]) -> ToolError:
-    return ToolError(
-        f"{path}: is for {target}, as its name says, and none of the packages is; they are for {', '.join(known)}. "
-        "Add a package for it, or declare it as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT)"
-    )
-
-
-def named_target(path: str, known: tuple[str, ...]) -> TargetId | None:
-    """Return the target that a path names: the longest known one that its last `gfx…` begins with, with features.
-
-    None if it names none. Raises ToolError for one that is not known.
+    None if it is not so. Raises RefusedError as `sliced` does.
     """
-    found = [match for part in path.split("/") for match in _NAMED.finditer(part)]
-    if not found:
+    facts = found.facts
+    if not facts or facts.type != BUNDLE or not facts.device:
         return None
-    text = found[-1].group()
-    processors = [
-        one for one in (*(_parsed(one).processor for one in known), *GENERIC_PROCESSORS) if text.startswith(one)
-    ]
-    if not processors:
-        raise _unknown(path, text, known)
-    processor = max(processors, key=len)
-    rest = found[-1].string[found[-1].start() + len(processor) :]
-    features = []
-    while match := _FEATURE.match(rest):
-        features.append((match[1], match[2] == "+"))
-        rest = rest[match.end() :]
-    return TargetId(processor, tuple(sorted(features)))
+    _check_code(found.path, found.source, facts, declared)
+    if any(_can_load_any(code, declared.targets) for code in facts.device):
+        return None
+    return f"device code for {', '.join(facts.device)} alone"
+
+
+def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) -> None:
+    if facts.device_refusal:
+        message = f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package"
+        raise RefusedError(message, path)
+    try:
+        lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
+    except ToolError as error:
+        raise RefusedError(f"{source}: {error}", path) from None
+    if lost:
+        raise _lost(path, lost, declared)
+
+
+#: So many files are named for each target; the rest is a number.
+_NAMED_FILES = 3
+
+
+def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
+    return RefusedError(_lost_message({target: [path] for target in targets}, declared), path, targets)
+
+
+def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
+    """Say of targets, by the files that have code for them, that no package is for them."""
+    lines = ["there is device code for GPU targets that none of the packages is for:"]
+    for target, paths in sorted(files.items()):
+        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
+        lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
+    processors = sorted({target.partition(":")[0] for target in files})
+    lines.append(
+        f"The packages are for {', '.join(declared.all_targets)}. Add packages for {', '.join(processors)}, or declare "
+        f"them as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT={','.join(processors)})"
+    )
+    return "\n".join(lines)
+
+
+def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
+    """Return one error for all files that were refused: each cause once, and what remedies all of it."""
+    messages = [str(one) for one in refused if not one.lost]
+    files: dict[str, list[str]] = {}
+    for one in refused:
+        for target in one.lost:
+            files.setdefault(target, []).append(one.path)
+    return ToolError("\n".join([*messages, *([_lost_message(files, declared)] if files else [])]))
 
 
 def other_target(path: str, declared: Slice) -> str | None:
     """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
 
-    Raises ToolError if no package of the set is for them, either.
+    A name can say several targets. Raises RefusedError for one that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
-    target = named_target(path, known)
-    if target is None or _can_load_any(str(target), declared.targets):
+    targets = [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
+    for target in targets:
+        if not _can_load_any(target, known):
+            raise _lost(path, [target], declared)
+    if not targets or any(_can_load_any(target, declared.targets) for target in targets):
         return None
-    if not _can_load_any(str(target), known):
-        raise _unknown(path, str(target), known)
-    return f"for {target}, as its name says"
+    return f"for {', '.join(targets)}, as its name says"

@@ -4,11 +4,9 @@ ROCm's libraries open such files by names that they make up from the target of t
 `Kernels.so-000-gfx90a-xnack+.hsaco`, `gfx90a68.kdb`.
 """
 
-import re
 from typing import Final
 
-from tools.common.errors import ToolError
-from tools.plan.slicing import named_target
+from tools.gpus.paths import named_targets
 
 #: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
 SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
@@ -16,9 +14,6 @@ SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
 CODE_OBJECT: Final = "gpu-code-object"
 #: Stands for the target of a file whose name says none.
 NO_TARGET: Final = "(no target)"
-#: A processor in a name: major version, and one hexadecimal digit each for minor version and stepping. More may
-#: follow, such as the number of compute units.
-_PROCESSOR: Final = re.compile(r"gfx(?:1[0-9]|[6-9])[0-9a-f]{2}", re.ASCII)
 
 
 def is_device_file(path: str, kind: str) -> bool:
@@ -27,9 +22,5 @@ def is_device_file(path: str, kind: str) -> bool:
 
 
 def target_of_file(path: str) -> str:
-    """Return the canonical target ID that a path names, NO_TARGET if none that can be told."""
-    try:
-        target = named_target(path, tuple(sorted(set(_PROCESSOR.findall(path)))))
-    except ToolError:  # The name has a processor of another form than all that there are.
-        return NO_TARGET
-    return str(target or NO_TARGET)
+    """Return the canonical target IDs that a path names, joined by `, `; NO_TARGET if it names none."""
+    return ", ".join(str(target) for target in named_targets(path)) or NO_TARGET

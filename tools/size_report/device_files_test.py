@@ -17,7 +17,8 @@ from tools.size_report.device_files import NO_TARGET, is_device_file, target_of_
         ("lib/a_gfx11-generic.co", "gfx11-generic"),
         ("share/kernels.kdb", NO_TARGET),
         ("share/gfxstream.co", NO_TARGET),
-        ("share/gfx5.co", NO_TARGET),
+        ("share/gfx5.co", "gfx5"),
+        ("lib/a_gfx1100_gfx906.co", "gfx1100, gfx906"),
     ],
 )
 def test_targets_of_names(path: str, target: str) -> None:

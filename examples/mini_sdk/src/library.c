@@ -17,6 +17,10 @@ int JOIN(NEXT, _chain)(void);
 #include "device_code.h"
 #endif
 
+#ifdef SPLIT_OFF
+#include "split_off.h"
+#endif
+
 /* Data and zero-initialised data, as libraries have them. */
 int JOIN(NAME, _calls) = 7;
 static char workspace[4096];

@@ -13,7 +13,7 @@ from fake_sdk import PACKAGES
 LLVM_SCRIPTS = "amdclang amdclang++ amdclang-cpp amdclang-cl amdflang amdlld offload-arch"
 OTHER_SCRIPTS = (
     "hipcc hipconfig hipify-clang hipify-perl roc-obj roc-obj-extract roc-obj-ls amd-smi rocm_agent_enumerator "
-    "rocminfo rocm-smi roccoremerge rocgdb rocpd rocpd2csv rocpd2otf2 rocpd2pftrace rocpd2summary rocprofv3 "
+    "hipInfo rocminfo rocm-smi roccoremerge rocgdb rocpd rocpd2csv rocpd2otf2 rocpd2pftrace rocpd2summary rocprofv3 "
     "rocprofv3-attach rocprofv3-avail"
 )
 PROFILER_SCRIPTS = (
@@ -54,7 +54,7 @@ def test_core_has_the_scripts_of_the_reference() -> None:
     for name in OTHER_SCRIPTS.split():
         assert rows[name]["path"] == f"bin/{name}"
     informative = sorted(name for name, row in rows.items() if not row["prefer_devel"])
-    assert informative == ["amd-smi", "offload-arch", "rocm-smi", "rocm_agent_enumerator", "rocminfo"]
+    assert informative == ["amd-smi", "hipInfo", "offload-arch", "rocm-smi", "rocm_agent_enumerator", "rocminfo"]
 
 
 def test_profiler_has_the_scripts_of_the_reference() -> None:

@@ -10,7 +10,7 @@ import pytest
 from environments import Environment
 from fake_sdk import FakeSdk, distributions
 from rocm_sdk.detect import Gpu
-from rocm_sdk.device_code import missing_device_code
+from rocm_sdk.device_code import libraries_without_code, missing_device_code
 from rocm_sdk.distributions import Distributions, parse_distributions
 from rocm_sdk.symptoms import Finding
 
@@ -132,6 +132,23 @@ def test_gpus_that_differ_want_the_package_that_serves_all() -> None:
     assert not found(known, ("libraries-gfx103X-all",), GFX1030, GFX1031, chosen="gfx1030")
 
 
+LACKS = {"gfx1030": ["lib/libhipblaslt.so.1", "lib/libhipsparselt.so.0", "share/kernels/"], "gfx90a": []}
+
+
+def test_what_a_release_has_no_code_for_is_not_missing() -> None:
+    (finding,) = libraries_without_code(THIN, None, ["rocm-sdk-libraries-gfx1030"], [GFX1030, GFX1030, GFX90A], LACKS)
+    assert (finding.name, finding.severity) == ("device", "note")
+    assert finding.text == (
+        f"rocm {VERSION} has no code for the discrete GPU gfx1030 (found by kfd) in libhipblaslt, libhipsparselt, "
+        "share/kernels/"
+    )
+    assert finding.remedy == "This release is made so: no package is missing."
+    features = Gpu("gfx1030:xnack-", False, "kfd")
+    assert list(libraries_without_code(THIN, None, ["rocm-sdk-libraries-gfx1030"], [features], LACKS))
+    assert not list(libraries_without_code(THIN, None, ["rocm-sdk-libraries-gfx90a"], [GFX1030, GFX90A], LACKS))
+    assert not list(libraries_without_code(THIN, None, ["rocm-sdk-libraries-gfx1030"], [GFX1030], {}))
+
+
 def machine(directory: Path, *targets: str) -> str:
     """Return the PATH of a machine with these GPUs: the driver shows none, `offload-arch` prints them."""
     directory.mkdir()
@@ -161,6 +178,23 @@ def test_doctor_on_a_machine_without_a_package_for_its_gpu(
     assert report.startswith(
         f"problem: device: no package of rocm {VERSION} has code for the discrete GPU gfx1031 (found by offload-arch)\n"
     )
+
+
+def test_doctor_tells_what_the_release_lacks_from_what_is_missing(
+    environment: Environment, thin_sdk: FakeSdk, tmp_path: Path
+) -> None:
+    environment.install(thin_sdk.index, "rocm[libraries]", ROCM_SDK_TARGET_FAMILY="gfx1030")
+    (environment.site / "rocm_sdk/_device_code.json").write_text(json.dumps(LACKS))
+    path = machine(tmp_path / "machine", "gfx1030")
+    report = environment.rocm_sdk("doctor", PATH=path)
+    assert report == (
+        f"note: device: rocm {VERSION} has no code for the discrete GPU gfx1030 (found by offload-arch) in "
+        "libhipblaslt, libhipsparselt, share/kernels/\n"
+        "    This release is made so: no package is missing.\n"
+        "0 problems, 0 warnings\n"
+    )
+    environment.uninstall("rocm-sdk-libraries-gfx1030")
+    assert "has no code" not in environment.rocm_sdk("doctor", check=False, PATH=path)
 
 
 def test_doctor_in_an_image_that_was_built_elsewhere(

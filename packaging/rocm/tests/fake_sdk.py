@@ -88,7 +88,10 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | 
         files = {f"{tree}/lib/libhipblas.so.2": library, f"{tree}/lib/libMIOpen.so.1": library}
         write_wheel(index, "rocm-sdk-libraries", version, {**glue("libraries", "rocm_sdk_libraries"), **files})
         for target in TARGETS:
-            data = {f"{tree}/lib/rocblas/library/Kernels_{target}.co": target.encode()}
+            data = {
+                f"{tree}/lib/rocblas/library/Kernels_{target}.co": target.encode(),
+                f"{tree}/.kpack/blas_lib_{target}.kpack": b"KPAK" + target.encode(),
+            }
             requires = (f"rocm-sdk-libraries=={version}",)
             write_wheel(index, f"rocm-sdk-device-{target}", version, data, requires=requires)
     else:

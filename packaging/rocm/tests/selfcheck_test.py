@@ -173,6 +173,7 @@ def test_checks_of_an_installation(shared_environment: Environment) -> None:
         *(f"record:rocm-sdk-{name}" for name in ("core", "devel", "device-gfx1100", "libraries")),
         "record:rocm",
         *(f"rpath:rocm-sdk-{name}" for name in ("core", "devel", "device-gfx1100", "libraries")),
+        "archives",
         "library:_rocm_sdk_core/lib/libamdhip64.so.5",
         "library:_rocm_sdk_core/lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5",
         "library:_rocm_sdk_libraries/lib/libMIOpen.so.1",

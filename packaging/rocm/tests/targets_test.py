@@ -33,7 +33,8 @@ FAMILIES = ("gfx9-all", "gfx94X-dcgpu", "gfx103X-all", "gfx110X-all", "gfx950-dc
         ("gfx1200", None),
         ("gfx110", None),
         ("gfx11000", None),
-        ("gfx110X", None),
+        ("gfx110X", "gfx110X-all"),
+        ("gfx110X-dgpu", None),
         ("nonsense", None),
         ("", None),
     ],
@@ -47,6 +48,7 @@ def test_a_family_with_members_serves_these_alone() -> None:
     assert match_target("gfx1032", ["gfx103X-dgpu"], members) == "gfx103X-dgpu"
     assert match_target("gfx1031", ["gfx103X-dgpu"], members) is None
     assert match_target("gfx1031", ["gfx103X-dgpu"]) == "gfx103X-dgpu"
+    assert match_target("gfx103X", ["gfx103X-dgpu"], members) is None
     assert select_target(["gfx103X-dgpu"], "gfx103X-dgpu", {}, [], members).source == "default"
 
 
@@ -60,6 +62,27 @@ def test_the_family_of_a_generation_is_the_last_resort_wherever_it_stands() -> N
 def test_the_narrower_family_wins_and_ties_go_to_the_first() -> None:
     assert match_target("gfx1101", ("gfx11XX-all", "gfx110X-dgpu", "gfx110X-all")) == "gfx110X-dgpu"
     assert match_target("gfx1150", ("gfx11XX-all", "gfx110X-dgpu")) == "gfx11XX-all"
+
+
+def test_a_family_of_discrete_gpus_does_not_serve_an_integrated_one() -> None:
+    assert match_target("gfx1103", ["gfx110X-dgpu"]) is None
+    assert match_target("gfx1103", ["gfx110X-dgpu", "gfx110X-igpu"]) == "gfx110X-igpu"
+    assert match_target("gfx1036", ["gfx103X-dgpu", "gfx103X-all"]) == "gfx103X-all"
+
+
+def test_a_sub_family_serves_its_own_targets_alone() -> None:
+    assert match_target("gfx1201", ["gfx12-5"]) is None
+    assert match_target("gfx1201", ["gfx12-5", "gfx12-0"]) == "gfx12-0"
+    assert match_target("gfx1250", ["gfx12-all", "gfx12-5"]) == "gfx12-5"
+    assert match_target("gfx125X", ["gfx12-all", "gfx12-5"]) == "gfx12-5"
+
+
+def test_a_target_is_served_by_the_package_that_owns_it() -> None:
+    assert match_target("gfx1250-strict", ["gfx1201", "gfx1250"]) == "gfx1250"
+    assert match_target("gfx1250-strict:xnack-", ["gfx1250"]) == "gfx1250"
+    assert match_target("gfx1250-strict", ["gfx125X", "gfx1250-strict"]) == "gfx1250-strict"
+    assert match_target("gfx1250", ["gfx1250-strict"]) is None
+    assert match_target("gfx1201", ["gfx1250-strict"]) is None
 
 
 def test_a_feature_suffix_prefers_the_very_target() -> None:
@@ -124,7 +147,7 @@ def test_the_default_says_why() -> None:
     assert unserved.reason == "no package serves the GPUs of this machine (gfx906, gfx1101, gfx1151)"
 
 
-@pytest.mark.parametrize("wanted", ["gfx1200", "gfx110x-all", "all", "gfx110X-dgpu"])
+@pytest.mark.parametrize("wanted", ["gfx1200", "gfx110X-none", "all", "gfx110X-dgpu"])
 def test_an_unknown_wish_is_an_error_that_lists_what_there_is(wanted: str) -> None:
     with pytest.raises(TargetError) as caught:
         select_target(["gfx942", "gfx110X-all"], "gfx942", {ENVIRONMENT_VARIABLE: wanted}, GPUS)

@@ -14,6 +14,7 @@ MACHINES = {"x86_64": 62, "aarch64": 183}
 ET_DYN, EV_CURRENT = 3, 1
 PT_LOAD, PT_DYNAMIC, PT_GNU_STACK = 1, 2, 0x6474E551
 DT_NULL, DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SYMENT = 0, 1, 4, 5, 6, 10, 11
+SHT_PROGBITS, SHT_STRTAB = 1, 3
 DT_SONAME, DT_RPATH, DT_RUNPATH = 14, 15, 29
 PAGE = 0x10000
 HEADERS = 64 + 3 * 56
@@ -57,4 +58,29 @@ def tiny_library(soname: str = "", needed: tuple[str, ...] = (), rpath: str = ""
         + symbols
         + strings
         + dynamic
+    )
+
+
+def kpacked(library: bytes, reference: bytes) -> bytes:
+    """Return a library with a section `.rocm_kpack_ref`, as those have whose device code was split off."""
+    names = b"\0.shstrtab\0.rocm_kpack_ref\0"
+    sections = [
+        (0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        (1, SHT_STRTAB, 0, 0, len(library), len(names), 0, 0, 1, 0),
+        (11, SHT_PROGBITS, 0, 0, len(library) + len(names), len(reference), 0, 0, 1, 0),
+    ]
+    start = len(library) + len(names) + len(reference)
+    header = library[:40] + struct.pack("<Q", start) + library[48:58] + struct.pack("<HHH", 64, len(sections), 1)
+    return header + library[64:] + names + reference + b"".join(struct.pack("<IIQQQQIIQQ", *one) for one in sections)
+
+
+def kpack_reference(name: str, *paths: str) -> bytes:
+    """Return the content of `.rocm_kpack_ref`, in MessagePack; texts of up to 255 bytes."""
+    texts = [bytes((0xD9, len(text))) + text.encode() for text in (name, *paths)]
+    return (
+        b"\x82\xb2kpack_search_paths"
+        + bytes((0x90 + len(paths),))
+        + b"".join(texts[1:])
+        + b"\xabkernel_name"
+        + texts[0]
     )

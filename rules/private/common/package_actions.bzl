@@ -50,7 +50,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     } | ({"slice": slice} if slice else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
-def _plan(ctx, member, artifacts, edits):
+def _plan(ctx, member, artifacts, edits, checked):
     """Declares the plan action; `edits` maps each unit that is packed to the edit file that pack reads."""
     plan = ctx.actions.declare_file(member.name + ".plan.json")
     manifests = [artifact.manifest for artifact in artifacts]
@@ -69,7 +69,7 @@ def _plan(ctx, member, artifacts, edits):
         ctx,
         tool = ctx.attr._plan,
         args = args,
-        inputs = [member.definition] + manifests + facts + builds_on,
+        inputs = [member.definition] + manifests + facts + builds_on + checked,
         outputs = [plan] + edits.values(),
         mnemonic = "RocmPlan",
         progress_message = "Planning package " + member.package,
@@ -107,13 +107,14 @@ def _files(ctx, members, units, pattern):
     """Declares a file for each member and unit; returns a dict of lists, by unit and in the members' order."""
     return {unit.id: [ctx.actions.declare_file(pattern.format(member = member.name, unit = unit.id)) for member in members] for _, unit in units}
 
-def package_infos(ctx, members, units):
+def package_infos(ctx, members, units, checked = []):
     """Declares the plan and pack actions of packages that are made from the same artifacts.
 
     Args:
         ctx: context of a rule with PACKAGE_ATTRS.
         members: list of `member`.
         units: list of (ArtifactInfo, unit): what is packed.
+        checked: list of File that are written where checks succeed: nothing is planned before.
 
     Returns:
         list of PackageInfo, one for each member.
@@ -132,7 +133,7 @@ def package_infos(ctx, members, units):
             definition = struct(package = member.package, kind = member.kind, tree = member.tree),
             facts = depset([unit.facts for artifact in artifacts for unit in artifact.units]),
             indexes = depset([indexes[unit.id][at] for _, unit in units]),
-            plan = _plan(ctx, member, artifacts, {unit.id: edits[unit.id][at] for _, unit in units}),
+            plan = _plan(ctx, member, artifacts, {unit.id: edits[unit.id][at] for _, unit in units}, checked),
             segments = depset([segments[unit.id][at] for _, unit in units]),
         )
         for at, member in enumerate(members)

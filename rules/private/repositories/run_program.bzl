@@ -19,7 +19,12 @@ CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
     "repository.py",
     "scan.py",
     "unpack.py",
-]] + [Label("//tools/common:shared_library.py"), Label("//tools/device:zstd.py")]
+]] + [
+    Label("//tools/common:shared_library.py"),
+    Label("//tools/device:zstd.py"),
+    Label("//tools/gpus:families.py"),
+    Label("//tools/gpus:table.py"),
+]
 
 # Isolated Python has no search path but its own, so it is told where the module's sources begin.
 _BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"

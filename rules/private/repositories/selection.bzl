@@ -6,7 +6,6 @@ _LAYOUT = "ROCM_LAYOUT"
 
 # What the lists are called, and the variables that have them.
 _LISTS = {
-    "ABSENT": "ROCM_TARGETS_ABSENT",
     "LEFT_OUT": "ROCM_TARGETS_LEFT_OUT",
     "TARGETS": "ROCM_TARGETS",
 }
@@ -24,7 +23,7 @@ def _selection_impl(rctx):
     rctx.file("selection.bzl", "\n".join(lines) + "\n")
 
 selection = repository_rule(
-    doc = "`//:selection.bzl` with LAYOUT, a string, and TARGETS, LEFT_OUT and ABSENT, lists of strings.",
+    doc = "`//:selection.bzl` with LAYOUT, a string, and TARGETS and LEFT_OUT, lists of strings.",
     implementation = _selection_impl,
     environ = [_LAYOUT] + _LISTS.values(),
 )

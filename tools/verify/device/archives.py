@@ -4,9 +4,9 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from tools.device.kpack import PLACEHOLDER
 from tools.device.target_id import TargetId
 from tools.verify.device.coverage import gaps, serves, wanted_targets
-from tools.verify.device.kpack import PLACEHOLDER
 from tools.verify.device.offers import Offer, device_files
 from tools.verify.device.rules import NO_ARCHIVE, report
 from tools.verify.finding import Finding

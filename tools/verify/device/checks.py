@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from tools.device.target_id import TargetId
+from tools.gpus.families import parse_family
 from tools.verify.device.archives import check_archives
 from tools.verify.device.ballast import check_ballast
-from tools.verify.device.coverage import family_pattern, gaps, serves_family, wanted_targets
+from tools.verify.device.coverage import gaps, serves_family, wanted_targets
 from tools.verify.device.facts import COLLECTORS
 from tools.verify.device.named import target_of_database
 from tools.verify.device.offers import Offer, device_files, find_offers, known_targets, named_files
@@ -62,18 +63,18 @@ def _check_libraries(
     own = set(named_files(package).values())
     for facts in device_files(package).values():
         own.update(*facts.bundles)
-    families = {target: pattern for target in targets if (pattern := family_pattern(target)) is not None}
-    others = {one for one in known if not any(pattern.fullmatch(one.processor) for pattern in families.values())}
+    families = {target: family for target in targets if (family := parse_family(target)) is not None}
+    others = {one for one in known if not any(family.has(one.processor) for family in families.values())}
     wanted = wanted_targets(targets, own | others)
     for path, facts in device_files(package).items():
         if facts.bundles:
             codes = frozenset().union(*facts.bundles)
-            without = {name: pattern for name, pattern in families.items() if not serves_family(codes, pattern)}
-            for family in sorted(without):
-                evidence = f"no code for any GPU of {family}; there is code for {listed(codes)}"
+            without = {name: family for name, family in families.items() if not serves_family(codes, family)}
+            for name in sorted(without):
+                evidence = f"no code for any GPU of {name}; there is code for {listed(codes)}"
                 yield NO_CODE.finding(package.filename, path, evidence)
             every = {*wanted, *(TargetId(one.processor) for one in codes if not is_exact)}
-            missed = {one for one in every if any(it.fullmatch(one.processor) for it in without.values())}
+            missed = {one for one in every if any(it.has(one.processor) for it in without.values())}
             for gap in gaps(facts.bundles, every - missed):
                 yield report(package.filename, path, gap, facts.bundles)
 
@@ -104,8 +105,8 @@ def _check_named(offers: Sequence[Offer], known: frozenset[TargetId]) -> Iterato
         here = {path: target for package in offer.packages for path, target in named_files(package).items()}
         for directory in sorted(places):
             codes = [frozenset(target for path, target in here.items() if posixpath.dirname(path) == directory)]
-            present = known if family_pattern(offer.target) is None else frozenset(here.values())
-            if directory.split("/")[0] not in trees or (family_pattern(offer.target) and not codes[0]):
+            present = known if parse_family(offer.target) is None else frozenset(here.values())
+            if directory.split("/")[0] not in trees or (parse_family(offer.target) and not codes[0]):
                 continue  # Trees of other targets, and what a family has no files in.
             for gap in gaps(codes, wanted_targets([offer.target], present)):
                 yield report(_owner(offer, directory), directory, gap, codes)

@@ -1,41 +1,32 @@
 """Which targets must have device code, and whether they have: pure functions over target IDs.
 
-A *family* (`gfx110X-all`) stands for all processors that match it, `X` being one hexadecimal digit; of `gfx9-all` minor
-version and stepping are open. What a GPU can load, `tools.device.target_id.can_load` says.
+Which processors a family (`gfx110X-all`) stands for, `tools.gpus.families` says; what a GPU can load,
+`tools.device.target_id.can_load`.
 """
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tools.device.processors import GENERIC_PROCESSORS, SPIRV
 from tools.device.target_id import TargetId, can_load, parse_target_id
-
-
-def family_pattern(target: str) -> re.Pattern[str] | None:
-    """Return what the processors of a family match; None for a target that is no family."""
-    stem, dash, _ = target.partition("-")
-    if target in GENERIC_PROCESSORS or not (dash or "X" in stem):
-        return None
-    digits = re.escape(stem).replace("X", "[0-9a-f]")
-    return re.compile(digits + ("(?:[0-9a-f]{2})?" if dash else ""))
+from tools.gpus.families import Family, parse_family
 
 
 def wanted_targets(advertised: Iterable[str], known: Collection[TargetId]) -> tuple[TargetId, ...]:
     """Return the target IDs that code is wanted for, sorted: advertised targets, in every form that code is there for.
 
     Of `gfx90a`, and with code for `gfx90a:xnack+` and for `gfx90a:xnack-` in `known`, all three are wanted; of a
-    family, all processors of `known` that match it. A GPU loads the more general code where there is no special one.
+    family, all processors of `known` that it has. A GPU loads the more general code where there is no special one.
     """
     found: set[TargetId] = set()
     for target in advertised:
-        pattern = family_pattern(target)
-        if pattern is None:
+        family = parse_family(target)
+        if family is None:
             base = parse_target_id(target)
             found |= {base, *(one for one in known if one.processor == base.processor)}
         else:
-            found |= {one for one in known if pattern.fullmatch(one.processor)}
-            found |= {TargetId(one.processor) for one in known if pattern.fullmatch(one.processor)}
+            found |= {one for one in known if family.has(one.processor)}
+            found |= {TargetId(one.processor) for one in known if family.has(one.processor)}
     return tuple(sorted(found))
 
 
@@ -73,10 +64,10 @@ def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
     return any(can_load(code, target) for code in codes)
 
 
-def serves_family(codes: Iterable[TargetId], pattern: re.Pattern[str]) -> bool:
+def serves_family(codes: Iterable[TargetId], family: Family) -> bool:
     """Whether some processor of a family can load one of the code objects."""
     for code in codes:
         covered = (code.processor, *GENERIC_PROCESSORS.get(code.processor, ()))
-        if code.processor == SPIRV or any(pattern.fullmatch(processor) for processor in covered):
+        if code.processor == SPIRV or any(family.has(processor) for processor in covered):
             return True
     return False

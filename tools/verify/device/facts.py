@@ -10,13 +10,13 @@ from typing import BinaryIO, Final
 
 from tools.device.bundle import is_bundle
 from tools.device.errors import DeviceError
+from tools.device.kpack import SUFFIX, Reference, read_kpack, read_reference
 from tools.device.reader import read_device_code
 from tools.device.target_id import TargetId
 from tools.elf import constants as c
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
-from tools.verify.device.kpack import SUFFIX, Reference, read_kpack, read_reference
 from tools.verify.suite import Collector
 
 DEVICE: Final = "device"

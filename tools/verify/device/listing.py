@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 from tools.device.bundle import is_bundle
 from tools.device.content import digests
+from tools.device.kpack import SUFFIX, read_kpack
 from tools.device.model import CodeObject, DeviceCode
 from tools.device.reader import read_device_code
 from tools.device.report import describe, document
 from tools.device.target_id import TargetId
 from tools.elf.reader import is_elf
-from tools.verify.device.kpack import SUFFIX, read_kpack
 from tools.verify.device.named import target_of_name
 from tools.verify.member_file import MemberReader
 from tools.verify.wheel import open_wheel

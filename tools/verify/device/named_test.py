@@ -18,7 +18,10 @@ from tools.verify.device.named import target_of_database, target_of_name
         ("gfx1030/readme.txt", None),
         ("gfx1100_and_gfx1030.co", None),
         ("xgfx1100.co", None),
-        ("gfx1100x.co", None),
+        ("gfx1100x.co", "gfx1100"),
+        ("gfx9.co", None),
+        ("K_gfx11-generic.co", "gfx11-generic"),
+        ("K_gfx1250-strict.hsaco", "gfx1250-strict"),
     ],
 )
 def test_names(name: str, target: str | None) -> None:

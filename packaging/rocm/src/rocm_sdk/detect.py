@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .gpus.families import without_features
+from .gpus.table import TARGETS
+
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 PROGRAMS = ("offload-arch", "rocm_agent_enumerator")
 PROGRAM_TIMEOUT_SECONDS = 20
 
-# Processors that only exist as part of an APU, by LLVM's "User Guide for AMDGPU Backend", table of processors.
-_APU_NUMBERS = ("902", "909", "90c", "1013", "1033", "1035", "1036", "1103", "1150", "1151", "1152", "1153")
-APU_TARGETS = frozenset(f"gfx{number}" for number in _APU_NUMBERS)
+#: GPUs that only exist as part of a processor.
+APU_TARGETS = frozenset(target.name for target in TARGETS if target.kind == "igpu")
 _TARGET_ID = re.compile(r"gfx[0-9a-f]{3,5}(:[a-z]+[+-])*")
 
 
@@ -122,5 +124,5 @@ def _ask_program(program: str, path: str | None) -> Answer:
         return Answer(program, (), f"{executable}: ended with status {done.returncode}")
     words = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
     targets = [word for word in words if _TARGET_ID.fullmatch(word) and word != "gfx000"]
-    gpus = tuple(Gpu(target, target.split(":", 1)[0] in APU_TARGETS, program) for target in targets)
+    gpus = tuple(Gpu(target, without_features(target) in APU_TARGETS, program) for target in targets)
     return Answer(program, gpus, f"{executable}: lists {len(gpus)} GPUs")

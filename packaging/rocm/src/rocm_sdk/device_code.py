@@ -1,19 +1,51 @@
-"""Finding GPUs of this machine for which the installed libraries have no code: a part of `rocm-sdk doctor`.
+"""Finding GPUs of this machine for which libraries have no code: a part of `rocm-sdk doctor`.
 
 What has code for which target, the names of the packages say. In the layout `split` device packages add to the one
 libraries package, all of them. In the layouts `family` and `thin` there are libraries packages per target, and a
-process gets its libraries from one of them.
+process gets its libraries from one of them. Of single libraries the build says which have no code for which target, in
+`_device_code.json`: of those nothing is missing, and no package brings more.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .detect import Gpu
 from .distributions import Distributions
 from .symptoms import Finding
 from .targets import match_target
+
+LACKS_FILE = "_device_code.json"
+
+
+def load_lacks() -> dict[str, list[str]]:
+    """Return the libraries of the release that have no code for a target, by the target; nothing if nobody wrote it."""
+    path = Path(__file__).parent / LACKS_FILE
+    lacks: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return lacks
+
+
+def libraries_without_code(
+    known: Distributions,
+    selection: Mapping[str, Any] | None,
+    installed: Collection[str],
+    gpus: Sequence[Gpu],
+    lacks: Mapping[str, Sequence[str]],
+) -> Iterator[Finding]:
+    """Say of GPUs that the `installed` distributions serve which libraries do not, because the release is made so.
+
+    The arguments are those of `missing_device_code`, and what `load_lacks` returns.
+    """
+    in_use = known.targets_in_use(selection, installed)
+    for gpu in dict.fromkeys(gpus):
+        libraries = lacks.get(gpu.target.partition(":")[0], ())
+        if libraries and match_target(gpu.target, in_use, known.members):
+            names = ", ".join(path.rpartition("/")[2].partition(".so")[0] or path for path in libraries)
+            text = f"rocm {known.version} has no code for the {gpu.describe()} in {names}"
+            yield Finding("device", "note", text, "This release is made so: no package is missing.")
 
 
 def missing_device_code(

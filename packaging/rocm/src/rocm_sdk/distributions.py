@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .gpus.families import name_in_distribution
 from .version import DISTRIBUTIONS_FILE
 
 SELECTED_FILE = "_selected.json"
@@ -38,8 +39,8 @@ class PackageNames:
         return "{target}" in self.distribution
 
     def for_target(self, target: str) -> PackageNames:
-        """Return the names for one target, without its feature suffix (`gfx950:xnack+` lives with `gfx950`)."""
-        base = target.split(":", 1)[0]
+        """Return the names for one target: of the package that owns it (`gfx950:xnack+` lives with `gfx950`)."""
+        base = name_in_distribution(target)
         identifier = re.sub(r"\W", "_", base)
         return replace(
             self,

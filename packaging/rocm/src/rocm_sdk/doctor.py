@@ -1,7 +1,8 @@
 """What around the packages can keep them from working, and what to do about it: `rocm-sdk doctor`.
 
 `rocm-sdk test` checks the packages themselves. Here it is the machine and the environment: `examine` gathers what the
-functions of `symptoms` and `device_code` find. A problem breaks something; a warning may be as you want it.
+functions of `symptoms` and `device_code` find. A problem breaks something; a warning may be as you want it; a note is
+only to be known.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from pathlib import Path
 from . import symptoms
 from .detect import ask_sources, prefer
 from .devel.layout import find_layout
-from .device_code import missing_device_code
+from .device_code import libraries_without_code, load_lacks, missing_device_code
 from .distributions import load_distributions, load_selection
 from .errors import DevelNotInstalledError, TargetError
 from .installation import InstalledPackage, installed_packages, own_package
 from .mismatch import mismatch_here
 from .record import read_record
-from .symptoms import Finding
+from .symptoms import SEVERITIES, Finding
 
 
 def examine(root: Path = Path("/")) -> list[Finding]:
-    """Return all that was found on the machine whose file system is at `root`, problems before warnings."""
+    """Return all that was found on the machine whose file system is at `root`, problems first, notes last."""
     known = load_distributions()
     packages = installed_packages(known)
     gpus = prefer(ask_sources())
@@ -38,6 +39,7 @@ def examine(root: Path = Path("/")) -> list[Finding]:
         *symptoms.version_skew(known, sites),
         *_mismatch(),
         *missing_device_code(known, load_selection(), packages, gpus),
+        *libraries_without_code(known, load_selection(), packages, gpus, load_lacks()),
         *symptoms.closed_device(root, gpus),
         *symptoms.shadowed_libraries(os.environ, trees),
         *symptoms.unknown_preloads(os.environ),
@@ -45,7 +47,7 @@ def examine(root: Path = Path("/")) -> list[Finding]:
         *symptoms.other_variables(os.environ, trees),
         *symptoms.other_programs(os.environ.get("PATH", ""), _programs(packages.values()), trees),
     ]
-    return sorted(findings, key=lambda finding: finding.severity != "problem")
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def _devel_roots() -> Iterator[Path]:

@@ -32,9 +32,13 @@ PROGRAMS = ("hipcc", "hipconfig", "amdclang", "rocminfo")
 KFD_DEVICE = "dev/kfd"
 
 
+#: The worst first.
+SEVERITIES = ("problem", "warning", "note")
+
+
 @dataclass(frozen=True)
 class Finding:
-    """What was found: `severity` is `problem` or `warning`, `text` says what is, `remedy` what to do."""
+    """What was found: `severity` is one of SEVERITIES, `text` says what is, `remedy` what to do."""
 
     name: str
     severity: str

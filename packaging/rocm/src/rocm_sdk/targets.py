@@ -3,19 +3,19 @@
 A pure function of its arguments, so that the same inputs give the same answer in the sdist's build backend (which
 calls `select_target` at install time) and in the installed runtime (which reports when the answer has changed).
 
-Targets are LLVM AMDGPU target IDs (`gfx942`, `gfx950:xnack+`) or families of them (`gfx94X-dcgpu`, `gfx110X-all`), in
-which `X` stands for one hexadecimal digit.
+Targets are LLVM AMDGPU target IDs (`gfx942`, `gfx950:xnack+`) or families of them (`gfx94X-dcgpu`, `gfx110X-all`): what
+these mean, `rocm_sdk.gpus` knows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from .detect import Gpu
 from .errors import TargetError
+from .gpus.families import package_owner, parse_family, without_features
 
 ENVIRONMENT_VARIABLE = "ROCM_SDK_TARGET_FAMILY"
 
@@ -59,34 +59,25 @@ def select_target(
 
 
 def match_target(wanted: str, available: Sequence[str], members: Members = NO_MEMBERS) -> str | None:
-    """Return the available target that serves the target ID `wanted`, or None.
+    """Return the available target that serves the target ID or family `wanted`, or None.
 
-    In this order: the same name; the same name without feature suffix; the family whose pattern matches, the narrowest
-    first; the family of a whole generation (`gfx9-all`). Ties go to the first in `available`. A family with `members`
-    serves these and no others.
+    In this order: the same name; the same name without features; the target whose package holds its code; the family
+    that has it, the narrowest first; a family of the same targets under another name. Ties go to the first in
+    `available`. A family with `members` serves these and no others.
     """
-    base = wanted.split(":", 1)[0]
-    for name in (wanted, base):
+    base = without_features(wanted)
+    for name in (wanted, base, package_owner(wanted)):
         if name in available:
             return name
-    ranked = [
-        (rank, index)
-        for index, family in enumerate(available)
-        if base in members.get(family, (base,))
-        for rank in _family_rank(base, family)
-    ]
+    family = parse_family(base)
+    ranked = []
+    for index, name in enumerate(available):
+        offered = parse_family(name)
+        if offered and base in members.get(name, (base,)):
+            is_same = family is not None and family.means_the_same(offered)
+            if is_same or offered.has(base):
+                ranked.append((offered.open_digits, index))
     return available[min(ranked)[1]] if ranked else None
-
-
-def _family_rank(target: str, family: str) -> list[int]:
-    """Return [how loosely `family` covers `target`], lower being closer, or [] if it does not."""
-    stem, dash, _ = family.partition("-")
-    digits = re.sub("X", "[0-9a-f]", re.escape(stem))
-    if (dash or "X" in stem) and re.fullmatch(digits, target):
-        return [stem.count("X")]
-    if dash and re.fullmatch(f"{digits}[0-9a-f]{{2}}", target):  # minor version and stepping are left open
-        return [len(target)]
-    return []
 
 
 def _from_environment(wanted: str, available: Sequence[str], members: Members) -> Selection:

@@ -1,5 +1,6 @@
 """acme_packages: what is packaged, and how it is called."""
 
+load("@rules_rocm_python//rules:coverage.bzl", "rocm_coverage")
 load("@rules_rocm_python//rules:index.bzl", "rocm_index")
 load("@rules_rocm_python//rules:package.bzl", "rocm_package")
 load("@rules_rocm_python//rules:static_wheel.bzl", "rocm_static_wheel")
@@ -56,11 +57,16 @@ def _wheel(name, modules, **kwargs):
     )
 
 def acme_packages(artifacts):
-    """Declares the packages of the SDK, and `dist` with all of them.
+    """Declares the packages of the SDK, `dist` with all of them, and what is known of its device code: it has none.
 
     Args:
         artifacts: list of struct(name, component, target, label).
     """
+    rocm_coverage(
+        name = "coverage",
+        artifacts = [one.label for one in artifacts],
+        expected = "coverage.json",
+    )
     _package("core", artifacts)
     _wheel(
         "core",

@@ -121,12 +121,13 @@ def _damaged(package: InstalledPackage, source: str) -> DevelError:
 def _mirror(package: InstalledPackage, tree: str) -> list[tuple[str, str]]:
     """Return (path in the devel tree, source) of each SDK file that the package's RECORD lists.
 
-    A hidden file at the top of a tree is the package's own mark, and `__pycache__` is the installer's doing. Forwarders
-    are not for linkers.
+    The hidden file that is named after the package is its own mark, and `__pycache__` is the installer's doing.
+    Forwarders are not for linkers.
     """
     own = package.names.tree
+    mark = f"{own}/.{package.names.distribution}"
     sources = [row.path for row in read_record(package.record) if row.path.startswith(own + "/")]
-    sdk = [path for path in sources if not path.startswith(own + "/.") and "/__pycache__/" not in path]
+    sdk = [path for path in sources if path != mark and "/__pycache__/" not in path]
     missing = [path for path in sdk if not (package.site / path).exists()]
     if missing:
         raise _damaged(package, missing[0])

@@ -67,7 +67,7 @@ def check_rpaths(package: InstalledPackage, packages: Mapping[str, InstalledPack
     shipped = {path.name for tree in trees for path in list_libraries(tree)}
     files = 0
     faults = []
-    for path in _list_elf_files(package):
+    for path in list_elf_files(package.record, package.tree):
         files += 1
         faults += [f"{path.relative_to(package.site)} {fault}" for fault in _rpath_faults(path, package.site, shipped)]
     if faults:
@@ -77,11 +77,11 @@ def check_rpaths(package: InstalledPackage, packages: Mapping[str, InstalledPack
     return f"{files} files"
 
 
-def _list_elf_files(package: InstalledPackage) -> Iterator[Path]:
-    own = package.names.tree + "/"
-    for row in sorted(read_record(package.record), key=lambda row: row.path):
-        path = package.site / row.path
-        if row.path.startswith(own) and path.is_file() and not path.is_symlink() and is_elf(path):
+def list_elf_files(record: Path, tree: Path) -> Iterator[Path]:
+    """Return the ELF files of a tree that a RECORD lists, which is relative to the tree's parent; no symbolic links."""
+    for row in sorted(read_record(record), key=lambda row: row.path):
+        path = tree.parent / row.path
+        if row.path.startswith(tree.name + "/") and path.is_file() and not path.is_symlink() and is_elf(path):
             yield path
 
 

@@ -14,6 +14,7 @@ from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
 from .check import Check, FailureError, SkipError
 from .devel import check_devel
+from .device_archives import check_device_archives
 from .elf_files import check_library, check_preload, check_rpaths, list_libraries
 from .packages import check_ownership, check_packages, check_record, check_target
 from .scripts import check_script, list_scripts
@@ -48,6 +49,7 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
         yield Check(f"record:{name}", partial(check_record, package, quick))
     for name, package in packages.items():
         yield Check(f"rpath:{name}", partial(check_rpaths, package, packages, known))
+    yield Check("archives", partial(check_device_archives, known, packages))
     # The device packages share a tree with the libraries; the development tree has links to the same files.
     trees = {package.tree: package.site for package in packages.values() if package.names != known.packages["devel"]}
     for tree, site in sorted(trees.items()):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, BinaryIO, Final
 
+from tools.device.msgpack import MsgpackError, decode
 from tools.device.target_id import TargetId, parse_target_id
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
 from tools.elf.source import Source
-from tools.verify.device.msgpack import MsgpackError, decode
 
 MAGIC: Final = b"KPAK"
 VERSION: Final = 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.verify.device.msgpack import MAX_DEPTH, MsgpackError, decode
+from tools.device.msgpack import MAX_DEPTH, MsgpackError, decode
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from struct import pack
 
 import pytest
 
+from tools.device.kpack import REFERENCE_SECTION, Reference, read_kpack, read_reference
 from tools.elf.errors import ElfError
 from tools.elf.reader import read_elf
 from tools.testing.tiny_elf import program
-from tools.verify.device.kpack import REFERENCE_SECTION, Reference, read_kpack, read_reference
 
 #: {"toc": {"lib/a.so#0": {"gfx90a:xnack+": {"original_size": 9}, "gfx1100": {}}}}
 TOC = b"\x81\xa3toc\x81\xaalib/a.so#0\x82\xadgfx90a:xnack+\x81\xadoriginal_size\x09\xa7gfx1100\x80"

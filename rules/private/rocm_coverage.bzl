@@ -1,0 +1,137 @@
+"""rocm_coverage: which library has device code for which GPU target, computed, and compared with what is committed."""
+
+load("@rules_python//python:defs.bzl", "py_binary")
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:units.bzl", "artifact_id")
+load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
+load("//rules/private/providers:coverage_info.bzl", "CoverageInfo")
+
+visibility(["//rules"])
+
+def _committed(ctx):
+    """Returns the committed table, or None if there is none."""
+    files = ctx.files.expected
+    if len(files) > 1 or (files and not files[0].is_source):
+        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(ctx.label, ctx.attr.expected.label, files))
+    return files[0] if files else None
+
+def _compute(ctx):
+    """Declares the action that computes the table; returns its outputs, by kind."""
+    outputs = {
+        "html": ctx.actions.declare_file(ctx.label.name + ".html"),
+        "json": ctx.actions.declare_file(ctx.label.name + ".computed.json"),
+        "text": ctx.actions.declare_file(ctx.label.name + ".txt"),
+    }
+    artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
+    documents = [artifact.manifest for artifact in artifacts]
+    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
+    args = tool_args(ctx)
+    args.add_all(documents, format_each = "--manifest=%s")
+    args.add_all(facts, format_each = "--facts=%s")
+    args.add_all(ctx.files._style, format_each = "--style=%s")
+    for kind, output in outputs.items():
+        args.add(output, format = "--{}=%s".format(kind))
+    run_tool(
+        ctx,
+        tool = ctx.attr._coverage,
+        args = args,
+        inputs = documents + facts + ctx.files._style,
+        outputs = outputs.values(),
+        mnemonic = "RocmCoverage",
+        progress_message = "Finding out which library has device code for which GPU: %{label}",
+    )
+    return outputs
+
+def _check(ctx, computed, committed):
+    """Declares the action that checks the table; returns CoverageInfo."""
+    info = CoverageInfo(
+        artifacts = {artifact_id(artifact[ArtifactInfo]): True for artifact in ctx.attr.artifacts},
+        checked = ctx.actions.declare_file(ctx.label.name + ".checked"),
+        lacks = ctx.actions.declare_file(ctx.label.name + ".lacks.json"),
+        table = ctx.actions.declare_file(ctx.label.name + ".json"),
+        targets = ctx.attr.targets,
+    )
+    args = tool_args(ctx)
+    args.add(computed, format = "--computed=%s")
+    if committed:
+        args.add(committed, format = "--expected=%s")
+        args.add("--committed=" + committed.short_path)
+    args.add("--accept=bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"))
+    args.add_all(ctx.attr.compared, format_each = "--compared=%s")
+    args.add_all(["{}={}".format(name, ",".join(targets)) for name, targets in ctx.attr.targets.items()], format_each = "--package=%s")
+    for name, output in {"lacks": info.lacks, "stamp": info.checked, "table": info.table}.items():
+        args.add(output, format = "--{}=%s".format(name))
+    run_tool(
+        ctx,
+        tool = ctx.attr._check,
+        args = args,
+        inputs = [computed] + ([committed] if committed else []),
+        outputs = [info.checked, info.lacks, info.table],
+        mnemonic = "RocmCoverageCheck",
+        progress_message = "Checking which library has device code for which GPU: %{label}",
+    )
+    return info
+
+def _rocm_coverage_impl(ctx):
+    committed = _committed(ctx)
+    computed = _compute(ctx)
+    info = _check(ctx, computed["json"], committed)
+    settings = ctx.actions.declare_file(ctx.label.name + ".settings.json")
+    ctx.actions.write(settings, json.encode({
+        "committed": committed.short_path if committed else "",
+        "compared": ctx.attr.compared,
+        "label": shown(ctx.label) + "_update",
+    }))
+    return [
+        DefaultInfo(files = depset([info.table, computed["html"], computed["text"]])),
+        OutputGroupInfo(
+            computed = depset([computed["json"]]),
+            lacks = depset([info.lacks]),
+            settings = depset([settings]),
+            table = depset([info.table]),
+        ),
+        info,
+    ]
+
+_rocm_coverage = rule(
+    doc = "See the macro of that name.",
+    implementation = _rocm_coverage_impl,
+    attrs = {
+        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What packages are made from."),
+        "compared": attr.string_list(doc = "GPU targets: if given, only code for these is compared with what is expected."),
+        "expected": attr.label(allow_files = True, doc = "The table that is committed: a file of the workspace; none, or a target without files, for no comparison."),
+        "targets": attr.string_list_dict(doc = "As that of `rocm_thin_packages`: what is offered, and so must not lack the libraries that nearly all others have."),
+        "_check": tool_attr("//tools/coverage:check_tool"),
+        "_coverage": tool_attr("//tools/coverage:coverage_tool"),
+        "_style": attr.label_list(default = ["//tools/index:page.css", "//tools/coverage:page.css"], allow_files = [".css"]),
+    },
+    provides = [CoverageInfo],
+)
+
+def rocm_coverage(name, **kwargs):
+    """Declares which library has device code for which GPU target, and the command that accepts what is found.
+
+    `{name}.json` is the table, `{name}.html` and `{name}.txt` are for people. With `expected`, each difference stops the
+    build, all at once; `bazel run` of `{name}_update` then writes the table of the build over the expected one. Without,
+    a warning says what the packages of `targets` lack.
+
+    Args:
+        name: name of the target; that of the command is `{name}_update`.
+        **kwargs: `artifacts`, `expected`, `targets`, `compared`, as the rule documents them, and common attributes.
+    """
+    _rocm_coverage(name = name, **kwargs)
+    common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
+    for group in ["computed", "lacks", "settings", "table"]:
+        native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
+    py_binary(
+        name = name + "_update",
+        srcs = [Label("//tools/coverage:update.py")],
+        main = Label("//tools/coverage:update.py"),
+        args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
+        data = [name + "_computed", name + "_settings"],
+        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        legacy_create_init = 0,
+        deps = [Label("//tools/coverage:compare")],
+        **common
+    )

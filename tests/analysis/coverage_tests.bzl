@@ -1,0 +1,56 @@
+"""Tests of rocm_coverage: its actions, the command that accepts what was found, and what it is refused for."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:coverage.bzl", "rocm_coverage")
+load("//rules:thin_packages.bzl", "rocm_thin_packages")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+def _coverage_impl(ctx):
+    env = analysistest.begin(ctx)
+    name = analysistest.target_under_test(env).label.name
+    (computed,) = actions_of(env, "RocmCoverage")
+    asserts.equals(env, [name + suffix for suffix in [".html", ".computed.json", ".txt"]], [file.basename for file in computed.outputs.to_list()])
+    (checked,) = actions_of(env, "RocmCoverageCheck")
+    for action in [computed, checked]:
+        assert_hermetic(env, action)
+    asserts.true(env, "expected.json" in [file.basename for file in checked.inputs.to_list()])
+    asserts.equals(env, sorted([name + suffix for suffix in [".checked", ".lacks.json", ".json"]]), sorted([file.basename for file in checked.outputs.to_list()]))
+    files = [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()]
+    asserts.equals(env, sorted([name + suffix for suffix in [".json", ".html", ".txt"]]), sorted(files))
+    return analysistest.end(env)
+
+_coverage_test = analysistest.make(_coverage_impl)
+
+def coverage_test_suite(name):
+    """Declares the tests of rocm_coverage.
+
+    Args:
+        name: name of the suite.
+    """
+    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    rocm_artifact(name = name + "_other", srcs = {"data.txt": "lib/data"}, artifact_name = "other", component = "lib", tags = ["manual"])
+    rocm_coverage(
+        name = name + "_subject",
+        artifacts = [name + "_artifact"],
+        expected = "expected.json",
+        tags = ["manual"],
+        targets = {"gfx1030": ["gfx1030"]},
+    )
+    _coverage_test(name = name + "_test", target_under_test = name + "_subject")
+    native.filegroup(name = name + "_several", srcs = ["data.txt", "manifest.json"], tags = ["manual"])
+    rocm_coverage(name = name + "_ambiguous", artifacts = [name + "_artifact"], expected = name + "_several", tags = ["manual"])
+    tests = [
+        name + "_test",
+        expect_failure(name + "_ambiguous_refused_test", name + "_ambiguous", ["expected one file of the workspace"]),
+    ]
+    thin = dict(package = "mini", coverage = name + "_subject", tags = ["manual"], tree = "_mini_{target}")
+    for what, declared, message in [
+        ("artifact", dict(artifacts = [name + "_other"], targets = {"gfx1030": ["gfx1030"]}), "expected a rocm_coverage of the same artifacts"),
+        ("target", dict(artifacts = [name + "_artifact"], targets = {"gfx1031": ["gfx1031"]}), "has other `targets` for gfx1031"),
+    ]:
+        rocm_thin_packages(name = "{}_wrong_{}".format(name, what), **(thin | declared))
+        tests.append(expect_failure("{}_wrong_{}_refused_test".format(name, what), "{}_wrong_{}".format(name, what), [message]))
+    native.test_suite(name = name, tests = tests)

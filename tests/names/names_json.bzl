@@ -1,0 +1,29 @@
+"""names_json: which artifacts, families and targets `packaging/` knows, for a test that compares them with AMD's."""
+
+load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
+load("//packaging:matrix.bzl", "MATRIX")
+load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "LIBRARIES", "PROFILER")
+
+visibility("private")
+
+_PACKAGES = {"core": CORE, "device": DEVICE, "libraries": LIBRARIES, "profiler": PROFILER}
+
+def _names_json_impl(ctx):
+    artifacts = {
+        "{}.{}".format(package, component): names
+        for package, definition in _PACKAGES.items()
+        for component, names in definition.artifacts.items()
+    }
+    document = {
+        "artifacts": artifacts | {"devel.additional": DEVEL.additional_artifacts},
+        "families": {name: FAMILIES[name] for name in MATRIX["targets"]},
+        "targets": {name: target.owner for name, target in TARGETS.items()},
+    }
+    output = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(output, json.encode(document))
+    return [DefaultInfo(files = depset([output]))]
+
+names_json = rule(
+    doc = "Writes `{name}.json`.",
+    implementation = _names_json_impl,
+)
