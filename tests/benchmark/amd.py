@@ -44,7 +44,7 @@ class Script:
         """
         scratch.mkdir(parents=True)
         output, log = scratch / "packages", scratch / "log"
-        command = [self.python, self.checkout / SCRIPT, "--artifact-dir", artifacts, "--dest-dir", output]
+        command = (self.python, self.checkout / SCRIPT, "--artifact-dir", artifacts, "--dest-dir", output)
         environment = os.environ | {"PATH": f"{self.python.parent}:{os.environ['PATH']}"}
         with log.open("wb") as file, Meter(os.getpid()) as meter:
             done = subprocess.run(command, env=environment, stdout=file, stderr=subprocess.STDOUT, check=False)

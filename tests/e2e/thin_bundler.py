@@ -1,6 +1,6 @@
 """What device code a file holds, as LLVM's clang-offload-bundler says: a second opinion on `tools.device`.
 
-    bundles = unbundled(path, folder)
+    bundles = [take_apart(data, folder, bundler()) for data in raw_bundles(path)]
 
 pyelftools finds the section, the bundles begin where their magic number is on a page, and the bundler takes them apart.
 """
@@ -73,11 +73,6 @@ def raw_bundles(path: Path) -> Iterator[bytes]:
                 bundle = data[start:end]
                 # LLVM 18 takes a compressed bundle to end with its file. The last byte of a zstd block is not zero.
                 yield bundle.rstrip(b"\0") if bundle.startswith(COMPRESSED) else bundle
-
-
-def unbundled(path: Path, folder: Path, program: str) -> list[Bundle]:
-    """Take all bundles of a library apart, one after the other, in an empty folder."""
-    return [take_apart(data, folder, program) for data in raw_bundles(path)]
 
 
 def take_apart(data: bytes, folder: Path, program: str) -> Bundle:

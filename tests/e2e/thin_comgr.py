@@ -4,8 +4,8 @@
     bundle = comgr.take_apart(data, entries)
 
 The library is that of the packages that are checked, called through ctypes: AMD_COMGR_ACTION_UNBUNDLE of amd_comgr.h,
-with the bundle as OBJ_BUNDLE and its entries as EXECUTABLE, as HIP does. comgr lists nothing: it is asked for entries by
-their IDs, and has an empty one for each that it does not find.
+with the bundle as OBJ_BUNDLE and its entries as EXECUTABLE, as HIP does. comgr lists nothing: it is asked for entries
+by their IDs, and has an empty one for each that it does not find.
 
 Reads nothing through `tools.device`.
 """

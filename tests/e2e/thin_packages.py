@@ -22,6 +22,8 @@ from tools.device.reader import read_device_code
 from tools.device.target_id import TargetId, parse_target_id
 from tools.elf.reader import read_elf
 
+#: The folder in site-packages of the core package.
+CORE = "_rocm_sdk_core"
 #: Of the artifacts for GPUs, the component that packages are made from.
 COMPONENT = "lib"
 GENERIC = "generic"
