@@ -35,7 +35,7 @@ class Levels:
 LEVELS: Final = {
     "fast": Levels(deflate=1, zstd=1),
     "balanced": Levels(deflate=5, zstd=3),
-    "small": Levels(deflate=10, zstd=12, stores_dense=False),
+    "small": Levels(deflate=10, zstd=9, stores_dense=False),
 }
 
 
