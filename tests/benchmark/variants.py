@@ -6,6 +6,9 @@ r"""Measures builds from nothing with different options, in turn: what a layout 
 Builds //packaging:all_wheels with the options of each variant, one after the other, as often as `--runs` says, and
 prints medians; in parentheses the ratios to the first variant. Before each build everything is forgotten but the
 tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count.
+
+With --therock, AMD's own script makes its packages of the same artifacts after each round of builds; amd.py says what
+it wants. A variant may have other artifacts (--repo_env=ROCM_ARTIFACTS_DIR=...); AMD's script gets --artifacts.
 """
 
 import argparse
@@ -16,7 +19,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.benchmark import report
+from tests.benchmark import amd, report
+from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import remove
 from tests.e2e.builds import Workspace, built
@@ -32,8 +36,16 @@ def parse_variant(text: str) -> tuple[str, tuple[str, ...]]:
     return name, tuple(shlex.split(options))
 
 
-def measure(workspace: Workspace, variants: Mapping[str, tuple[str, ...]], runs: int) -> report.Costs:
-    """Build each variant from nothing, in turn, so many times."""
+def progress(run: int, runs: int, name: str, cost: Cost) -> None:
+    """Tell how far we are."""
+    print(f"run {run} of {runs}: {name}: {cost.seconds:.1f} s", file=sys.stderr, flush=True)
+
+
+def measure(
+    workspace: Workspace, variants: Mapping[str, tuple[str, ...]], runs: int, script: amd.Script | None, scratch: Path
+) -> report.Costs:
+    """Build each variant from nothing, in turn, so many times; AMD's script, if any, is the last of each turn."""
+    assert workspace.artifacts
     for options in variants.values():
         built(workspace.build(*TARGETS, options=("--nobuild", *options)))  # fetches
     costs: report.Costs = {name: [] for name in variants}
@@ -43,7 +55,11 @@ def measure(workspace: Workspace, variants: Mapping[str, tuple[str, ...]], runs:
             os.sync()  # What the build before has written is not this one's to wait for.
             cost = measure_build(workspace, TARGETS, options)
             costs[name].append(cost)
-            print(f"run {run} of {runs}: {name}: {cost.seconds:.1f} s", file=sys.stderr, flush=True)
+            progress(run, runs, name, cost)
+        if script:
+            cost = script.make_packages(workspace.artifacts, scratch / "amd")
+            costs.setdefault(amd.NAME, []).append(cost)
+            progress(run, runs, amd.NAME, cost)
     return costs
 
 
@@ -61,12 +77,23 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--runs", type=int, default=3, help="how often each is built (default: %(default)s)")
     parser.add_argument("--scratch", type=path, help="folder for builds (default: a temporary one)")
+    parser.add_argument("--therock", type=path, help="checkout of TheRock, whose script is run as well")
+    parser.add_argument(
+        "--therock-python",
+        type=lambda text: Path(where, text).absolute(),  # not where a link leads: that has none of the packages
+        default=sys.executable,
+        help="Python for that script (default: the one that runs this)",
+    )
     return parser.parse_args(argv)
 
 
 def main() -> int:
     """Run the command line."""
     args = parse()
+    try:
+        script = amd.Script(args.therock, Path(args.therock_python)) if args.therock else None
+    except ValueError as error:
+        sys.exit(f"--therock: {error}")
     with tempfile.TemporaryDirectory(prefix="rocm-variants-", dir=args.scratch) as folder:
         workspace = Workspace(
             Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]),
@@ -77,7 +104,7 @@ def main() -> int:
         )
         variants = dict(args.variant)
         try:
-            costs = measure(workspace, variants, args.runs)
+            costs = measure(workspace, variants, args.runs, script, Path(folder))
         finally:
             workspace.run("shutdown")
             remove(Path(folder, "output_base"))

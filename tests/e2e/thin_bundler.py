@@ -1,6 +1,6 @@
 """What device code a file holds, as LLVM's clang-offload-bundler says: a second opinion on `tools.device`.
 
-    bundles = unbundled(path, folder)
+    bundles = [take_apart(data, folder, bundler()) for data in raw_bundles(path)]
 
 pyelftools finds the section, the bundles begin where their magic number is on a page, and the bundler takes them apart.
 """
@@ -8,13 +8,15 @@ pyelftools finds the section, the bundles begin where their magic number is on a
 import hashlib
 import mmap
 import shutil
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from tests.e2e.real_rocm import run
+from tests.e2e.commands import run
 from tests.e2e.thin_code import Bundle, Code
 
 #: How plain bundles and compressed ones begin, and on what.
@@ -24,8 +26,26 @@ PAGE = 4096
 PROGRAM = "clang-offload-bundler"
 
 
-def bundler(versions: Sequence[int] = range(30, 16, -1)) -> str:
-    """Return the path of the newest clang-offload-bundler of these versions. Ends the program if there is none."""
+@dataclass(frozen=True)
+class Header:
+    """How a bundle is compressed, as its header says (clang's documentation of the offload bundler)."""
+
+    version: int
+    method: int
+
+
+def header(data: bytes) -> Header | None:
+    """Return how a bundle is compressed; None for a plain one."""
+    return Header(*struct.unpack_from("<HH", data, len(COMPRESSED))) if data.startswith(COMPRESSED) else None
+
+
+def bundler(versions: Sequence[int] = range(30, 16, -1), tree: Path | None = None) -> str:
+    """Return the path of clang-offload-bundler: that of a package's tree, else the newest of these versions.
+
+    Ends the program if there is none.
+    """
+    if tree and (program := tree / "lib/llvm/bin" / PROGRAM).is_file():
+        return str(program)
     names = [f"{PROGRAM}-{version}" for version in versions]
     found = next(filter(None, map(shutil.which, [*names, PROGRAM])), None)
     if found is None:
@@ -34,8 +54,11 @@ def bundler(versions: Sequence[int] = range(30, 16, -1)) -> str:
 
 
 def sections(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield file offset and size in bytes of each section of device code."""
+    """Yield file offset and size in bytes of each section of device code; of a bundle by itself, of all."""
     with path.open("rb") as file:
+        if file.read(24).startswith(MAGIC):
+            yield 0, path.stat().st_size
+            return
         for section in ELFFile(file).iter_sections():
             if section.name == ".hip_fatbin" and section["sh_size"]:
                 yield section["sh_offset"], section["sh_size"]
@@ -50,11 +73,6 @@ def raw_bundles(path: Path) -> Iterator[bytes]:
                 bundle = data[start:end]
                 # LLVM 18 takes a compressed bundle to end with its file. The last byte of a zstd block is not zero.
                 yield bundle.rstrip(b"\0") if bundle.startswith(COMPRESSED) else bundle
-
-
-def unbundled(path: Path, folder: Path, program: str) -> list[Bundle]:
-    """Take all bundles of a library apart, one after the other, in an empty folder."""
-    return [take_apart(data, folder, program) for data in raw_bundles(path)]
 
 
 def take_apart(data: bytes, folder: Path, program: str) -> Bundle:

@@ -24,7 +24,14 @@ class Code:
     size: int
     sha256: str
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether this stands for a compressed bundle as a whole."""
+        return self.entry == COMPRESSED
 
+
+#: What stands for the entry ID of a compressed bundle that is taken as a whole.
+COMPRESSED = "compressed"
 #: The entries of a bundle, sorted: not every reader keeps the order of its table.
 Bundle: TypeAlias = tuple[Code, ...]
 

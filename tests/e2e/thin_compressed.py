@@ -7,8 +7,8 @@ Run it from the top of the workspace, where there are one or more of Debian's cl
 `tools/device/zstd_codec.so`, see CONTRIBUTING.md.
 
 Each clang compiles two kernels, in one source file each, for several GPUs into a library, plain and with
---offload-compress. What the plain one holds is what slices of the other must hold of it: read by `tools.device`, by
-clang-offload-bundler, and in the memory of a process that loads it.
+--offload-compress. What the plain one holds is what slices of the other must hold of it, read by `tools.device`, by
+clang-offload-bundler, and in the memory of a process that loads it; compressed as that clang does.
 """
 
 import shutil
@@ -17,12 +17,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.e2e.real_rocm import run
-from tests.e2e.thin_bundler import bundler, unbundled
+from tests.e2e.commands import run
+from tests.e2e.thin_bundler import bundler
 from tests.e2e.thin_code import Bundle, held, kept, same
-from tests.e2e.thin_memory import COMPRESSED, compile_shim, handed
-from tools.device.model import Compression
-from tools.device.reader import read_device_code
+from tests.e2e.thin_memory import compile_shim
+from tests.e2e.thin_readers import Readers
 from tools.device.slice import plan_slice
 from tools.device.target_id import parse_target_id
 from tools.elf.output import write_patched
@@ -61,12 +60,6 @@ def compile_library(version: int, folder: Path, name: str, *options: str) -> Pat
     return output
 
 
-def compressions(library: Path) -> list[Compression | None]:
-    """Return how each bundle of a library is compressed."""
-    with library.open("rb") as file:
-        return [bundle.compression for bundle in read_device_code(file, str(library)).bundles]
-
-
 def write_slice(library: Path, output: Path, targets: Sequence[str]) -> bool:
     """Slice a library for some targets; returns whether it is another one then."""
     with library.open("rb") as file:
@@ -75,44 +68,40 @@ def write_slice(library: Path, output: Path, targets: Sequence[str]) -> bool:
     return not patch.is_identity
 
 
-def check_slice(library: Path, original: Sequence[Bundle], targets: Sequence[str], program: str, shim: Path) -> None:
+def check_slice(library: Path, original: Sequence[Bundle], targets: Sequence[str], readers: Readers) -> None:
     """Slice a library whose bundles, plain, are these, and read the slice in all ways; print a line."""
     output = library.with_name(f"{'-'.join(targets)}.so")
     what = f"{library.name} for {', '.join(targets)}"
     if not write_slice(library, output, targets):
         raise SystemExit(f"{what}: nothing was sliced")
     expected = [kept(bundle, list(map(parse_target_id, targets))) for bundle in original]
-    scratch = library.with_name("code")
-    same(f"{what}, by tools.device", expected, held(output).bundles)
-    same(f"{what}, by clang-offload-bundler", expected, unbundled(output, scratch, program))
-    same(f"{what}, in memory", sorted(expected), sorted(handed(output, shim)))
-    if any(compressions(output)):
-        raise SystemExit(f"{what}: bundles that lost code are still compressed")
+    found = readers.library(output, originals=original)
+    same(what, expected, found.bundles)
+    same(f"{what}, in memory", sorted(expected), sorted(found.handed))
+    if found.headers != readers.file(library).headers:
+        raise SystemExit(f"{what}: compressed as {found.headers}; expected what it was sliced from")
     print(f"  {', '.join(targets)}: {sum(len(bundle) - 1 for bundle in expected)} code objects, as clang made them")
 
 
 def check_clang(version: int, folder: Path, shim: Path) -> None:
     """Check slices of what one clang compresses."""
-    program = bundler([version])
+    scratch = folder / "code"
+    scratch.mkdir()
+    readers = Readers(shim, bundler([version]), None, scratch)
     plain = compile_library(version, folder, "plain.so")
     library = compile_library(version, folder, "compressed.so", "--offload-compress")
     original = held(plain).bundles
-    found = compressions(library)
-    if len(found) != len(KERNELS) or not all(found):
-        raise SystemExit(f"clang {version}: the bundles are {found}; expected {len(KERNELS)} that are compressed")
-    kinds = {f"{one.method.name.lower()}, version {one.version}" for one in found if one}
-    print(f"clang {version}: {len(found)} bundles ({'; '.join(kinds)}) of {len(original[0]) - 1} code objects")
-    same(f"{library.name}, by tools.device", original, held(library).bundles)
-    (folder / "code").mkdir()
-    same(f"{library.name}, by clang-offload-bundler", original, unbundled(library, folder / "code", program))
+    found = readers.library(library)
+    if len(found.headers) != len(KERNELS) or None in found.headers:
+        raise SystemExit(f"clang {version}: bundles like {found.headers}; expected {len(KERNELS)} that are compressed")
+    kinds = {f"method {one.method}, version {one.version}" for one in found.headers if one}
+    print(f"clang {version}: {len(found.bundles)} bundles ({'; '.join(kinds)}) of {len(original[0]) - 1} code objects")
+    same(library.name, original, found.bundles)
     for targets in SLICES:
-        check_slice(library, original, targets, program, shim)
+        check_slice(library, original, targets, readers)
     if write_slice(library, library.with_name("all.so"), GPUS):
         raise SystemExit(f"clang {version}: a slice for all GPUs is another library")
-    in_memory = handed(library.with_name("all.so"), shim)
-    same(f"{library.name} for all GPUs, in memory", handed(library, shim), in_memory)
-    if any(code.entry != COMPRESSED for bundle in in_memory for code in bundle):
-        raise SystemExit(f"clang {version}: a slice for all GPUs hands {in_memory} over; expected compressed bundles")
+    same(f"{library.name} for all GPUs, in memory", found.handed, readers.library(library.with_name("all.so")).handed)
 
 
 def main() -> int:

@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from tests.e2e.builds import WORKSPACE
-from tests.e2e.real_rocm import run
-from tests.e2e.thin_code import Bundle, Code
+from tests.e2e.commands import run
+from tests.e2e.thin_code import COMPRESSED, Bundle, Code
 
 WRAPPER_MAGIC = 0x48495046
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
-#: What stands for the entry ID of a compressed bundle, which is taken as a whole.
-COMPRESSED = "compressed"
 #: Where the size of a compressed bundle is, and of which type, by the version of its header. The first does not say it:
 #: then the header stands for the bundle, with the beginning of the MD5 of what it inflates to.
 SIZES = {2: (8, ctypes.c_uint32), 3: (8, ctypes.c_uint64)}
@@ -74,6 +72,14 @@ def loads(library: Path, search: str = "") -> str:
     command = [sys.executable, "-c", code, str(library)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return f"exit code {done.returncode}\n{done.stdout}{done.stderr}" if done.returncode else ""
+
+
+def fingerprint(data: bytes) -> Code:
+    """Return what `handed` has for a compressed bundle that is these bytes."""
+    version = int.from_bytes(data[4:6], "little")
+    at, kind = SIZES.get(version, (0, ctypes.c_uint8))
+    size = kind.from_buffer_copy(data, at).value if version in SIZES else HEADER_SIZE
+    return Code(COMPRESSED, size, hashlib.sha256(data[:size]).hexdigest())
 
 
 def _digest(address: int, size: int) -> str:

@@ -15,11 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.real_rocm import is_library, run
+from tests.e2e.commands import run
+from tests.e2e.real_rocm import is_library
+from tests.e2e.thin_bundler import MAGIC
 from tools.device.reader import read_device_code
 from tools.device.target_id import TargetId, parse_target_id
 from tools.elf.reader import read_elf
 
+#: The folder in site-packages of the core package.
+CORE = "_rocm_sdk_core"
 #: Of the artifacts for GPUs, the component that packages are made from.
 COMPONENT = "lib"
 GENERIC = "generic"
@@ -84,6 +88,16 @@ def device_libraries(paths: Iterable[Path]) -> dict[str, Path]:
             with path.open("rb") as file:
                 if read_device_code(file, str(path)).bundles:
                     found[read_elf(file, str(path)).soname or path.name] = path
+    return dict(sorted(found.items()))
+
+
+def device_files(files: Mapping[str, Path]) -> dict[str, Path]:
+    """Find the files that are bundles of device code by themselves, for any GPU by their names, by their paths."""
+    found = {}
+    for name, path in files.items():
+        with path.open("rb") as file:
+            if file.read(len(max(MAGIC, key=len))).startswith(MAGIC) and not NAMED.search(path.name):
+                found[name] = path
     return dict(sorted(found.items()))
 
 

@@ -2,13 +2,16 @@
 
     python3 -m tests.e2e.thin_real --artifacts DIR --dist DIR [--left-out gfx1011]
 
-Run it from the top of the workspace, where Debian's ROCm finds its libc, with a C compiler, clang-offload-bundler,
-pyelftools and pip (the Debian 13 root). The artifacts are those that the packages were made from, with fat libraries.
+Run it from the top of the workspace, where Debian's ROCm finds its libc (ROCm 5.7 in a Debian 13 root, ROCm 7 in one of
+unstable), with a C compiler, clang-offload-bundler if the packages have none, pyelftools, pip, and
+`tools/device/zstd_codec.so`. The artifacts are those that the packages were made from, with fat libraries.
 
-The code objects of each library are read in three ways that know nothing of each other: by `tools.device`, by LLVM's
-clang-offload-bundler, and in the memory of a process that loads it. All must agree on the fat library, and on each
-slice in what of it the target can load: bundle by bundle, by size and SHA-256. All slices together must hold all that
-there was, but for what is left out. Data files whose names have a target are in the package of that target alone.
+The code objects of each library are read in ways that know nothing of each other: by `tools.device`, by LLVM's
+clang-offload-bundler, by the packages' own comgr, and in the memory of a process that loads it (thin_readers.py). All
+must agree on the fat library, and on each slice in what of it the target can load: bundle by bundle, by size and
+SHA-256. What came compressed is compressed in the same version. All slices together must hold all that there was, but
+for what is left out. So it is of files that are bundles by themselves; one without code for a target may be missing
+from its package. Data files whose names have a target are in the package of that target alone.
 """
 
 import argparse
@@ -16,48 +19,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from tests.e2e.thin_bundler import bundler, unbundled
-from tests.e2e.thin_code import Bundle, held, kept, loadable, same
-from tests.e2e.thin_memory import compile_shim, handed, loads
+from tests.e2e.thin_bundler import bundler
+from tests.e2e.thin_code import Bundle, kept, loadable, same
+from tests.e2e.thin_comgr import Comgr, find_comgr
+from tests.e2e.thin_memory import compile_shim, loads
 from tests.e2e.thin_packages import (
+    CORE,
     Environment,
     Package,
     artifact_files,
+    device_files,
     device_libraries,
     find_core,
     find_packages,
     library_folders,
     named_files,
 )
+from tests.e2e.thin_readers import Library, Readers
 from tools.device.target_id import TargetId, parse_target_id
-
-
-@dataclass(frozen=True)
-class Library:
-    """What a fat library holds, and what it hands to HIP, in the order of registration."""
-
-    bundles: list[Bundle]
-    handed: list[Bundle]
-
-
-@dataclass(frozen=True)
-class Readers:
-    """What reads device code: the preloaded library, the bundler's path, and an empty folder for what it writes."""
-
-    shim: Path
-    bundler: str
-    scratch: Path
-
-    def read(self, path: Path, search: str = "") -> Library:
-        """Read a library in all ways. Ends the program unless they agree."""
-        ours = held(path)
-        same(f"{path.name}, by clang-offload-bundler", ours.bundles, unbundled(path, self.scratch, self.bundler))
-        memory = handed(path, self.shim, search)
-        same(f"{path.name}, in memory", ours.handed(), sorted(memory))
-        return Library(ours.bundles, memory)
 
 
 def totals(bundles: Sequence[Bundle]) -> str:
@@ -66,31 +48,50 @@ def totals(bundles: Sequence[Bundle]) -> str:
     return f"{len(bundles)} bundles, {len(codes)} code objects, {sum(code.size for code in codes)} bytes"
 
 
-def read_originals(paths: Mapping[str, Path], readers: Readers, search: str) -> dict[str, Library]:
-    """Read all fat libraries; print a line for each."""
+def read_originals(sources: Mapping[str, Path], readers: Readers, search: str) -> dict[str, Library]:
+    """Read all fat libraries, and all files of code by themselves; print a line for each."""
     found = {}
-    for name, path in paths.items():
-        found[name] = readers.read(path, search)
+    for name, path in device_libraries(sources.values()).items():
+        found[name] = readers.library(path, search)
         print(f"{name} as it was: {totals(found[name].bundles)}; {len(found[name].handed)} wrappers", flush=True)
+    for name, path in device_files(sources).items():
+        found[name] = readers.file(path)
+        print(f"{name} as it was: {totals(found[name].bundles)}", flush=True)
+    return found
+
+
+def find_code(package: Package, files: Mapping[str, Path], originals: Mapping[str, Library]) -> dict[str, Path]:
+    """Find what in a package holds device code; ends the program unless it is what should be there."""
+    found = device_libraries(files.values()) | device_files(files)
+    missing = {
+        name
+        for name in set(originals) - set(found)
+        if originals[name].handed or any(loadable(one, [package.target]) for one in chain(*originals[name].bundles))
+    }
+    if missing or set(found) - set(originals):
+        raise SystemExit(f"{package.wheel.name}: device code in {sorted(found)}; expected {sorted(originals)}")
     return found
 
 
 def check_package(
     package: Package, files: Mapping[str, Path], originals: Mapping[str, Library], readers: Readers
 ) -> dict[str, list[Bundle]]:
-    """Check the libraries of a package; returns what each holds. Ends the program if something is wrong."""
-    libraries = device_libraries(files.values())
-    if set(libraries) != set(originals):
-        raise SystemExit(f"{package.wheel.name}: device code in {sorted(libraries)}; expected {sorted(originals)}")
+    """Check the device code of a package; returns what each file holds. Ends the program if something is wrong."""
     found = {}
-    for name, path in libraries.items():
+    for name, path in find_code(package, files, originals).items():
         what, original = f"{name} for {package.target}", originals[name]
-        if complaint := loads(path):
-            raise SystemExit(f"{what}: cannot be loaded: {complaint}")
-        slice_ = readers.read(path)
+        if original.handed:
+            if complaint := loads(path):
+                raise SystemExit(f"{what}: cannot be loaded: {complaint}")
+            slice_ = readers.library(path, originals=original.bundles)
+        else:
+            slice_ = readers.file(path, originals=original.bundles)
         same(what, [kept(bundle, [package.target]) for bundle in original.bundles], slice_.bundles)
         same(f"{what}, in memory", [kept(bundle, [package.target]) for bundle in original.handed], slice_.handed)
-        print(f"{what}: {totals(slice_.bundles)}; {len(slice_.handed)} wrappers; loads", flush=True)
+        if slice_.headers != original.headers:
+            raise SystemExit(f"{what}: compressed as {slice_.headers}; expected {original.headers}, as it came")
+        wrappers = f"; {len(slice_.handed)} wrappers; loads" if original.handed else ""
+        print(f"{what}: {totals(slice_.bundles)}{wrappers}", flush=True)
         found[name] = slice_.bundles
     return found
 
@@ -113,7 +114,8 @@ def check_union(
         raise SystemExit(f"--left-out {' '.join(unused)}: there is no code that only this can load")
     for name, library in originals.items():
         for number, bundle in enumerate(library.bundles):
-            union = {code for one in slices for code in one[name][number]} | {c for n, c in lost if n == number}
+            slice_codes = {code for one in slices if name in one for code in one[name][number]}
+            union = slice_codes | {c for n, c in lost if n == number}
             if missing := sorted(set(bundle) - union):
                 raise SystemExit(f"{name}: no slice has {missing[0]} of bundle {number}")
     return len(lost)
@@ -147,12 +149,14 @@ def check_packages(
     """Install and check one package after the other, in an empty folder; returns what was found, in words."""
     scratch = folder / "code"
     scratch.mkdir()
-    readers = Readers(compile_shim(folder), bundler(), scratch)
-    print(f"second opinion: {readers.bundler}")
     environment = Environment(folder / "environment")
     environment.install(core)
-    search = library_folders([*sources.values(), *environment.files("_rocm_sdk_core").values()])
-    originals = read_originals(device_libraries(sources.values()), readers, search)
+    tree = environment.site_packages / CORE
+    comgr = find_comgr(tree)
+    readers = Readers(compile_shim(folder), bundler(tree=tree), Comgr(comgr) if comgr else None, scratch)
+    print(f"second opinion: {readers.bundler}; third: {comgr or 'none, as comgr before 3 takes no bundle apart'}")
+    search = library_folders([*sources.values(), *environment.files(CORE).values()])
+    originals = read_originals(sources, readers, search)
     targets = [one.target for one in packages]
     known = [one.processor for one in [*targets, *left_out]]
     slices = []
@@ -168,7 +172,7 @@ def check_packages(
         environment.remove(package)
     lost = check_union(originals, slices, targets, left_out)
     check_data(named_files(sources, known), named, left_out)
-    what = f"{len(packages)} packages of {len(originals)} libraries hold all of their code"
+    what = f"{len(packages)} packages of {len(originals)} libraries and files hold all of their code"
     return f"{what}, {lost} code objects left out, and {len(named)} data files of their targets"
 
 

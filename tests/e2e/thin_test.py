@@ -6,7 +6,8 @@ import pytest
 
 from tests.e2e.thin_code import Bundle, Code, held, kept, same
 from tests.e2e.thin_packages import find_packages, named_files
-from tests.e2e.thin_real import Library, check_data, check_union
+from tests.e2e.thin_readers import Library
+from tests.e2e.thin_real import check_data, check_union
 from tools.device.sample import HOST, PREFIX, Part, Sample, bundle
 from tools.device.target_id import parse_target_id
 
@@ -56,7 +57,7 @@ def test_what_a_library_holds(tmp_path: Path) -> None:
 
 
 def test_what_all_slices_have_together() -> None:
-    libraries = {"libx.so": Library([made("gfx1011", "gfx1030", "gfx90a")], [])}
+    libraries = {"libx.so": Library([made("gfx1011", "gfx1030", "gfx90a")], [], [None])}
     slices = [{"libx.so": [made("gfx1030")]}, {"libx.so": [made("gfx90a")]}]
     assert check_union(libraries, slices, [GFX1030, GFX90A], [GFX1011]) == 1
     with pytest.raises(SystemExit, match=r"libx.so: no slice has Code\(entry='.*gfx1011', .* of bundle 0"):
