@@ -43,7 +43,7 @@ def _(edited: EditedSet) -> None:
 
 
 @fault("D101", "the files for one GPU are left out", "rocm_sdk_device_gfx1100", "lib/rocblas/library", listed=True)
-@fault("D108", "there are no files for one GPU", "rocm_sdk_device_gfx942", "lib/rocblas/library")
+@fault("D108", "there are no files for one GPU", "rocm_sdk_libraries", "lib/librocblas.so.5")
 def _(edited: EditedSet) -> None:
     del edited.wheel("rocm_sdk_device_gfx1100").files[f"{KERNELS}/Kernels_gfx1100.dat"]
 

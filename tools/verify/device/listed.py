@@ -7,11 +7,13 @@ need no packages.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
+from tools.coverage.owner import owner_of
 from tools.coverage.table import Coverage
 from tools.device.kpack import SUFFIX
 from tools.device.target_id import TargetId, parse_target_id
 from tools.gpus.families import parse_family
 from tools.verify.device.coverage import serves, serves_family
+from tools.verify.device.named import target_of_database
 from tools.verify.device.offers import device_files
 from tools.verify.device.places import Copy, Library, Tree
 from tools.verify.device.rules import NO_CODE, UNLISTED, listed
@@ -38,8 +40,7 @@ def check_listed(
             yield from _unlisted(copy, codes_of(table, copy.path))
     for path in table.libraries:
         wanted = {code for code in codes_of(table, path) if not offered or _is_offered(code, offered)}
-        wanted -= _otherwise_held(path, trees)
-        if path not in held and wanted:
+        if path not in held and (wanted := wanted - _otherwise_held(path, trees, wanted)):
             has = "the coverage table lists code, and the set has none"
             yield NO_CODE.finding("", path, has, map(str, sorted(wanted)))
             continue
@@ -64,14 +65,20 @@ def _is_offered(code: TargetId, offered: Collection[str]) -> bool:
     return False
 
 
-def _otherwise_held(path: str, trees: Sequence[Tree]) -> set[TargetId]:
-    """Return what there is code for below a directory, or for a library in databases, that is no place of a library."""
+def _otherwise_held(path: str, trees: Sequence[Tree], codes: Collection[TargetId]) -> set[TargetId]:
+    """Return what archives below a directory, and a library's databases of kernels, are for: no parts of a library."""
     found: set[TargetId] = set()
+    processors = {code.processor for code in codes}
     for tree in trees:
         for package in tree.packages:
             for file, facts in device_files(package).items():
                 if file.endswith(SUFFIX) and file.startswith(f"{tree.name}/{path}"):
                     found.update(*facts.archive.values())
+            for file in package.files:
+                top, _, below = file.partition("/")
+                if top == tree.name and file.endswith(_KERNELS) and owner_of(below, [path]) == path:
+                    target = target_of_database(file, processors)
+                    found |= {target} if target else set()
     return found
 
 
