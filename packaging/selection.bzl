@@ -55,7 +55,7 @@ def compared_targets(artifacts, selected):
     Returns:
         list of string; empty for all targets: also if a family is not known, for then nothing may be passed over.
     """
-    targets = sorted({artifact.target.partition(":")[0]: None for artifact in selected if artifact.target != "generic"})
+    targets = sorted({package_owner(artifact.target): None for artifact in selected if artifact.target != "generic"})
     if len(selected) == len(artifacts) or any([target not in FAMILIES and not is_target(target) for target in targets]):
         return []
     return _members(targets)

@@ -15,7 +15,7 @@ _verify_config = rule(
     attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see tools/verify/settings.py.")},
 )
 
-def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**"):
+def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", target = "**"):
     """Declares that a finding is known and right. One that no finding needs fails the test.
 
     Args:
@@ -24,15 +24,16 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**"):
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.
         evidence: pattern of the evidence.
+        target: pattern of GPU targets, such as `gfx103*`: of a finding about several, the others stay.
 
     Returns:
         an element for `exceptions`.
     """
     if not reason.strip():
         fail("verify_exception({}): has no reason; say why the finding is right".format(id))
-    return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence)
+    return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, options, exceptions, settings, **kwargs):
+def _verify_test(name, distributions, options, exceptions, settings, coverage = None, configs = [], **kwargs):
     tags = kwargs.get("tags", [])
     _verify_config(
         name = name + ".config",
@@ -41,13 +42,16 @@ def _verify_test(name, distributions, options, exceptions, settings, **kwargs):
         testonly = True,
     )
     kwargs["tags"] = tags + ["block-network"]
+    options = ["--config=$(rootpath {})".format(config) for config in configs] + options
+    if coverage:
+        options = options + ["--coverage=$(rootpath {})".format(coverage)]
     py_test(
         name = name,
         srcs = [Label("//tools/verify:test_main.py")],
         main = Label("//tools/verify:test_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
-        data = distributions + [name + ".config"],
+        data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
         # Else a `tools` of the module that calls this, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//tools/verify:library")],
@@ -66,7 +70,7 @@ def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
     """
     _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
 
-def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, **kwargs):
+def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
     """Tests that each wheel is sound by itself, and all together: installed side by side they have what they need.
 
     Args:
@@ -74,6 +78,9 @@ def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, **k
         distributions: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
         exceptions: what is known and right, each a `verify_exception`.
         settings: budgets, libraries of the system and the like, see docs/verify.md.
+        coverage: label of the coverage table: which library has device code for which GPU target.
+        configs: labels of settings files, TOML or JSON, that come before `settings`; for ROCm's packages
+          `@rules_rocm_python//packaging:verify.toml`.
         **kwargs: further attributes of `py_test`.
     """
-    _verify_test(name, distributions, [], exceptions, settings, **kwargs)
+    _verify_test(name, distributions, [], exceptions, settings, coverage, configs, **kwargs)

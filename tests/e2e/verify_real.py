@@ -1,10 +1,10 @@
 """The packages of real ROCm are as they should be, and verifying them costs little.
 
-    python3 -m tests.e2e.verify_real --dist DIR [--max-seconds 30] [--max-memory 400]
+    python3 -m tests.e2e.verify_real --dist DIR [--config FILE] [--max-seconds 30] [--max-memory 400]
 
-Run it from the top of the workspace. `rocm-verify`, as it is shipped, verifies the directory; each finding is declared
-in verify_real.toml with its reason. Time is that of the command from start to end, memory that of all its processes
-together, what they share counted once (PSS): the biggest of samples.
+Run it from the top of the workspace. `rocm-verify`, as it is shipped, verifies the directory with ROCm's settings; each
+finding is declared in verify_real.toml, and in what `--config` names, with its reason. Time is that of the command from
+start to end, memory that of all its processes together, what they share counted once (PSS): the biggest of samples.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.e2e.builds import WORKSPACE, Workspace, built
 
-CONFIG = Path(__file__).resolve().with_suffix(".toml")
+CONFIGS = (WORKSPACE / "packaging/verify.toml", Path(__file__).resolve().with_suffix(".toml"))
 COMMAND = "//tools/verify:rocm_verify"
 #: Seconds between two samples of memory.
 INTERVAL = 0.1
@@ -53,10 +53,12 @@ def main() -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of the distributions")
+    parser.add_argument("--config", type=Path, action="append", default=[], help="more exceptions, of this input")
     parser.add_argument("--max-seconds", type=float, help="fail if it takes longer")
     parser.add_argument("--max-memory", type=int, help="fail if it takes more, in MB (10^6 bytes)")
     arguments = parser.parse_args()
-    command = [sys.executable, str(build_command()), "--config", str(CONFIG), "--all", str(arguments.dist.absolute())]
+    configs = [f"--config={path.absolute()}" for path in (*CONFIGS, *arguments.config)]
+    command = [sys.executable, str(build_command()), *configs, "--all", str(arguments.dist.absolute())]
     started, peak = time.monotonic(), 0
     with subprocess.Popen(command, cwd=WORKSPACE) as process:
         while process.poll() is None:

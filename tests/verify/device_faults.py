@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from tests.verify.editing import EditedSet
 from tests.verify.faults import fault
-from tests.verify.libraries import fat, kpack, offload_bundle
-from tests.verify.planted_set import LIBRARIES, TARGETS, small_wheel
+from tests.verify.libraries import fat, kpack, offload_bundle, split_off
+from tests.verify.planted_set import LIBRARIES, TARGETS, add_library, small_wheel, unmirror
+from tests.verify.selection_faults import change_selector
 from tools.device.sample import compressed
 
 FAT = "lib/libfat.so.1"
@@ -19,19 +20,67 @@ def add_kernels(edited: EditedSet, target: str, libraries: Mapping[str, Sequence
     edited.add(small_wheel(name, files, "py3-none-manylinux_2_17_x86_64"))
 
 
+def offer_nothing(edited: EditedSet) -> None:
+    """Let the selector offer a GPU that the set has a package for, and no code."""
+    version = "7.10.0.dev0"
+    made = small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/.rocm-sdk-device-gfx1201": b""})
+    made.files = {path.replace("gfx1201-1.0", f"gfx1201-{version}"): data for path, data in made.files.items()}
+    made.replace("METADATA", "Version: 1.0", f"Version: {version}")
+    made.name = made.name.replace("-1.0-", f"-{version}-")
+    edited.add(made)
+    change_selector(edited, lambda document: document["targets"].append("gfx1201"))
+
+
 def put_fat(edited: EditedSet, *bundles: bytes) -> None:
     """Put other bundles into the library with device code."""
     edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/{FAT}"] = fat("libfat.so.1", bundles)
 
 
-@fault("D101", "a library has no code for one GPU", "rocm_sdk_libraries", FAT)
+@fault("D101", "a library has no code for one GPU, which is listed", "rocm_sdk_libraries", FAT, listed=True)
+@fault("D108", "a library has no code for one GPU", "rocm_sdk_libraries", FAT)
 def _(edited: EditedSet) -> None:
-    put_fat(edited, offload_bundle(["gfx942"]), offload_bundle(["gfx942"]))
+    put_fat(edited, offload_bundle(["gfx942:xnack+", "gfx942:xnack-"]), offload_bundle(["gfx942"]))
 
 
-@fault("D101", "the files for one GPU are left out", "rocm_sdk_device_gfx1100", "lib/rocblas/library")
+@fault("D101", "the files for one GPU are left out", "rocm_sdk_device_gfx1100", "lib/rocblas/library", listed=True)
+@fault("D108", "there are no files for one GPU", "rocm_sdk_device_gfx942", "lib/rocblas/library")
 def _(edited: EditedSet) -> None:
     del edited.wheel("rocm_sdk_device_gfx1100").files[f"{KERNELS}/Kernels_gfx1100.dat"]
+
+
+@fault("D101", "a library that is listed is gone", "", FAT, listed=True)
+def _(edited: EditedSet) -> None:
+    del edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/{FAT}"]
+    unmirror(edited, FAT)
+
+
+@fault("D112", "a library has code that is not listed", "rocm_sdk_libraries", FAT, listed=True)
+def _(edited: EditedSet) -> None:
+    put_fat(edited, offload_bundle([*TARGETS, "gfx942", "gfx1201"]))
+
+
+@fault("D112", "a library with code is not listed", "rocm_sdk_libraries", "lib/libnew.so.1", listed=True)
+def _(edited: EditedSet) -> None:
+    add_library(edited, "lib/libnew.so.1", fat("libnew.so.1", [offload_bundle(TARGETS)]))
+
+
+@fault("D110", "a GPU is offered that no library has code for")
+def _(edited: EditedSet) -> None:
+    offer_nothing(edited)
+
+
+@fault("S138", "the default GPU is one that no library has code for", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    offer_nothing(edited)
+    change_selector(edited, lambda document: document.update(default_target="gfx1201"))
+
+
+@fault("D103", "some of the files for a GPU are left out", "rocm_sdk_device_gfx942", "lib/math/more")
+def _(edited: EditedSet) -> None:
+    for target in ("gfx1100", "gfx942"):
+        files = edited.wheel(f"rocm_sdk_device_{target}").files
+        files |= {f"{LIBRARIES}/lib/math/{part}/k_{target}.co": part.encode() for part in ("some", "more")}
+    del edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/lib/math/more/k_gfx942.co"]
 
 
 @fault("D102", "a library has no code for one form of a GPU", "rocm_sdk_libraries", FAT)
@@ -85,12 +134,33 @@ def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_device_gfx942").files[f"{KERNELS}/Other_gfx1100.dat"] = b"kernels"
 
 
-@fault("D106", "the archive for one GPU is left out", "rocm_sdk_libraries", "lib/libsplit.so.1")
+@fault("D106", "the archive for one GPU is left out", "rocm_sdk_libraries", "lib/libsplit.so.1", listed=True)
+@fault("D108", "there is no archive for one GPU", "rocm_sdk_libraries", "lib/libsplit.so.1")
 def _(edited: EditedSet) -> None:
     del edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"]
 
 
-@fault("D101", "a library for which only half of the GPUs have files", "rocm_sdk_device_gfx942", "lib/sparse")
+@fault(
+    "D106", "the archive for one GPU has nothing of a library", "rocm_sdk_libraries", "lib/libsplit.so.1", listed=True
+)
+def _(edited: EditedSet) -> None:
+    archive = kpack({f"lib/libother.so.1#{number}": ["gfx942"] for number in range(2)})
+    edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"] = archive
+
+
+@fault("D111", "a library asks for more bundles than archives have", "rocm_sdk_libraries", "lib/libsplit.so.1")
+def _(edited: EditedSet) -> None:
+    library = split_off("libsplit.so.1", "lib/libsplit.so.1", "../.kpack/split_@GFXARCH@.kpack", range(38))
+    edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/libsplit.so.1"] = library
+
+
+@fault("D111", "archives have a bundle that the library does not ask for", "rocm_sdk_libraries", "lib/libsplit.so.1")
+def _(edited: EditedSet) -> None:
+    library = split_off("libsplit.so.1", "lib/libsplit.so.1", "../.kpack/split_@GFXARCH@.kpack", (0,))
+    edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/libsplit.so.1"] = library
+
+
+@fault("D108", "a library for which only half of the GPUs have files", "rocm_sdk_device_gfx1100", "lib/sparse")
 def _(edited: EditedSet) -> None:
     path = f"{LIBRARIES}/lib/sparse/kernels_gfx1100.hsaco"
     edited.wheel("rocm_sdk_device_gfx1100").files[path] = b"kernels"

@@ -20,6 +20,8 @@ class Fault:
     plant: Callable[[EditedSet], None]
     wheel: str = ""
     file: str = ""
+    listed: bool = False
+    """Whether the coverage table of the set without faults is given."""
 
 
 #: All faults, in the order of the files that declare them.
@@ -27,12 +29,12 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    rule: str, name: str, wheel: str = "", file: str = ""
+    rule: str, name: str, wheel: str = "", file: str = "", *, listed: bool = False
 ) -> Callable[[Callable[[EditedSet], None]], Callable[[EditedSet], None]]:
     """Declare a fault; the function that is decorated plants it."""
 
     def add(plant: Callable[[EditedSet], None]) -> Callable[[EditedSet], None]:
-        FAULTS.append(Fault(rule, name, plant, wheel, file))
+        FAULTS.append(Fault(rule, name, plant, wheel, file, listed))
         return plant
 
     return add

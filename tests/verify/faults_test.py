@@ -1,6 +1,7 @@
 """Every planted fault is found, by the right rule, and nothing else is said."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,14 @@ from tests.verify import content_faults, devel_faults, device_faults, selection_
 from tests.verify.editing import EditedSet
 from tests.verify.faults import FAULTS, Fault
 from tests.verify.planted_set import planted_set
+from tools.coverage.table import collect
 from tools.verify import registry
-from tools.verify.engine import Request, verify
+from tools.verify.device.owned import owned_packages
+from tools.verify.device.places import find_libraries, find_trees
+from tools.verify.engine import Request, read_distributions, verify
 from tools.verify.exceptions import DeclaredException
 from tools.verify.finding import Finding
+from tools.verify.over_set.gather import gather
 from tools.verify.settings import Settings
 
 MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults)
@@ -37,15 +42,32 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return planted_set(DIST, tmp_path_factory.mktemp("base") / "dist").save()
 
 
-def test_the_set_has_no_fault_of_its_own(base: Path) -> None:
+@pytest.fixture(scope="module")
+def listed(base: Path) -> Request:
+    """Return the request with the coverage table of the set without faults."""
+    packages, _ = gather(read_distributions([base], REQUEST))
+    libraries = find_libraries(find_trees(packages, owned_packages(packages)).values())
+    pairs = [(copy.path, str(code)) for one in libraries for copy in one.copies for code in copy.codes]
+    return replace(REQUEST, settings=replace(REQUEST.settings, coverage=collect(pairs)))
+
+
+def test_the_set_has_no_fault_of_its_own(base: Path, listed: Request) -> None:
     assert findings(base) == ()
+    assert findings(base, listed) == ()
+
+
+def test_the_coverage_table_of_the_set(listed: Request) -> None:
+    table = listed.settings.coverage
+    assert table
+    assert table.libraries["lib/libfat.so.1"] == ("gfx1100", "gfx942", "gfx942:xnack+", "gfx942:xnack-")
+    assert table.libraries["lib/libsplit.so.1"] == ("gfx1100", "gfx942:xnack+", "gfx942:xnack-")
 
 
 @pytest.mark.parametrize("fault", [pytest.param(one, id=f"{one.rule}: {one.name}") for one in FAULTS])
-def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, tmp_path: Path) -> None:
+def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, listed: Request, tmp_path: Path) -> None:
     edited = EditedSet(base, tmp_path / "dist")
     fault.plant(edited)
-    found = findings(edited.save())
+    found = findings(edited.save(), listed if fault.listed else REQUEST)
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == {fault.rule}, said
     assert any(one.wheel.startswith(fault.wheel) and fault.file in one.file for one in found), said

@@ -10,6 +10,8 @@ from struct import pack, pack_into
 
 from tools.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
 from tools.device.sample import HOST, PREFIX, bundle
+from tools.device.wrapper import SECTION as WRAPPERS
+from tools.device.wrapper import SPLIT_MAGIC
 from tools.elf import constants as c
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
@@ -61,8 +63,8 @@ def with_dynamic(data: bytes, *entries: tuple[int, int]) -> bytes:
     return bytes(changed)
 
 
-def with_section(data: bytes, name: str, content: bytes) -> bytes:
-    """Return a file with one more section, which is not loaded."""
+def with_section(data: bytes, name: str, content: bytes, at: int = 0, kind: int = c.SHT_PROGBITS) -> bytes:
+    """Return a file with one more section, which is not loaded; or, where it stands at this file offset, loaded."""
     elf, changed = facts(data), bytearray(data)
     names = bytearray(b"\0")
     old = [data[one.position : one.position + SHDR64.size] for one in elf.section_headers[:-1]]
@@ -71,9 +73,10 @@ def with_section(data: bytes, name: str, content: bytes) -> bytes:
         headers += pack("<I", len(names) if section.name else 0) + raw[4:]
         names += section.name.encode() + b"\0" if section.name else b""
     changed += bytes(-len(changed) % 16)
-    headers += SHDR64.pack(len(names), c.SHT_PROGBITS, 0, 0, len(changed), len(content), 0, 0, 1, 0)
+    flags, offset = (c.SHF_ALLOC, at) if at else (0, len(changed))
+    headers += SHDR64.pack(len(names), kind, flags, at, offset, len(content), 0, 0, 1, 0)
     names += name.encode() + b"\0.shstrtab\0"
-    changed += content
+    changed += b"" if at else content
     at = len(names) - len(b".shstrtab\0")
     headers += SHDR64.pack(at, c.SHT_STRTAB, 0, 0, len(changed), len(names), 0, 0, 1, 0)
     changed += names
@@ -133,10 +136,24 @@ def msgpack(value: object) -> bytes:
     return bytes([0xCE]) + pack(">I", value)
 
 
-def split_off(soname: str, name: str, path: str) -> bytes:
-    """Return a library whose device code is in archives: under `name`, in archives at `path` relative to it."""
-    plain = replace(Sample(soname=soname), symtab=False).build()
-    return with_section(plain, REFERENCE_SECTION, msgpack({"kernel_name": name, "kpack_search_paths": [path]}))
+def split_off(soname: str, name: str, path: str, numbers: Sequence[int] = (0, 1)) -> bytes:
+    """Return a library whose device code is in archives: under `name`, in archives at `path` relative to it.
+
+    As AMD's splitter leaves it: the section of bundles has no bytes, and each wrapper, here for the bundles of these
+    numbers, points to what says where the archives are.
+    """
+    data = bytearray(replace(Sample(soname=soname), symtab=False, slack=1024).build())
+    first = facts(bytes(data)).loads[0]
+    reference = msgpack({"kernel_name": name, "kpack_search_paths": [path]})
+    at = first.file_end + -first.file_end % 8
+    wrappers = b"".join(pack("<IIQQ", SPLIT_MAGIC, 1, at, number) for number in numbers)
+    start = at + len(reference) + -len(reference) % 8
+    end = start + len(wrappers)
+    data[at : at + len(reference)], data[start:end] = reference, wrappers
+    grown = with_segment(bytes(data), c.PT_LOAD, filesz=end - first.offset, memsz=end - first.offset)
+    grown = with_section(grown, REFERENCE_SECTION, reference, at)
+    grown = with_section(grown, WRAPPERS, wrappers, start)
+    return with_section(grown, ".hip_fatbin", b"", end, c.SHT_NOBITS)
 
 
 def kpack(contents: Mapping[str, Sequence[str]]) -> bytes:

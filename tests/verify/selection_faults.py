@@ -25,6 +25,11 @@ def _(edited: EditedSet) -> None:
 
 @fault("S131", "the package of one GPU is left out", "rocm-7.10.0.dev0")
 def _(edited: EditedSet) -> None:
+    edited.remove("rocm_sdk_device_gfx942")
+
+
+@fault("S138", "the package of the default GPU is left out", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
     edited.remove("rocm_sdk_device_gfx1100")
 
 

@@ -9,6 +9,8 @@ from tools.elf.sample import Sample
 
 BLAS = f"{LIBRARIES}/lib/libhipblas.so.3"
 PLUGIN = f"{LIBRARIES}/lib/rand/librand_plugin.so"
+LAUNCHER = "_rocm_sdk_core/bin/hipconfig-7"
+LAUNCHED = "_rocm_sdk_core/bin/hipconfig"
 SYSDEP = "lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so"
 
 
@@ -110,3 +112,21 @@ def _(edited: EditedSet) -> None:
     path = "native/libnative.so"
     files = edited.wheel("native").files
     files[path] = with_section(files[path], ".rodata", b"a text\0libplugin_gone.so.4\0")
+
+
+@fault("S113", "a library needs a new glibc, and its tag says nothing of that", "rocm_sdk_libraries", "lib/libnew.so")
+def _(edited: EditedSet) -> None:
+    versions = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.41")),)
+    add_library(edited, "lib/libnew.so", Sample(soname="libnew.so", versions=versions).build())
+
+
+@fault("S124", "a launcher starts what is not executable", "rocm_sdk_core", LAUNCHER)
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_sdk_core").modes[LAUNCHED] = 0o100644
+
+
+@fault("S124", "a launcher starts what is not there", "rocm_sdk_core", LAUNCHER)
+def _(edited: EditedSet) -> None:
+    core = edited.wheel("rocm_sdk_core")
+    assert core.files[LAUNCHER].count(b"hipconfig\0") == 1
+    core.files[LAUNCHER] = core.files[LAUNCHER].replace(b"hipconfig\0", b"hipconfiG\0")

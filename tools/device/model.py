@@ -85,6 +85,19 @@ class Wrapper:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitWrapper:
+    """A wrapper whose bundle was split off: HIP takes code object `index` of the library out of `.kpack` archives.
+
+    At virtual address `address`, file offset `offset`; `reference_offset` is where the file says which archives.
+    """
+
+    address: int
+    offset: int
+    index: int
+    reference_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """Where bundles lie: a section of an ELF file, or the whole of a bundle file (`name` is empty, `address` 0)."""
 
@@ -101,12 +114,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DeviceCode:
-    """All device code of the file called `path`: `spans` and `bundles` by file offset, `wrappers` by address."""
+    """All device code of the file called `path`: `spans` and `bundles` by file offset, wrappers by address."""
 
     path: str
     spans: tuple[Span, ...] = ()
     bundles: tuple[Bundle, ...] = ()
     wrappers: tuple[Wrapper, ...] = ()
+    split: tuple[SplitWrapper, ...] = ()
+    """Wrappers whose code is in archives elsewhere. HIP does not look at bundles that such a file may have left."""
 
     def code_objects(self) -> Iterator[CodeObject]:
         """Yield the code objects of all bundles that have bytes; the host's entries are none."""

@@ -9,16 +9,16 @@ Reads headers and tables, not code: 1.6 GB of it cost a few hundred kilobytes of
 device code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
 from tools.device.bundle import MAGIC, is_bundle, read_bundle
 from tools.device.errors import device_errors
-from tools.device.model import Bundle, DeviceCode, Span, Wrapper
+from tools.device.model import Bundle, DeviceCode, Span, SplitWrapper, Wrapper
 from tools.device.wrapper import SECTION as WRAPPER_SECTION
 from tools.device.wrapper import read_wrappers
 from tools.elf import constants as c
-from tools.elf.model import ElfFile, SectionHeader
+from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
 from tools.elf.source import Source
 
@@ -52,24 +52,28 @@ def _read_elf(source: Source, elf: ElfFile) -> DeviceCode:
         raise source.error(16, "an object file; expected a linked program or library, or a bundle file")
     if elf.debug_only:
         return DeviceCode(source.path)
-    sections = [_span(source, section) for section in elf.section_headers if section.name == SECTION]
-    spans = sorted(sections, key=lambda span: span.offset)
+    wrapper_sections = [section for section in elf.section_headers if section.name == WRAPPER_SECTION]
+    found = [wrapper for section in wrapper_sections for wrapper in read_wrappers(source, elf, section)]
+    found.sort(key=lambda wrapper: wrapper.address)
+    wrappers = tuple(wrapper for wrapper in found if isinstance(wrapper, Wrapper))
+    split = tuple(wrapper for wrapper in found if isinstance(wrapper, SplitWrapper))
+    spans = sorted(_spans(source, elf, split), key=lambda span: span.offset)
     bundles: list[Bundle] = []
     for before, span in zip([None, *spans], spans, strict=False):
         if before is not None and span.offset < before.end:
             raise source.error(span.offset, f"two sections {SECTION} overlap")
         bundles += _read_span(source, span, bundles)
-    wrapper_sections = [section for section in elf.section_headers if section.name == WRAPPER_SECTION]
-    wrappers = [wrapper for section in wrapper_sections for wrapper in read_wrappers(source, elf, section)]
     _check_wrappers(source, bundles, wrappers)
-    wrappers.sort(key=lambda wrapper: wrapper.address)
-    return DeviceCode(source.path, tuple(spans), tuple(bundles), tuple(wrappers))
+    return DeviceCode(source.path, tuple(spans), tuple(bundles), wrappers, split)
 
 
-def _span(source: Source, section: SectionHeader) -> Span:
-    if section.type == c.SHT_NOBITS:
-        raise source.error(section.position, f"{SECTION} has no bytes in the file (SHT_NOBITS)")
-    return Span(section.name, section.offset, section.size, section.addr)
+def _spans(source: Source, elf: ElfFile, split: Sequence[SplitWrapper]) -> Iterator[Span]:
+    """Yield the sections of bundles; one without bytes is as it should be where its code was split off."""
+    for section in elf.section_headers:
+        if section.name == SECTION and section.type != c.SHT_NOBITS:
+            yield Span(section.name, section.offset, section.size, section.addr)
+        elif section.name == SECTION and not split:
+            raise source.error(section.position, f"{SECTION} has no bytes in the file (SHT_NOBITS)")
 
 
 def _read_span(source: Source, span: Span, before: Sequence[Bundle]) -> list[Bundle]:

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Sequence
 from itertools import product
 from struct import pack, pack_into
 from typing import BinaryIO
@@ -111,6 +112,42 @@ def test_a_section_without_bytes() -> None:
     assert ".hip_fatbin has no bytes in the file" in str(error(program(".hip_fatbin", bytes(64), c.SHT_NOBITS)))
 
 
+def split_off(pointers: Sequence[Pointer], kind: int = c.SHT_NOBITS) -> bytes:
+    """Return a library with as many wrappers, of which the code is in archives: last wrapper first."""
+    data = bytearray(Sample(tuple(Part(FIRST, pointer) for pointer in pointers)).build())
+    wrappers = section(bytes(data), ".hipFatBinSegment")
+    for number in range(len(pointers)):
+        pack_into("<I", data, wrappers.offset + 24 * number, 0x4B504948)
+        pack_into("<I", data, wrappers.offset + 24 * number + 16, len(pointers) - 1 - number)
+    pack_into("<I", data, section(bytes(data), ".hip_fatbin").position + 4, kind)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("pointer", list(Pointer), ids=str)
+def test_a_library_whose_code_was_split_off(pointer: Pointer) -> None:
+    device = read(split_off([pointer] * 3))
+    assert (device.spans, device.bundles, device.wrappers) == ((), (), ())
+    assert [wrapper.index for wrapper in device.split] == [2, 1, 0]
+    assert [wrapper.reference_offset for wrapper in device.split] == [PAGE, 3 * PAGE, 5 * PAGE]
+    first, second, _ = device.split
+    assert second.address - first.address == second.offset - first.offset == 24
+
+
+def test_a_small_library_keeps_its_bundles_when_they_are_split_off() -> None:
+    """The splitter drops whole pages alone. HIP looks at the wrappers, and so in the archives."""
+    device = read(split_off([Pointer.RELATIVE], c.SHT_PROGBITS))
+    assert (len(device.spans), len(device.bundles), len(device.split)) == (1, 1, 1)
+    assert device.unwrapped == device.bundles
+
+
+def test_a_wrapper_of_a_bundle_that_is_gone() -> None:
+    data = bytearray(Sample((Part(FIRST), Part(SECOND))).build())
+    pack_into("<I", data, section(bytes(data), ".hip_fatbin").position + 4, c.SHT_NOBITS)
+    assert ".hip_fatbin has no bytes in the file" in str(error(bytes(data)))
+    pack_into("<I", data, section(bytes(data), ".hipFatBinSegment").offset, 0x4B504948)
+    assert "points to 0x13000, where no bundle of .hip_fatbin begins" in str(error(bytes(data)))
+
+
 def damaged(name: str, at: int, field: bytes) -> bytes:
     data = Sample((Part(FIRST), Part(SECOND, Pointer.SYMBOL), Part(FIRST, Pointer.IN_PLACE))).build()
     where = section(data, name).offset + at
@@ -120,7 +157,7 @@ def damaged(name: str, at: int, field: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("name", "at", "field", "reason"),
     [
-        (".hipFatBinSegment", 0, pack("<I", 0x4B504948), "a wrapper with magic 0x4b504948 and version 1; expected"),
+        (".hipFatBinSegment", 0, pack("<I", 0x4B504949), "a wrapper with magic 0x4b504949 and version 1; expected"),
         (".hipFatBinSegment", 4, pack("<I", 2), "a wrapper with magic 0x48495046 and version 2; expected"),
         (".hipFatBinSegment", 56, pack("<Q", 1 << 60), "points to 0x1000000000000000, which is not in the file"),
         (".hipFatBinSegment", 56, pack("<Q", BASE + PAGE + 1), "points to 0x11001, where no bundle of .hip_fatbin"),

@@ -17,6 +17,9 @@ def target_name(code: CodeObject) -> str:
 
 def describe(device: DeviceCode, hashes: Sequence[dict[CodeObject, str]] | None) -> Iterator[str]:
     """Yield the lines that tell a person about a file; `hashes` has those of each bundle, None for totals alone."""
+    if device.split:
+        yield f"{device.path}: its device code is in archives, {len(device.split)} wrappers refer to it"
+        return
     if not device.spans:
         yield f"{device.path}: no device code"
         return
@@ -73,6 +76,7 @@ def document(device: DeviceCode, hashes: Sequence[dict[CodeObject, str]] | None)
             }
             for wrapper in device.wrappers
         ],
+        "split_wrappers": [{"address": one.address, "offset": one.offset, "index": one.index} for one in device.split],
     }
 
 

@@ -56,7 +56,7 @@ def test_list_json(library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     other.write_text("no device code here")
     assert main(["list", "--json", "--hashes", str(library), str(other)]) == 0
     found, none = json.loads(capsys.readouterr().out)
-    assert none == {"path": str(other), "spans": [], "bundles": [], "wrappers": []}
+    assert none == {"path": str(other), "spans": [], "bundles": [], "wrappers": [], "split_wrappers": []}
     assert found["bundles"][0]["compression"] is None
     assert found["bundles"][1]["compression"]["method"] == "zlib"
     assert found["bundles"][0]["code_objects"][2] == {

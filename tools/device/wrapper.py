@@ -3,6 +3,9 @@
 clang calls it `__CudaFatBinaryWrapper`: a magic number, a version, a pointer to the bundle, and an unused pointer.
 The pointer is what the file has in its place, or what a relocation puts there: R_*_RELATIVE of DT_RELA (psABI), DT_RELR
 (gABI, "Relative Relocation Table") or, where the bundle is a symbol (-fgpu-rdc), R_X86_64_64 and R_AARCH64_ABS64.
+
+Where a library's code was split off (ROCm's rocm-kpack), the magic number is another, the pointer leads to what says in
+which archives the code is, and the last field holds the number of the bundle.
 """
 
 from bisect import bisect_left
@@ -10,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Final
 
-from tools.device.model import Pointer, Wrapper
+from tools.device.model import Pointer, SplitWrapper, Wrapper
 from tools.elf import constants as c
 from tools.elf.model import ElfFile, SectionHeader
 from tools.elf.relocations import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
@@ -18,6 +21,8 @@ from tools.elf.source import Source
 
 SECTION: Final = ".hipFatBinSegment"
 MAGIC: Final = 0x48495046
+#: "HIPK": the bundle was split off.
+SPLIT_MAGIC: Final = 0x4B504948
 VERSION: Final = 1
 _WRAPPER: Final = Struct("<IIQQ")
 #: Where in a wrapper the pointer to its bundle is, in bytes.
@@ -28,7 +33,7 @@ _SYMBOL: Final = Struct("<4x2xHQ8x")
 SHN_UNDEF: Final = 0
 
 
-def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[Wrapper]:
+def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[Wrapper | SplitWrapper]:
     """Read the wrappers in a section, by address.
 
     Raises ElfError for anything else that is there, and for a pointer that leads to no byte of the file.
@@ -41,18 +46,22 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
     raw = source.unpack_all(_WRAPPER, section.offset, section.size, SECTION)
     places = [section.addr + at * _WRAPPER.size + POINTER for at in range(len(raw))]
     relocated = dict(_relocations(source, elf, places))
-    wrappers = []
-    for (magic, version, value, _), place in zip(raw, places, strict=True):
+    wrappers: list[Wrapper | SplitWrapper] = []
+    for (magic, version, value, number), place in zip(raw, places, strict=True):
         offset = section.offset + place - POINTER - section.addr
-        if (magic, version) != (MAGIC, VERSION):
-            reason = f"a wrapper with magic {magic:#x} and version {version}; expected {MAGIC:#x} and {VERSION}"
+        if magic not in (MAGIC, SPLIT_MAGIC) or version != VERSION:
+            known = f"{MAGIC:#x} or {SPLIT_MAGIC:#x}, and {VERSION}"
+            reason = f"a wrapper with magic {magic:#x} and version {version}; expected {known}"
             raise source.error(offset, reason)
         pointer, address = relocated.get(place, (Pointer.IN_PLACE, None))
         address = value if address is None else address
         found = elf.offset_of(address)
         if found is None:
             raise source.error(offset + POINTER, f"a wrapper points to {address:#x}, which is not in the file")
-        wrappers.append(Wrapper(place - POINTER, offset, pointer, address, found))
+        if magic == SPLIT_MAGIC:
+            wrappers.append(SplitWrapper(place - POINTER, offset, number & 0xFFFFFFFF, found))
+        else:
+            wrappers.append(Wrapper(place - POINTER, offset, pointer, address, found))
     return wrappers
 
 

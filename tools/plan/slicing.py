@@ -121,13 +121,12 @@ def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
 def other_target(path: str, declared: Slice) -> str | None:
     """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
 
-    A name can say several targets. Raises RefusedError for one that no package of the set is for.
+    A name can say several targets. Raises RefusedError for those that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
     targets = [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
-    for target in targets:
-        if not _can_load_any(target, known):
-            raise _lost(path, [target], declared)
+    if lost := [target for target in targets if not _can_load_any(target, known)]:
+        raise _lost(path, lost, declared)
     if not targets or any(_can_load_any(target, declared.targets) for target in targets):
         return None
     return f"for {', '.join(targets)}, as its name says"

@@ -44,7 +44,7 @@ def test_a_copy_of_a_link_is_sliced_as_well() -> None:
 
 
 def test_a_file_of_nothing_but_code_is_sliced_or_goes_to_others() -> None:
-    """hipBLASLt has one file for eight targets, whose name says none."""
+    """One file of hipBLASLt for eight targets, and its name says none."""
     path = "lib/hipblaslt/library/hipblasltTransform.hsaco"
     found = file(path, BUNDLE)
     assert found.facts

@@ -5,14 +5,16 @@
     wheel = "rocm_sdk_core-*"        # pattern of the wheel's file name; left out: any
     file = "**/lib/libold.so.1"      # pattern of the path in it; left out: any
     evidence = "*GLIBC_2.38*"        # pattern of the evidence; left out: any
+    target = "gfx103*"               # pattern of GPU targets; left out: any, and findings about none
     reason = "its trampolines are written at run time"
 
-Patterns are those of `tools.plan.patterns`: `*` stops at `/`, `**` does not. An exception that no finding needs is a
-finding itself: it would hide the next fault of its kind.
+Patterns are those of `tools.plan.patterns`: `*` stops at `/`, `**` does not. Of a finding about several targets, an
+exception that names some of them leaves the others. One that no finding needs is a finding itself: it would hide the
+next fault of its kind.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tools.common.errors import ToolError
@@ -39,15 +41,22 @@ class DeclaredException:
     wheel: str = "**"
     file: str = "**"
     evidence: str = "**"
+    target: str = "**"
 
     def fits(self, finding: Finding) -> bool:
-        """Whether it excuses a finding."""
+        """Whether it excuses a finding, or some of its targets."""
         pairs = ((self.wheel, finding.wheel), (self.file, finding.file), (self.evidence, finding.evidence))
-        return self.id == finding.id and all(matches(text, (pattern,)) is not None for pattern, text in pairs)
+        fitting = self.id == finding.id and all(matches(text, (pattern,)) is not None for pattern, text in pairs)
+        return fitting and (self.target == "**" or bool(self.excused_targets(finding)))
+
+    def excused_targets(self, finding: Finding) -> tuple[str, ...]:
+        """Return the targets of a finding that it excuses."""
+        return tuple(target for target in finding.targets if matches(target, (self.target,)) is not None)
 
     def describe(self) -> str:
         """Say which it is, for the finding that it is unused."""
-        return f"{self.id}, wheel {self.wheel!r}, file {self.file!r}, evidence {self.evidence!r}: {self.reason}"
+        target = "" if self.target == "**" else f", target {self.target!r}"
+        return f"{self.id}, wheel {self.wheel!r}, file {self.file!r}, evidence {self.evidence!r}{target}: {self.reason}"
 
 
 def make_exceptions(values: list[Any], known: Iterable[str], origin: str) -> tuple[DeclaredException, ...]:
@@ -79,13 +88,17 @@ class Judged:
 
 def judge(findings: Iterable[Finding], exceptions: tuple[DeclaredException, ...]) -> Judged:
     """Part findings into those that stay and those that the first fitting exception excuses; add the unused ones."""
-    left, excused = [], []
+    left: list[Finding] = []
+    excused: list[tuple[Finding, DeclaredException]] = []
     for finding in findings:
-        exception = next((one for one in exceptions if one.fits(finding)), None)
-        if exception is None:
-            left.append(finding)
-        else:
-            excused.append((finding, exception))
+        rest: Finding | None = finding
+        for exception in exceptions:
+            if rest is not None and exception.fits(rest):
+                targets = exception.excused_targets(rest)
+                excused.append((replace(rest, targets=targets), exception))
+                kept = tuple(target for target in rest.targets if target not in targets)
+                rest = replace(rest, targets=kept) if kept else None
+        left += [rest] if rest is not None else []
     used = {id(exception) for _, exception in excused}
     left += [UNUSED.finding("", "", one.describe()) for one in exceptions if id(one) not in used]
     return Judged(

@@ -63,3 +63,21 @@ def test_a_bad_exception_is_refused(value: Any, message: str) -> None:
     with pytest.raises(ToolError, match=message) as error:
         make_exceptions([value], ["W404"], "verify.toml")
     assert str(error.value).startswith("verify.toml: exception 1")
+
+
+def test_an_exception_for_some_targets_leaves_the_others() -> None:
+    found = RULE.finding("a.whl", "lib/liba.so", "no code", ["gfx1030", "gfx1100", "gfx90a:xnack+"])
+    one = DeclaredException("W404", "known", target="gfx1030")
+    other = DeclaredException("W404", "known too", target="gfx90a*")
+    judged = judge([found], (one, other))
+    assert [(left.targets, left.said) for left in judged.findings] == [(("gfx1100",), "gfx1100: no code")]
+    assert [(excused.targets, by) for excused, by in judged.excused] == [
+        (("gfx1030",), one),
+        (("gfx90a:xnack+",), other),
+    ]
+    assert judge([found], (DeclaredException("W404", "all"),)).findings == ()
+
+
+def test_an_exception_for_a_target_does_not_excuse_what_is_about_none() -> None:
+    judged = judge([RULE.finding("a.whl", "f", "e")], (DeclaredException("W404", "known", target="gfx1030"),))
+    assert [left.id for left in judged.findings] == ["X101", "W404"]

@@ -8,6 +8,7 @@ code, X1xx exceptions. An identifier that was published is never used for someth
 """
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -35,23 +36,25 @@ class Rule:
     remedy: str
     """What to do about it; sentences."""
 
-    def finding(self, wheel: str, file: str, evidence: str) -> "Finding":
+    def finding(self, wheel: str, file: str, evidence: str, targets: Iterable[str] = ()) -> "Finding":
         """Report that the rule is broken: in which wheel, by which file of it, and what shows that.
 
         `wheel` is a file name, empty for the set as a whole; `file` is a path in the wheel, empty for the wheel as a
-        whole; `evidence` says what was found and what was expected.
+        whole; `evidence` says what was found and what was expected; `targets` are the GPU targets that it is about.
         """
-        return Finding(self, wheel, file, evidence)
+        return Finding(self, wheel, file, evidence, tuple(targets))
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault. Of equal input the findings are equal, also in their order (see `sort_key`)."""
+    """One fault, whatever it is seen in. Of equal input the findings are equal, also in their order (`sort_key`)."""
 
     rule: Rule
     wheel: str
     file: str
     evidence: str
+    targets: tuple[str, ...] = ()
+    """The GPU targets that it is about, each of which an exception can name; empty if it is about none."""
 
     @property
     def id(self) -> str:
@@ -69,6 +72,11 @@ class Finding:
         return self.rule.remedy
 
     @property
-    def sort_key(self) -> tuple[str, str, str, str]:
+    def said(self) -> str:
+        """What people read: the targets, and the evidence."""
+        return f"{', '.join(self.targets)}: {self.evidence}" if self.targets else self.evidence
+
+    @property
+    def sort_key(self) -> tuple[str, str, str, str, tuple[str, ...]]:
         """Wheel by wheel, then rule by rule, then file by file."""
-        return (self.wheel, self.rule.id, self.file, self.evidence)
+        return (self.wheel, self.rule.id, self.file, self.evidence, self.targets)

@@ -13,11 +13,13 @@ import dataclasses
 import json
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from tools.common.errors import ToolError
+from tools.coverage.table import Coverage, read_coverage
 from tools.verify.strings import fixed_prefix
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes,
@@ -54,17 +56,28 @@ class Settings:
     """Regular expressions for what must not be in any file: paths of the machine that built it."""
     system_libraries: tuple[str, ...] = ()
     """Patterns of SONAMEs that the system brings, beyond those of the C and C++ runtimes."""
-    opened_libraries: tuple[str, ...] = ()
-    """Patterns of names that may be opened at run time and need not be in the set."""
+    opened_libraries: Mapping[str, str] = field(default_factory=dict)
+    """Patterns of names that may be opened at run time and need not be in the set, each with the reason."""
     external_requirements: tuple[str, ...] = ()
     """Names of distributions that come from elsewhere."""
+    coverage: Coverage | None = None
+    """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
 
 
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
-    """Check one setting; lists become tuples."""
+    """Check one setting; lists become tuples, the path of a coverage table becomes the table."""
+    if key == "coverage" and isinstance(value, str):
+        path = Path(origin).parent / value
+        if not path.is_file():
+            raise ToolError(f"{origin}: setting {key} is {value!r}; {path}: no such file")
+        return read_coverage(str(path))
     if get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, get_args(kind)[0]) for one in value):
             return tuple(value)
+    elif get_origin(kind) is Mapping:
+        if isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values()):
+            return value
+        raise ToolError(f"{origin}: setting {key} is {value!r}; expected a table: a reason for each pattern")
     elif type(value) is kind:
         return value
     raise ToolError(f"{origin}: setting {key} is {value!r}; expected {kind}")
@@ -81,14 +94,20 @@ def _check_expressions(key: str, expressions: tuple[str, ...], origin: str) -> N
             raise ToolError(f"{origin}: {key} has {text!r}; expected it to begin with fixed text, like /home/")
 
 
-def make_settings(values: dict[str, Any], origin: str) -> Settings:
-    """Make settings of a document's values, the defaults for the rest. `origin` is named in errors (ToolError)."""
+def make_settings(values: dict[str, Any], origin: str, before: Settings | None = None) -> Settings:
+    """Make settings of a document's values; the rest is as `before`, or as the defaults.
+
+    What may be opened is joined with that of `before`. `origin`, the document, is named in errors (ToolError).
+    """
+    before = before or Settings()
     kinds = get_type_hints(Settings)
     known = [field.name for field in dataclasses.fields(Settings)]
     for key in sorted(values):
         if key not in known:
             raise ToolError(f"{origin}: no setting is called {key!r}; expected one of {', '.join(known)}")
-    settings = Settings(**{key: _typed(key, kinds[key], value, origin) for key, value in values.items()})
+    typed = {key: _typed(key, kinds[key], value, origin) for key, value in values.items()}
+    typed["opened_libraries"] = {**before.opened_libraries, **typed.get("opened_libraries", {})}
+    settings = dataclasses.replace(before, **typed)
     _check_expressions("build_paths", settings.build_paths, origin)
     return settings
 

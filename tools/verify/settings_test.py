@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tools.common.errors import ToolError
+from tools.coverage.table import Coverage, write_coverage
 from tools.verify.settings import Settings, make_settings, read_config
 
 
@@ -28,6 +29,11 @@ def test_toml_and_json_are_the_same(tmp_path: Path) -> None:
         ({"debug_info": 1}, "setting debug_info is 1"),
         ({"build_paths": "/x"}, "setting build_paths is '/x'"),
         ({"build_paths": [1]}, "setting build_paths is"),
+        (
+            {"opened_libraries": ["libx.so"]},
+            "setting opened_libraries is .*expected a table: a reason for each pattern",
+        ),
+        ({"opened_libraries": {"libx.so": " "}}, "expected a table: a reason for each pattern"),
         ({"build_paths": ["/x("]}, "build_paths has '/x\\('.*not a regular expression"),
         ({"build_paths": ["[ab]/x"]}, "build_paths has .*begin with fixed text"),
     ],
@@ -36,6 +42,20 @@ def test_a_bad_setting_is_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ToolError, match=message) as error:
         make_settings(values, "verify.toml")
     assert str(error.value).startswith("verify.toml: ")
+
+
+def test_of_several_documents_the_last_counts_and_what_is_opened_is_joined() -> None:
+    first = make_settings({"max_path": 5, "max_files": 1, "opened_libraries": {"liba.so": "a", "libb.so": "b"}}, "a")
+    both = make_settings({"max_path": 6, "opened_libraries": {"libb.so": "c"}}, "b", first)
+    assert both == Settings(max_path=6, max_files=1, opened_libraries={"liba.so": "a", "libb.so": "c"})
+
+
+def test_the_coverage_table_lies_beside_the_document(tmp_path: Path) -> None:
+    table = Coverage({"lib/liba.so": ("gfx942",)})
+    write_coverage(str(tmp_path / "coverage.json"), table)
+    assert make_settings({"coverage": "coverage.json"}, str(tmp_path / "verify.toml")).coverage == table
+    with pytest.raises(ToolError, match=r"none\.json"):
+        make_settings({"coverage": "none.json"}, str(tmp_path / "verify.toml"))
 
 
 @pytest.mark.parametrize(

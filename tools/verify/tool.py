@@ -7,13 +7,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tools.common.errors import ToolError
+from tools.coverage.table import read_coverage
 from tools.verify import registry
 from tools.verify.engine import MAX_PROCESSES, Outcome, Request, verify
-from tools.verify.exceptions import make_exceptions
+from tools.verify.exceptions import DeclaredException, make_exceptions
 from tools.verify.finding import Severity
 from tools.verify.report import documents, junit, text
 from tools.verify.settings import Settings, make_settings, read_config
@@ -41,7 +43,16 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     result.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
-    result.add_argument("--config", type=Path, metavar="FILE", help="TOML or JSON with settings and exceptions")
+    result.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="TOML or JSON with settings and exceptions; of several files all exceptions count, and of each setting "
+        "the last, opened_libraries joined",
+    )
+    result.add_argument("--coverage", metavar="FILE", help="the coverage table: what each library has code for")
     result.add_argument("--no-set", action="store_true", help="look at each wheel by itself only")
     result.add_argument("--all", action="store_true", help="show every file, and what exceptions excuse")
     result.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
@@ -54,11 +65,14 @@ def parser() -> argparse.ArgumentParser:
 
 def make_request(arguments: argparse.Namespace) -> Request:
     """Make a request of the command line and the configuration. Raises ToolError."""
-    if arguments.config is None:
-        return Request(Settings(), over_set=not arguments.no_set, processes=arguments.processes)
-    document, origin = read_config(arguments.config), str(arguments.config)
-    settings = make_settings(document.get("settings", {}), origin)
-    exceptions = make_exceptions(document.get("exception", []), registry.rules(), origin)
+    settings = Settings()
+    exceptions: tuple[DeclaredException, ...] = ()
+    for path in arguments.config:
+        document, origin = read_config(path), str(path)
+        settings = make_settings(document.get("settings", {}), origin, settings)
+        exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
+    if arguments.coverage:
+        settings = replace(settings, coverage=read_coverage(arguments.coverage))
     return Request(settings, exceptions, over_set=not arguments.no_set, processes=arguments.processes)
 
 

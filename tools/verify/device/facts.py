@@ -34,6 +34,10 @@ class DeviceFacts:
     """Bytes of code by target, of all bundles or of the whole archive."""
     reference: Reference | None = None
     """Of a library whose device code was split off: where it is."""
+    wrappers: tuple[int, ...] = ()
+    """The numbers of the bundles that such a library asks for."""
+    is_program: bool = False
+    """Whether it is a program or library, and not a bundle by itself."""
     damage: str = ""
     """Why it cannot be read; else empty."""
 
@@ -62,6 +66,9 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         device = read_device_code(file, path)
     except (DeviceError, ElfError) as error:
         return DeviceFacts(damage=f"at {error.offset:#x}: {error.reason}")
+    if device.split:
+        wrappers = tuple(wrapper.index for wrapper in device.split)
+        return DeviceFacts(reference=reference, wrappers=wrappers, is_program=True)
     bundles = tuple(
         frozenset(code.entry.target for code in bundle.code_objects if code.size and code.entry.target)
         for bundle in device.bundles
@@ -70,7 +77,10 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         return None
     codes = ((code.entry.target, code.size) for code in device.code_objects())
     return DeviceFacts(
-        bundles=bundles, sizes=_sizes((target, size) for target, size in codes if target), reference=reference
+        bundles=bundles,
+        sizes=_sizes((target, size) for target, size in codes if target),
+        reference=reference,
+        is_program=elf is not None,
     )
 
 

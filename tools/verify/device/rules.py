@@ -1,18 +1,17 @@
 """The rules about device code, and how a gap of it is reported."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
 from tools.device.target_id import TargetId
-from tools.verify.device.coverage import Gap
-from tools.verify.finding import Finding, Rule, Severity
+from tools.verify.finding import Rule, Severity
 
 NO_CODE: Final = Rule(
     "D101",
     Severity.ERROR,
-    "an offered GPU target has no device code",
+    "a library has no device code for a GPU target that it should have code for",
     why="On such a GPU the library fails when it is used (hipErrorNoBinaryForGpu), although it was installed for it.",
-    remedy="Build the library for this target as well, or do not offer the target.",
+    remedy="Build the library for this target as well. If that is not intended, correct the coverage table.",
 )
 NO_VARIANT: Final = Rule(
     "D102",
@@ -24,8 +23,8 @@ NO_VARIANT: Final = Rule(
 UNEVEN: Final = Rule(
     "D103",
     Severity.ERROR,
-    "a bundle lacks a target that others of its library have",
-    why="Kernels of this bundle fail on such a GPU, while others of the library work.",
+    "a part of a library lacks a target that other parts have",
+    why="Kernels of this bundle, or of these files, fail on such a GPU, while others of the library work.",
     remedy="Build all of the library for the same targets.",
 )
 DAMAGED: Final = Rule(
@@ -45,9 +44,9 @@ WRONG_PACKAGE: Final = Rule(
 NO_ARCHIVE: Final = Rule(
     "D106",
     Severity.ERROR,
-    "a library's archive of device code is missing for an offered GPU target",
-    why="The library's code was split off into .kpack archives; the one for this GPU is not where HIP looks.",
-    remedy="Ship the archive in the package of the target, at this path.",
+    "a library's archive of device code is missing for a GPU target, or has nothing of the library",
+    why="The library's code was split off into .kpack archives; for this GPU it is not where HIP looks.",
+    remedy="Ship the archive, with the library's bundles, in the package of the target, at this path.",
 )
 OTHER_CODE: Final = Rule(
     "D107",
@@ -56,12 +55,12 @@ OTHER_CODE: Final = Rule(
     why="The package is to have code for certain GPUs and no other: all the rest is downloaded for nothing.",
     remedy="Slice the library for the target of its package, as the layout `thin` does, or build it for that alone.",
 )
-MISSING_LIBRARY: Final = Rule(
+NARROW: Final = Rule(
     "D108",
-    Severity.WARNING,
-    "a library, or data for the GPU, that the packages of other targets have",
-    why="These packages differ in nothing but the target: programs expect the same of each, whatever the GPU.",
-    remedy="Make all of these packages from the same artifacts. If there is no code for the GPU, declare an exception.",
+    Severity.NOTE,
+    "a library that has no code for some of the GPU targets",
+    why="It fails there when it is used, while other libraries work. It can be intended, or a build gone wrong.",
+    remedy="If it is not intended, build the library for these targets. A coverage table says what has to be there.",
 )
 OTHER_FAMILY: Final = Rule(
     "D109",
@@ -69,6 +68,27 @@ OTHER_FAMILY: Final = Rule(
     "device code for GPUs outside of the family that the package is for",
     why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
     remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
+)
+LACKS_BASE: Final = Rule(
+    "D110",
+    Severity.ERROR,
+    "an offered GPU target lacks the libraries that nearly all others have",
+    why="Who installs for such a GPU gets packages that hardly anything works with.",
+    remedy="Do not offer the target, or build these libraries for it.",
+)
+ENTRIES: Final = Rule(
+    "D111",
+    Severity.ERROR,
+    "a library asks for other bundles than its archives of device code have",
+    why="HIP looks for each bundle by its number: kernels of those that are not there fail on every GPU.",
+    remedy="Split the library again with a tool that numbers bundles as its wrappers do, or leave its code inside.",
+)
+UNLISTED: Final = Rule(
+    "D112",
+    Severity.ERROR,
+    "device code that the coverage table does not list",
+    why="The table says what there is; so it is out of date, or the code is not meant to be published.",
+    remedy="Accept it in the table, or leave the code out.",
 )
 RULES: Final = (
     NO_CODE,
@@ -78,20 +98,12 @@ RULES: Final = (
     WRONG_PACKAGE,
     NO_ARCHIVE,
     OTHER_CODE,
-    MISSING_LIBRARY,
+    NARROW,
     OTHER_FAMILY,
+    LACKS_BASE,
+    ENTRIES,
+    UNLISTED,
 )
-
-
-def report(filename: str, path: str, gap: Gap, bundles: Sequence[frozenset[TargetId]]) -> Finding:
-    """Report that some or all bundles of a library, or the files of a directory, lack code for a target."""
-    has = listed(frozenset().union(*bundles))
-    if gap.everywhere:
-        rule = NO_VARIANT if gap.is_variant else NO_CODE
-        return rule.finding(filename, path, f"no code that {gap.target} can load; there is code for {has}")
-    numbers = ", ".join(str(number + 1) for number in gap.bundles[:5]) + (", …" if len(gap.bundles) > 5 else "")
-    evidence = f"{len(gap.bundles)} of {len(bundles)} bundles ({numbers}) have no code that {gap.target} can load"
-    return UNEVEN.finding(filename, path, evidence)
 
 
 def listed(targets: Collection[TargetId]) -> str:

@@ -11,7 +11,17 @@ from typing import Final
 
 from tools.verify.finding import Finding
 from tools.verify.model import DistributionSet
-from tools.verify.over_set import devel, licences, linking, opening, owners, requirements, selection
+from tools.verify.over_set import (
+    devel,
+    launchers,
+    licences,
+    linking,
+    oldest,
+    opening,
+    owners,
+    requirements,
+    selection,
+)
 from tools.verify.over_set.closure import by_name
 from tools.verify.over_set.collect import COLLECTORS
 from tools.verify.over_set.gather import gather
@@ -21,7 +31,9 @@ from tools.verify.suite import Suite
 
 RULES: Final = (
     *linking.RULES,
+    *oldest.RULES,
     *owners.RULES,
+    *launchers.RULES,
     *requirements.RULES,
     *selection.RULES,
     *opening.RULES,
@@ -39,13 +51,22 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     for filename, path, why in faults.found:
         yield selection.UNREADABLE.finding(filename, path, why)
     yield from linking.check_linking(packages, names, trees, settings)
+    yield from oldest.check_oldest(packages)
     yield from owners.check_owners(packages)
+    yield from launchers.check_launchers(packages, names)
     yield from requirements.check_requirements(packages, names, settings)
-    yield from selection.check_selection(packages, names)
+    yield from selection.check_selection(packages, names, settings)
     yield from opening.check_opening(packages, settings)
     whole = install(packages, trees)
     for package in packages:
         yield from devel.check_devel(package, selectors[0] if selectors else None, whole)
 
 
-SUITES: Final = (Suite(rules=RULES, check_wheel=licences.check_licences, check_set=check_set, collectors=COLLECTORS),)
+SUITES: Final = (
+    Suite(
+        rules=RULES,
+        check_wheel=licences.check_licences,
+        check_set=check_set,
+        collectors=(*COLLECTORS, *launchers.COLLECTORS),
+    ),
+)

@@ -19,19 +19,23 @@ NOT_THERE = Rule(
     Severity.WARNING,
     "a library that may be opened at run time is nowhere in the set",
     why="What opens it by this name fails, or does without it, or takes whatever the machine has.",
-    remedy="Ship the library under this name, or declare it in opened_libraries if it need not be there.",
+    remedy="Ship the library under this name, or say in opened_libraries why it need not be there.",
 )
 RULES: Final = (NOT_THERE,)
 
 
 def check_opening(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
-    """Check the names in all programs and libraries; of one file each name is reported once."""
+    """Check the names in all programs and libraries; of one package each name is reported once."""
     there = {posixpath.basename(path) for package in packages for path in package.files}
     there |= {linked.soname for package in packages for linked in package.linked.values() if linked.soname}
     for package in packages:
         system = system_names(package, settings)
+        having: dict[str, list[str]] = {}
         for path, linked in sorted(package.linked.items()):
             for name in linked.opens:
                 declared = any(fnmatchcase(name, pattern) for pattern in settings.opened_libraries)
                 if name not in there and not system(name) and not declared:
-                    yield NOT_THERE.finding(package.filename, path, f"has the string {name}")
+                    having.setdefault(name, []).append(path)
+        for name, paths in sorted(having.items()):
+            more = f", and so have {len(paths) - 1} more files" if len(paths) > 1 else ""
+            yield NOT_THERE.finding(package.filename, paths[0], f"has the string {name}{more}")

@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 from tools.verify.finding import Finding, Rule, Severity
 from tools.verify.over_set.closure import applies, candidates
 from tools.verify.over_set.model import Package
+from tools.verify.over_set.selection import missing_defaults
 from tools.verify.settings import Settings
 
 UNSATISFIED = Rule(
@@ -41,8 +42,9 @@ def check_requirements(
     """Check what each package requires always, and with each of its extras."""
     external = {canonicalize_name(name) for name in settings.external_requirements}
     for package in packages:
+        said = missing_defaults(package, names, settings) | external  # S138 says that these are missing.
         for extra, requirement in _wanted(package):
-            if canonicalize_name(requirement.name) not in external:
+            if canonicalize_name(requirement.name) not in said:
                 yield from _check(package, extra, requirement, names)
         for extra in ("", *sorted(package.extras)):
             yield from _conflicts(package, extra, names)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from tools.verify.finding import Finding, Rule, Severity
 from tools.verify.over_set.model import Package, Selector
 from tools.verify.over_set.selector import PER_TARGET, named_tree, selected_distributions
+from tools.verify.settings import Settings
 
 UNREADABLE = Rule(
     "S134",
@@ -38,16 +39,28 @@ TARGET = Rule(
     why="Where no GPU is found, installing stops with an error.",
     remedy="Name one of the targets as the default.",
 )
-RULES: Final = (UNREADABLE, NO_TREE, NOT_SELECTED, TARGET)
+DEFAULT = Rule(
+    "S138",
+    Severity.ERROR,
+    "the selector's default target cannot work",
+    why="It is what everybody gets whose machine shows no GPU at installation, such as those who build images.",
+    remedy="Name another target as the default, or publish what this one needs.",
+)
+RULES: Final = (UNREADABLE, NO_TREE, NOT_SELECTED, TARGET, DEFAULT)
 
 
-def check_selection(packages: Sequence[Package], names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
-    """Check each selector against the packages of the set. What it requires, `requirements` looks at."""
+def check_selection(
+    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
+) -> Iterator[Finding]:
+    """Check each selector against the packages of the set. What else it requires, `requirements` looks at."""
     offered = set()
     templates: dict[str, Package] = {}
     for package in packages:
         if package.selector is not None:
             yield from _check_default(package, package.selector)
+            for missing in sorted(missing_defaults(package, names, settings)):
+                target = package.selector.default_target
+                yield DEFAULT.finding(package.filename, "", f"the set has no {missing}", [target])
             yield from _check_trees(package, package.selector, names)
             offered |= {canonicalize_name(name) for name in selected_distributions(package.selector)}
             templates |= {names["distribution"]: package for names in package.selector.packages.values()}
@@ -60,6 +73,18 @@ def _check_default(package: Package, selector: Selector) -> Iterator[Finding]:
     default, targets = selector.default_target, selector.targets
     if default not in targets and (default or targets):
         yield TARGET.finding(package.filename, "", f"the default is {default!r}, the targets are {', '.join(targets)}")
+
+
+def missing_defaults(
+    package: Package, names: Mapping[str, Sequence[Package]], settings: Settings
+) -> frozenset[NormalizedName]:
+    """Return the packages for the default target that the set does not have, and that come from nowhere else."""
+    if package.selector is None:
+        return frozenset()
+    external = {canonicalize_name(name) for name in settings.external_requirements}
+    default, selected = package.selector.default_target, selected_distributions(package.selector)
+    own = {canonicalize_name(name) for name, (_, target) in selected.items() if target and target == default}
+    return frozenset(own - names.keys() - external)
 
 
 def _check_trees(package: Package, selector: Selector, names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:

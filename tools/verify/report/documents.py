@@ -10,13 +10,14 @@ from tools.verify.finding import Finding, Rule
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 
-def _finding(finding: Finding) -> dict[str, str]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "id": finding.id,
         "severity": finding.severity.value,
         "title": finding.rule.title,
         "wheel": finding.wheel,
         "file": finding.file,
+        "targets": list(finding.targets),
         "evidence": finding.evidence,
         "remedy": finding.remedy,
     }
@@ -66,7 +67,7 @@ def _result(finding: Finding, order: dict[str, int]) -> dict[str, Any]:
         "ruleId": finding.id,
         "ruleIndex": order[finding.id],
         "level": finding.severity.value,
-        "message": {"text": f"{finding.rule.title}: {finding.evidence}. {finding.remedy}"},
+        "message": {"text": f"{finding.rule.title}: {finding.said}. {finding.remedy}"},
     }
     if place:
         result["locations"] = [

@@ -35,7 +35,7 @@ def _suite(root: Element, name: str, cases: dict[str, list[Finding]], rules: dic
     suite = SubElement(root, "testsuite", name=name, tests=str(len(cases)), failures=str(len(failed)), errors="0")
     for identifier, findings in cases.items():
         case = SubElement(suite, "testcase", classname=name, name=f"{identifier} {rules[identifier].title}")
-        text = "\n".join(" ".join(part for part in (one.wheel, one.file, one.evidence) if part) for one in findings)
+        text = "\n".join(" ".join(part for part in (one.wheel, one.file, one.said) if part) for one in findings)
         if _fails(findings):
             failure = SubElement(case, "failure", type=identifier, message=clean(f"{len(findings)} found"))
             failure.text = clean(f"{text}\nremedy: {rules[identifier].remedy}")

@@ -30,7 +30,7 @@ def render(outcome: Outcome, *, colour: bool = False, everything: bool = False) 
         lines.append("")
     if everything:
         for finding, exception in outcome.judged.excused:
-            lines.append(printable(f"excused {finding.id} {finding.wheel} {finding.file}: {finding.evidence}"))
+            lines.append(printable(f"excused {finding.id} {finding.wheel} {finding.file}: {finding.said}"))
             lines.append(f"    because {exception.reason}")
     lines.append(summary(outcome))
     return "\n".join(lines) + "\n"
@@ -39,7 +39,7 @@ def render(outcome: Outcome, *, colour: bool = False, everything: bool = False) 
 def _files(findings: list[Finding], *, everything: bool) -> Iterator[str]:
     shown = findings if everything else findings[:SHOWN]
     for one in shown:
-        yield printable(f"    {one.file}: {one.evidence}" if one.file else f"    {one.evidence}")
+        yield printable(f"    {one.file}: {one.said}" if one.file else f"    {one.said}")
     if len(findings) > len(shown):
         yield f"    and {len(findings) - len(shown)} more; --all shows them"
 
