@@ -120,6 +120,8 @@ def _members(tar: tarfile.TarFile) -> Iterator[tuple[str, Entry]]:
 
 
 def read_wheels(directory: Path) -> dict[str, Wheel]:
-    """Return the wheels of a directory by distribution."""
+    """Return the wheels of a directory by distribution. Ends the program if there are none."""
     wheels = [read_wheel(path) for path in sorted(directory.glob("rocm_*.whl"))]
+    if not wheels:
+        raise SystemExit(f"{directory}: no wheels of ROCm; expected those that AMD's script or //packaging:dist makes")
     return {wheel.distribution: wheel for wheel in wheels}

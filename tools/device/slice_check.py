@@ -63,7 +63,7 @@ def _bundle_differences(before: Bundle, after: Bundle, wanted: Sequence[CodeObje
     if was != is_now:
         yield f"compressed with version {was} of the header (None: not at all) before, {is_now} now"
     for old, new in zip(wanted, after.code_objects, strict=True):
-        if new.offset % min(PAGE, _alignment(old.offset)):
+        if new.size and new.offset % min(PAGE, _alignment(old.offset)):
             yield f"{new.entry.text} at {new.offset:#x}, before at {old.offset:#x}"
 
 

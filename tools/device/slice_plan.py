@@ -94,7 +94,9 @@ def _remainder(old: Bundle, kept: Sequence[CodeObject]) -> Remainder:
         places[code] = replace(code, offset=end)
         end += code.size
         size = end if code.size else size
-    return Remainder(old, tuple((code, places[code]) for code in kept), size)
+    # An empty entry is not behind the end: LLVM takes a bundle with such an entry for one without entries.
+    pairs = ((code, replace(places[code], offset=min(places[code].offset, size))) for code in kept)
+    return Remainder(old, tuple(pairs), size)
 
 
 def alignment(value: int) -> int:

@@ -130,6 +130,16 @@ def test_a_target_without_code() -> None:
     assert ids(sliced(data, "gfx1011")) == [[HOST], [HOST, "gfx1011"]]
 
 
+@pytest.mark.parametrize("method", [None, Method.ZSTD])
+def test_what_remains_without_code_ends_behind_its_entries(method: Method | None) -> None:
+    """LLVM takes a bundle with an entry behind its end for one without entries, though the entry be empty."""
+    data = compressed(FIRST, version=3, method=method) if method else FIRST
+    new = sliced(data, "gfx1200", absent=["gfx1200"])
+    (found,) = read_device_code(io.BytesIO(new), "sample.co").bundles
+    (host,) = found.code_objects
+    assert host.offset <= (found.compression.inflated_size if found.compression else len(new))
+
+
 def test_declarations_that_are_not_true() -> None:
     data = Sample((Part(FIRST), Part(SECOND))).build()
     with pytest.raises(DeviceError) as caught:
