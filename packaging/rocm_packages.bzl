@@ -311,6 +311,24 @@ def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
         "version_suffix": "{suffix}",
     } | ({"members": members} if members else {})
 
+def _reports(name, packages):
+    """Declares what tells of packages, one by one and together: plans, bills of materials, platform tags, sizes."""
+    for package in packages:
+        native.alias(name = package + "_plan", actual = package)
+        for report in ["platform_tag", "sbom"]:
+            native.filegroup(name = "{}_{}".format(package, report), srcs = [package + "_wheel"], output_group = report)
+    native.filegroup(
+        name = name + "platform_tags",
+        srcs = [package + "_wheel" for package in packages],
+        output_group = "platform_tag",
+        visibility = ["//visibility:public"],
+    )
+    rocm_size_report(
+        name = name + "size_report",
+        wheels = [package + "_wheel" for package in packages],
+        visibility = ["//visibility:public"],
+    )
+
 def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = []):
     """Declares plans, wheels, the selector and the directory with all of them.
 
@@ -348,28 +366,14 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
     _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler), groups))
 
     packages = core + libraries + profiler + devel
-    for package in packages:
-        native.alias(name = package + "_plan", actual = package)
-        for report in ["platform_tag", "sbom"]:
-            native.filegroup(name = "{}_{}".format(package, report), srcs = [package + "_wheel"], output_group = report)
+    _reports(name, packages)
     distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
-    native.filegroup(
-        name = name + "platform_tags",
-        srcs = [package + "_wheel" for package in packages],
-        output_group = "platform_tag",
-        visibility = ["//visibility:public"],
-    )
     rocm_coverage(
         name = name + "coverage",
         artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
         compared = compared_targets,
         expected = expected_coverage,
         targets = by_name,
-        visibility = ["//visibility:public"],
-    )
-    rocm_size_report(
-        name = name + "size_report",
-        wheels = [package + "_wheel" for package in packages],
         visibility = ["//visibility:public"],
     )
     static = [name + "rocm_static_wheel"]
