@@ -62,13 +62,13 @@ def _one_core(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 
 def _two_cores(_os, _inputs):
-    return {"cpu": 2, "memory": 150}
+    return {"cpu": 2, "memory": 250}
 
 def _four_cores(_os, _inputs):
-    return {"cpu": 4, "memory": 150}
+    return {"cpu": 4, "memory": 300}
 
 def _eight_cores(_os, _inputs):
-    return {"cpu": 8, "memory": 150}
+    return {"cpu": 8, "memory": 400}
 
 def _two_cores_with_xz(_os, _inputs):
     return {"cpu": 2, "memory": 500}
