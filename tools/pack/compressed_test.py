@@ -56,12 +56,10 @@ def ccob(data: bytes, version: int, level: int = 3) -> bytes:
 @pytest.fixture(scope="session")
 def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Assemble the program as Bazel does."""
-    folders = ("common", "deflate", "device", "elf", "pack")
     root = Path(tools.pack.tool.__file__).parents[2]
-    found = [path for folder in folders for path in sorted((root / "tools" / folder).iterdir())]
     members = {
         str(path.relative_to(root)): path.read_bytes()
-        for path in found
+        for path in sorted((root / "tools").glob("*/*"))
         if path.suffix in (".py", ".so") and not path.stem.endswith("_test")
     }
     main = b"import sys\nfrom tools.pack.tool import main\nraise SystemExit(main(sys.argv[1:]))\n"
