@@ -45,7 +45,9 @@ class Script:
         scratch.mkdir(parents=True)
         output, log = scratch / "packages", scratch / "log"
         command = (self.python, self.checkout / SCRIPT, "--artifact-dir", artifacts, "--dest-dir", output)
-        environment = os.environ | {"PATH": f"{self.python.parent}:{os.environ['PATH']}"}
+        # Bazel tells the Python that runs this where modules are: not that script's.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environment = inherited | {"PATH": f"{self.python.parent}:{os.environ['PATH']}"}
         with log.open("wb") as file, Meter(os.getpid()) as meter:
             done = subprocess.run(command, env=environment, stdout=file, stderr=subprocess.STDOUT, check=False)
         if done.returncode:

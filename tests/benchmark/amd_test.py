@@ -9,6 +9,7 @@ from tests.benchmark.amd import SCRIPT, Script
 
 MAKES = """
 import argparse, pathlib, shutil
+import beside
 parser = argparse.ArgumentParser()
 parser.add_argument("--artifact-dir", type=pathlib.Path)
 parser.add_argument("--dest-dir", type=pathlib.Path)
@@ -27,10 +28,13 @@ def checkout(folder: Path, program: str) -> Script:
     return Script(folder, Path(sys.executable))
 
 
-def test_counts_distributions_and_leaves_nothing(tmp_path: Path) -> None:
+def test_counts_distributions_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/file").write_bytes(bytes(1000))
-    cost = checkout(tmp_path / "therock", MAKES).make_packages(tmp_path / "artifacts", tmp_path / "scratch/amd")
+    script = checkout(tmp_path / "therock", MAKES)
+    (script.checkout / SCRIPT).with_name("beside.py").touch()
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # as Bazel may
+    cost = script.make_packages(tmp_path / "artifacts", tmp_path / "scratch/amd")
     assert cost.produced == 2000
     assert cost.seconds > 0
     assert not (tmp_path / "scratch/amd").exists()

@@ -8,7 +8,14 @@ prints medians; in parentheses the ratios to the first variant. Before each buil
 tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count.
 
 With --therock, AMD's own script makes its packages of the same artifacts after each round of builds; amd.py says what
-it wants. A variant may have other artifacts (--repo_env=ROCM_ARTIFACTS_DIR=...); AMD's script gets --artifacts.
+it wants: of the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the
+workspace, by a Python that has leather and pyelftools:
+
+    python3 -m tests.benchmark.variants --artifacts DIR --variant split=--disk_cache= --therock THEROCK \
+        --therock-python VENV/bin/python
+
+A variant may have other artifacts (--repo_env=ROCM_ARTIFACTS_DIR=...); AMD's script gets --artifacts. With
+--disk_cache= a cache that user.bazelrc names is not used.
 """
 
 import argparse
@@ -23,7 +30,7 @@ from tests.benchmark import amd, report
 from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import remove
-from tests.e2e.builds import Workspace, built
+from tests.e2e.builds import WORKSPACE, Workspace, built
 
 TARGETS = ("//packaging:all_wheels",)
 
@@ -96,7 +103,7 @@ def main() -> int:
         sys.exit(f"--therock: {error}")
     with tempfile.TemporaryDirectory(prefix="rocm-variants-", dir=args.scratch) as folder:
         workspace = Workspace(
-            Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]),
+            Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", WORKSPACE)),
             args.artifacts,
             environment={"PATH": os.environ["PATH"]},
             startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),

@@ -44,8 +44,11 @@ class Held:
     wrappers: list[int]
 
     def handed(self) -> list[Bundle]:
-        """List the bundles as the wrappers hand them over, sorted."""
-        return sorted(self.bundles[number] for number in self.wrappers)
+        """List the bundles that wrappers hand over, sorted.
+
+        Each once: of wrappers that share a bundle (clang's -fgpu-rdc makes one per source file), one registers it.
+        """
+        return sorted(self.bundles[number] for number in set(self.wrappers))
 
 
 def held(path: Path) -> Held:
