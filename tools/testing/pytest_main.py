@@ -1,6 +1,6 @@
 """Runs pytest on the test files given, as the program of every `pytest_test`."""
 
-import contextlib
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -31,14 +31,6 @@ class Shard:
         return 0 if self.is_left_out and code == pytest.ExitCode.NO_TESTS_COLLECTED else code
 
 
-def settle_hypothesis() -> None:
-    """Have property tests take the same examples each time, and no notice of how fast the machine is."""
-    with contextlib.suppress(ImportError):  # most tests have no hypothesis
-        from hypothesis import settings
-
-        settings.load_profile("ci")  # hypothesis's own
-
-
 def main(argv: list[str]) -> int:
     """Run the tests; JUnit results go where Bazel wants them, a `--test_filter` becomes `-k`."""
     options = ["-p", "no:cacheprovider", "--import-mode=importlib", "-ra"]
@@ -48,8 +40,9 @@ def main(argv: list[str]) -> int:
         options.append(f"-k={selection}")
     if temporary := os.environ.get("TEST_TMPDIR"):
         options.append(f"--basetemp={temporary}/pytest")
+    if importlib.util.find_spec("hypothesis"):  # its own profile: the same examples each time, no notice of the time
+        options.append("--hypothesis-profile=ci")
     put_on_path()
-    settle_hypothesis()
     shard = Shard()
     return shard.exit_code(int(pytest.main(options + argv, plugins=[shard])))
 
