@@ -10,7 +10,7 @@ def _catalogued_artifact_impl(ctx):
     folder = ctx.label.name
     if len(ctx.files.big_srcs) != len(ctx.files.big_manifests) or len(ctx.files.big_srcs) != len(ctx.attr.big_cores):
         fail("{}: {} big_srcs, {} big_manifests, {} big_cores; expected as many of each. The catalog writes this file: fetch it anew".format(ctx.label, len(ctx.files.big_srcs), len(ctx.files.big_manifests), len(ctx.attr.big_cores)))
-    units = [unit("small", ctx.file.small_manifest, ctx.files.srcs)] + [
+    units = [unit("small", ctx.file.small_manifest, ctx.files.srcs, ctx.attr.small_cores)] + [
         unit("big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest, [file], cores, is_big_file = True)
         for file, manifest, cores in zip(ctx.files.big_srcs, ctx.files.big_manifests, ctx.attr.big_cores)
     ]
@@ -27,6 +27,7 @@ catalogued_artifact = rule(
         "big_srcs": attr.label_list(allow_files = True, doc = "Files that get actions of their own."),
         "component": attr.string(mandatory = True, doc = "`lib`, `run`, `dev`, `dbg`, `doc` or `test`."),
         "manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The entries, with what Bazel's inputs lose."),
+        "small_cores": attr.int(default = 1, doc = "How many cores packing `srcs` can use."),
         "small_manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The manifest of `srcs`."),
         "srcs": attr.label_list(allow_files = True, doc = "All other files."),
         "target": attr.string(mandatory = True, doc = "`generic`, an AMD GPU target or a family of them."),

@@ -13,6 +13,7 @@ The installers are fetched with pip, into `--installers` if that is given, where
 """
 
 import argparse
+import os
 import random
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
@@ -144,20 +146,29 @@ def timed(what: str) -> Iterator[None]:
     print(f"{what}: {time.monotonic() - start:.0f} s", flush=True)
 
 
+def use(environment: Environment, step: Callable[[Environment], None], title: str) -> None:
+    """Do one of the things that are done with an environment."""
+    with timed(title):
+        step(environment)
+        environment.check_untouched("at the end")
+
+
 def run(scratch: Path, pythons: dict[tuple[int, int], Path], wheels: Path, older: Path, newer: Path) -> None:
-    """Run everything with every installer and interpreter."""
+    """Run everything with every installer and interpreter, as many at a time as there are processors."""
     steps: list[tuple[str, Callable[[Environment], None]]] = [
         ("installed, changed about, removed", lambda environment: change_about(environment, older, newer)),
         ("uninstalled in any order", lambda environment: uninstall_in_any_order(environment, newer)),
     ]
-    for (major, minor), python in pythons.items():
-        version = f"{major}.{minor}"
-        for installer in installers(wheels, version):
-            for number, (title, step) in enumerate(steps):
-                with timed(f"Python {version}, {installer.title}: {title}"):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        uses = []
+        for (major, minor), python in pythons.items():
+            version = f"{major}.{minor}"
+            for installer in installers(wheels, version):
+                for number, (title, step) in enumerate(steps):
                     environment = Environment(scratch / f"{version} {installer.title} {number}", python, installer)
-                    step(environment)
-                    environment.check_untouched("at the end")
+                    uses.append(pool.submit(use, environment, step, f"Python {version}, {installer.title}: {title}"))
+        for done in uses:
+            done.result()
 
 
 def main() -> int:

@@ -107,6 +107,7 @@ def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
         "big_srcs": [],
         "component": "lib",
         "manifest": "manifests/gfx_lib_gfx950%3Axnack+.json",
+        "small_cores": 1,
         "small_manifest": "manifests/gfx_lib_gfx950%3Axnack+/small.json",
         "srcs": [labels[path] for path, entry in entries.items() if entry["kind"] == "file"],
         "target": "gfx950:xnack+",
@@ -234,14 +235,16 @@ def test_bigger_files_are_given_more_cores(mebibytes: int, expected: int) -> Non
     assert scan.cores(mebibytes << 20) == expected
 
 
-def test_every_big_file_says_how_many_cores(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_unit_says_how_many_cores(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
     monkeypatch.setattr(scan, "BYTES_PER_CORE", 10)
-    artifacts.add("a_lib_generic", {"ten": "0" * 10, "forty": "4" * 40})
+    small = {f"small{n}": "1" * 5 for n in range(5)}
+    artifacts.add("a_lib_generic", {"ten": "0" * 10, "forty": "4" * 40} | small)
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
     assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["forty", "ten"]
     assert call["big_cores"] == [4, 1]
+    assert call["small_cores"] == 2
 
 
 BUILD_FILE = """load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")
@@ -256,6 +259,7 @@ catalogued_artifact(
     big_srcs = [],
     component = "dev",
     manifest = "manifests/a_dev_generic.json",
+    small_cores = 1,
     small_manifest = "manifests/a_dev_generic/small.json",
     srcs = ["files/a_dev_generic/stage/include/a.h"],
     target = "generic",
@@ -269,6 +273,7 @@ catalogued_artifact(
     big_srcs = [],
     component = "lib",
     manifest = "manifests/ï_lib_gfx942.json",
+    small_cores = 1,
     small_manifest = "manifests/ï_lib_gfx942/small.json",
     srcs = [],
     target = "gfx942",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.catalog.about import BASE, about_files, dist_targets, is_split
 from tools.catalog.names import MANIFEST_NAME, ArtifactName, escape
-from tools.catalog.scan import Artifact
+from tools.catalog.scan import Artifact, cores
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Elsewhere:
     repository: str
 
 
-def literal(value: str | Sequence[str] | Sequence[int]) -> str:
-    """Return the text of a string or a list of strings in Starlark, which does not know JSON's escapes by number."""
+def literal(value: str | int | Sequence[str] | Sequence[int]) -> str:
+    """Return the text of a string, a number or a list of such in Starlark, which does not know JSON's escapes by number."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -35,7 +35,7 @@ def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
         'package(default_visibility = ["//visibility:public"])\n',
     ]
     for artifact in artifacts:
-        attributes: dict[str, str | list[str] | list[int]] = {
+        attributes: dict[str, str | int | list[str] | list[int]] = {
             "name": artifact.name.label_name,
             **({"archive_sha256": archive_sha256} if archive_sha256 else {}),
             "artifact_name": artifact.name.name,
@@ -44,6 +44,7 @@ def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
             "big_srcs": list(artifact.big),
             "component": artifact.name.component,
             "manifest": f"manifests/{artifact.name.label_name}.json",
+            "small_cores": cores(artifact.small_size),
             "small_manifest": artifact.unit_manifest(None),
             "srcs": artifact.small,
             "target": artifact.name.target,

@@ -12,7 +12,7 @@ from tools.catalog.names import MANIFEST_NAME, ArtifactName, check_link, check_n
 
 #: Files of at least this many bytes get inspect and pack actions of their own.
 BIG_FILE_BYTES = 32 << 20
-#: A file gets another core for each so many bytes, which one deflates in about a second.
+#: A unit gets another core for each so many bytes, which one deflates in about a second.
 BYTES_PER_CORE = 128 << 20
 CORES_MAX = 8
 
@@ -25,6 +25,8 @@ class Artifact:
     name: ArtifactName
     entries: list[dict[str, str]] = field(default_factory=list)
     small: list[str] = field(default_factory=list)
+    #: Bytes of all small files together.
+    small_size: int = 0
     #: Label of each big file -> how many cores packing it can use.
     big: dict[str, int] = field(default_factory=dict)
     directories: list[Path] = field(default_factory=list)
@@ -37,7 +39,7 @@ class Artifact:
 
 
 def cores(size: int) -> int:
-    """Return how many cores packing a file of `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
+    """Return how many cores packing `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
     wanted = min(max(1, size // BYTES_PER_CORE), CORES_MAX)
     return 1 << (wanted.bit_length() - 1)
 
@@ -150,4 +152,5 @@ def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: s
         artifact.big[label] = cores(status.st_size)
     else:
         artifact.small.append(label)
+        artifact.small_size += status.st_size
     return entry | {"kind": "file", "mode": mode, "file": f"../{repository}/{label}"}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -63,11 +64,35 @@ class _Deflater:
     levels: Levels
     known: dict[Stretch, _Run] = field(default_factory=dict)
 
-    def __call__(self, block: Block) -> tuple[Block, bytes]:
+    def __call__(self, given: "tuple[_Entry, Block]") -> "tuple[_Entry, Block, bytes]":
+        entry, block = given
         run = self.known.get(block.stretch) if block.stretch else None
         if run is None:
-            return block, deflate_block(block.data, self.levels.deflate, store_dense=self.levels.stores_dense)
-        return block, os.pread(run.descriptor, run.length, run.offset)
+            deflated = deflate_block(block.data, self.levels.deflate, store_dense=self.levels.stores_dense)
+        else:
+            deflated = os.pread(run.descriptor, run.length, run.offset)
+        return entry, block, deflated
+
+
+class _Entry:
+    """An entry on its way into a segment: what is known of its bytes so far."""
+
+    def __init__(self, path: str, mode: str) -> None:
+        self._path, self._mode = path, mode
+        self._size, self._crc32, self._sha256 = 0, 0, hashlib.sha256()
+        self.length = 0
+        """Of its run, in bytes."""
+
+    def take(self, data: bytes) -> None:
+        """Digest the bytes that follow."""
+        self._size += len(data)
+        self._crc32 = crc32(data, self._crc32)
+        self._sha256.update(data)
+
+    def packed(self, offset: int) -> Packed:
+        """Return what the index says, with the offset of the run in the segment."""
+        digest = self._sha256.hexdigest()
+        return Packed(self._path, self._mode, offset, self.length, self._size, self._crc32, digest)
 
 
 class Packer:
@@ -79,32 +104,35 @@ class Packer:
         self._pool = pool
         self._deflater = deflater
         self._ahead = ahead
-        self._written: dict[Stretch, _Run] = {}
 
-    def pack(self, path: str, mode: str, content: Iterable[Block]) -> Packed:
-        """Deflate one entry's bytes to the end of the segment and return where they are."""
-        offset, size, crc, sha256 = self._segment.tell(), 0, 0, hashlib.sha256()
+    def pack(self, contents: Iterable[tuple[str, str, Iterable[Block]]]) -> tuple[Packed, ...]:
+        """Deflate entries, each a path, a mode and its bytes, and return where they are.
 
-        def digested() -> Iterator[Block]:
-            nonlocal size, crc
-            for block in content:
-                size += len(block.data)
-                crc = crc32(block.data, crc)
-                sha256.update(block.data)
-                yield block
+        While one ends the next begin: a thousand small files keep the threads as busy as a big one.
+        """
+        entries: list[_Entry] = []
 
-        end = offset
-        for block, deflated in in_order(self._deflater, digested(), self._pool, self._ahead):
+        def digested() -> Iterator[tuple[_Entry, Block]]:
+            for path, mode, content in contents:
+                entry = _Entry(path, mode)
+                entries.append(entry)
+                for block in content:
+                    entry.take(block.data)
+                    yield entry, block
+
+        written: dict[Stretch, _Run] = {}
+        end = self._segment.tell()
+        offset = end
+        for entry, block, deflated in in_order(self._deflater, digested(), self._pool, self._ahead):
             if block.stretch:
-                self._written[block.stretch] = _Run(self._segment.fileno(), end, len(deflated))
+                written[block.stretch] = _Run(self._segment.fileno(), end, len(deflated))
             self._segment.write(deflated)
+            entry.length += len(deflated)
             end += len(deflated)
-        return Packed(path, mode, offset, end - offset, size, crc, sha256.hexdigest())
-
-    def finish(self) -> None:
-        """Let the segments that follow take from this one."""
         self._segment.flush()
-        self._deflater.known = self._written | self._deflater.known
+        self._deflater.known = written | self._deflater.known  # the segments that follow take from this one
+        ends = accumulate((entry.length for entry in entries), initial=offset)
+        return tuple(entry.packed(start) for entry, start in zip(entries, ends, strict=False))
 
 
 def source_digest(path: str) -> str:
@@ -131,10 +159,9 @@ def pack_unit(
         for one in work:
             notes: dict[str, list[str]] = {}
             packer = Packer(opened.enter_context(one.segment.open("w+b")), pool, deflater, _BLOCKS_AHEAD * threads)
-            entries = tuple(
-                packer.pack(entry["path"], entry["mode"], entry_blocks(entry, located, launcher, slices, notes))
+            entries = packer.pack(
+                (entry["path"], entry["mode"], entry_blocks(entry, located, launcher, slices, notes))
                 for entry in one.edits["entries"]
             )
-            packer.finish()
             indexes.append(Index(entries, {source: digests[source] for source in one.edits["digest"]}, notes))
     return indexes
