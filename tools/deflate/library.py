@@ -7,8 +7,10 @@ the interpreter's zlib nor the CPU has a say in what comes out.
 import ctypes
 import functools
 import threading
+from collections.abc import Sequence
 
 from tools.common.shared_library import load_beside
+from tools.deflate.blocks import STORED
 
 NAME = "deflater.so"
 
@@ -53,13 +55,22 @@ class _Compressor(threading.local):
 _compressor = _Compressor()
 
 
-def deflate_block(data: bytes, level: int, *, store_dense: bool = False) -> bytes:
+def deflate_block(data: bytes, level: int, *, store_dense: bool = False, packed: Sequence[range] = ()) -> bytes:
     """Deflate to blocks of which none is final, up to a byte boundary; what does not shrink is stored.
 
     `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, what is compressed already, and would shrink by
-    some per cent at most, is stored without an attempt: samples of the data tell. May be called from many threads.
+    some per cent at most, is stored without an attempt: samples of the data tell. Where it is known, `packed` says:
+    these bytes, given in ascending order, are stored. May be called from many threads.
     """
-    return _compressor.run(data, level, store_dense=store_dense)
+    runs, at = [], 0
+    for stored in packed:
+        if at < stored.start:
+            runs.append(_compressor.run(data[at : stored.start], level, store_dense=store_dense))
+        runs.append(_compressor.run(data[stored.start : stored.stop], STORED, store_dense=False))
+        at = stored.stop
+    if at < len(data) or not runs:
+        runs.append(_compressor.run(data[at:], level, store_dense=store_dense))
+    return b"".join(runs)
 
 
 def crc32(data: bytes, value: int = 0) -> int:

@@ -37,6 +37,18 @@ def test_runs_of_any_levels_can_be_joined(parts: list[tuple[bytes, int]]) -> Non
     assert inflate(joined) == b"".join(data for data, _ in parts)
 
 
+@given(st.lists(st.tuples(DATA, st.booleans()), max_size=8), st.integers(1, 12))
+def test_what_is_packed_is_stored_and_the_rest_deflated(parts: list[tuple[bytes, bool]], level: int) -> None:
+    data, packed = b"", []
+    for part, is_packed in parts:
+        if is_packed:
+            packed.append(range(len(data), len(data) + len(part)))
+        data += part
+    deflated = deflate_block(data, level, packed=packed)
+    assert inflate(deflated + FINAL_BLOCK) == data
+    assert all(data[stored.start : stored.stop] in deflated for stored in packed)
+
+
 @given(DATA, st.integers(1, 12))
 def test_a_run_ends_at_a_byte_boundary_unfinished(data: bytes, level: int) -> None:
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)

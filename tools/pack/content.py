@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from tools.common.errors import ToolError
-from tools.deflate.blocks import BLOCK_BYTES, blocks
+from tools.deflate.blocks import BLOCK_BYTES
 from tools.device.errors import DeviceError
 from tools.elf.compose import then
 from tools.elf.edit import ElfEdit
 from tools.elf.editor import plan_patch
 from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
-from tools.elf.patch import Patch, PatchBuilder, Piece, SourceRange, Strategy
+from tools.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.pack.forwarder import forwarder
 from tools.pack.launcher import finished_launcher
 from tools.pack.slices import Slices
@@ -38,10 +38,8 @@ class Block:
 
     data: bytes
     stretch: Stretch | None = None
-
-
-def _made(chunks: Iterable[bytes | memoryview]) -> Iterator[Block]:
-    return (Block(data) for data in blocks(bytes(chunk) for chunk in chunks))
+    packed: tuple[range, ...] = ()
+    """Bytes of `data`, ascending, that are compressed already: device code that was compressed anew."""
 
 
 def _patch(file: BinaryIO, entry: dict[str, Any], slices: Slices) -> Patch:
@@ -90,10 +88,29 @@ def patch_blocks(patch: Patch, file: BinaryIO) -> Iterator[Block]:
         if not isinstance(piece, SourceRange) or piece.size < BLOCK_BYTES:
             short.append(piece)
             continue
-        yield from _made(Patch(patch.path, tuple(short), patch.strategy).chunks(file, BLOCK_BYTES))
+        yield from _short_blocks(patch.path, file, short)
         short = []
         yield from stretch_blocks(patch.path, file, piece.offset, piece.size)
-    yield from _made(Patch(patch.path, tuple(short), patch.strategy).chunks(file, BLOCK_BYTES))
+    yield from _short_blocks(patch.path, file, short)
+
+
+def _short_blocks(path: str, file: BinaryIO, pieces: Iterable[Piece]) -> Iterator[Block]:
+    """Cut what lies between long stretches into blocks."""
+    data, packed = bytearray(), list[range]()
+    for piece in pieces:
+        for chunk in Patch(path, (piece,), Strategy.IDENTITY).chunks(file, BLOCK_BYTES):
+            rest = memoryview(chunk)
+            while rest:
+                part, rest = rest[: BLOCK_BYTES - len(data)], rest[BLOCK_BYTES - len(data) :]
+                if isinstance(piece, Made):
+                    start = packed.pop().start if packed and packed[-1].stop == len(data) else len(data)
+                    packed.append(range(start, len(data) + len(part)))
+                data += part
+                if len(data) == BLOCK_BYTES:
+                    yield Block(bytes(data), packed=tuple(packed))
+                    data, packed = bytearray(), []
+    if data:
+        yield Block(bytes(data), packed=tuple(packed))
 
 
 def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Iterator[Block]:

@@ -68,7 +68,10 @@ class _Deflater:
         entry, block = given
         run = self.known.get(block.stretch) if block.stretch else None
         if run is None:
-            deflated = deflate_block(block.data, self.levels.deflate, store_dense=self.levels.stores_dense)
+            packed = block.packed if self.levels.stores_dense else ()
+            deflated = deflate_block(
+                block.data, self.levels.deflate, store_dense=self.levels.stores_dense, packed=packed
+            )
         else:
             deflated = os.pread(run.descriptor, run.length, run.offset)
         return entry, block, deflated
