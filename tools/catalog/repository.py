@@ -21,7 +21,7 @@ class Elsewhere:
 
 
 def literal(value: str | int | Sequence[str] | Sequence[int]) -> str:
-    """Return the text of a string, a number or a list of such in Starlark, which does not know JSON's escapes by number."""
+    """Return the text of a string, a number or a list of such in Starlark, which lacks JSON's escapes by number."""
     return json.dumps(value, ensure_ascii=False)
 
 
