@@ -71,8 +71,20 @@ def raw_bundles(path: Path) -> Iterator[bytes]:
             starts = [at for at in range(offset, offset + size, PAGE) if data[at : at + 24].startswith(MAGIC)]
             for start, end in zip(starts, [*starts[1:], offset + size], strict=True):
                 bundle = data[start:end]
-                # LLVM 18 takes a compressed bundle to end with its file. The last byte of a zstd block is not zero.
-                yield bundle.rstrip(b"\0") if bundle.startswith(COMPRESSED) else bundle
+                yield _without_padding(bundle) if bundle.startswith(COMPRESSED) else bundle
+
+
+def _without_padding(bundle: bytes) -> bytes:
+    """Cut off the zeros behind a compressed bundle: LLVM 18 takes it to end with its file.
+
+    From version 2 on the header says how large it is. Of version 1 the last byte is taken not to be zero, which is so
+    where zstd's last block is a compressed one; a raw one may end with zeros that belong to it.
+    """
+    sizes = {2: "<I", 3: "<Q"}
+    version = struct.unpack_from("<H", bundle, len(COMPRESSED))[0]
+    if version not in sizes:
+        return bundle.rstrip(b"\0")
+    return bundle[: struct.unpack_from(sizes[version], bundle, 8)[0]]
 
 
 def take_apart(data: bytes, folder: Path, program: str) -> Bundle:
