@@ -1,7 +1,10 @@
 """Tests of the catalog: what it makes of an artifacts directory, and what it says when that cannot be used."""
 
+import ast
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,11 +18,16 @@ from tools.catalog.catalog import main
 from tools.catalog.names import escape
 
 ROOT = Path(catalog.__file__).parents[2]
-#: As `rules/private/repositories/run_program.bzl` has it: no search path but the module's own.
-BOOTSTRAP = (
-    "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); "
-    "sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
-)
+RUN_PROGRAM = (ROOT / "rules/private/repositories/run_program.bzl").read_text(encoding="utf-8")
+
+
+def as_fetched(module: str, *arguments: str) -> list[str]:
+    """Return the command with which a repository rule runs a program: its options are read in the rule's source."""
+    options, isolated, bootstrap = (
+        ast.literal_eval(value)
+        for value in re.findall(r"^(?:_UTF8|_ISOLATED|_BOOTSTRAP) = (.+)$", RUN_PROGRAM, re.MULTILINE)
+    )
+    return [sys.executable, *options, *isolated, bootstrap, str(ROOT), module, *arguments]
 
 
 class Artifacts:
@@ -325,24 +333,39 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
     trees = []
     for name in ("one", "two"):
         output = tmp_path / name
-        command = [
-            sys.executable,
-            "-I",
-            "-B",
-            "-c",
-            BOOTSTRAP,
-            str(ROOT),
-            "tools.catalog.catalog",
-            f"--artifacts={artifacts.root}",
-            "--repository=r",
-            f"--output={output}",
-        ]
+        arguments = [f"--artifacts={artifacts.root}", "--repository=r", f"--output={output}"]
+        command = as_fetched("tools.catalog.catalog", *arguments)
         output.mkdir()
         # An environment without a locale: the names are UTF-8 all the same.
         subprocess.run(command, check=True, env={})
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
     assert len(trees[0]) == 6
+
+
+def test_names_are_utf_8_in_any_locale(artifacts: Artifacts, tmp_path: Path) -> None:
+    """Of files, of links and their texts, and of empty directories, with a locale whose encoding is another."""
+    locale = tmp_path / "locales/fr_FR.ISO-8859-1"
+    locale.parent.mkdir()
+    if localedef := shutil.which("localedef"):
+        subprocess.run([localedef, "--no-archive", "-i", "fr_FR", "-f", "ISO-8859-1", locale], check=False)
+    environment = {"LOCPATH": str(locale.parent), "LC_ALL": locale.name}
+    ask = [sys.executable, "-c", "import sys; print(sys.getfilesystemencoding())"]
+    encoding = subprocess.run(ask, env=environment, capture_output=True, text=True, check=True).stdout
+    if encoding.strip().lower() != "iso8859-1":
+        pytest.skip("needs localedef with fr_FR and ISO-8859-1; Debian has them in `locales`")
+    stage = artifacts.add("a_lib_generic", {"données": "x"})
+    (stage / "vidé").mkdir()
+    (stage / "lié").symlink_to("données")
+    arguments = [f"--artifacts={artifacts.root}", "--repository=r", f"--output={artifacts.output}"]
+    subprocess.run(as_fetched("tools.catalog.catalog", *arguments), env=environment, check=True)
+    entries = artifacts.entries("a_lib_generic")
+    assert (set(entries), entries["lié"]["target"]) == ({"données", "lié", "vidé"}, "données")
+
+    (artifacts.root / "é_lib_generic.tar.gz").touch()
+    command = as_fetched("tools.catalog.list_archives", f"--artifacts={artifacts.root}")
+    listed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout.decode()
+    assert list(json.loads(listed)) == ["é_lib_generic.tar.gz"]
 
 
 def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> None:
