@@ -108,11 +108,11 @@ class CatalogTest(unittest.TestCase):
         return (WORKSPACE / wheel[0]).read_bytes()
 
     def replace_by_archive(self, artifact: str, suffix: str) -> Path:
-        """Put an archive in the place of an artifact's folder; returns its path."""
+        """Put an archive in the place of an artifact's folder, made with a umask of 077; returns its path."""
         folder = self.directory / artifact
         members = []
         for path in [folder / "artifact_manifest.txt", *sorted((folder / "core").rglob("*"))]:
-            name, mode = str(path.relative_to(folder)), path.lstat().st_mode & 0o7777
+            name, mode = str(path.relative_to(folder)), path.lstat().st_mode & 0o700
             if path.is_symlink():
                 members.append(link(name, str(path.readlink())))
             elif path.is_dir():
@@ -137,7 +137,7 @@ class CatalogTest(unittest.TestCase):
     def test_archives_give_the_same_wheel_as_folders(self) -> None:
         """Alone, and beside a folder, of each kind; modes and links and all."""
         other = self.second_artifact()
-        (self.stage / "lib/data").chmod(0o640)
+        (self.stage / "lib/data").chmod(0o664)
         expected = self.built()
         for suffix in (".tar.gz", ".tar.xz", ".tar.zst"):
             archive = self.replace_by_archive(other, suffix)
@@ -159,8 +159,8 @@ class CatalogTest(unittest.TestCase):
         first = unpacked.stat()
         assert not list(external.glob("*rocm_artifacts_directory.blas_lib_gfx942"))
         other = self.second_artifact()
-        (self.directory / other / "core/clr/stage/bin/tool").chmod(0o700)
-        assert self.plan()["bin/tool"]["mode"] == "0700"
+        (self.directory / other / "core/clr/stage/bin/tool").chmod(0o600)
+        assert self.plan()["bin/tool"]["mode"] == "0644"
         assert (unpacked.stat().st_ino, unpacked.stat().st_ctime_ns) == (first.st_ino, first.st_ctime_ns)
 
         plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data", b"#!/bin/sh\n", 0o755)])

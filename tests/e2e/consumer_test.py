@@ -219,6 +219,18 @@ class ConsumerTest(unittest.TestCase):
         assert {name for name in before if after[name] != before[name]} == {devel}
         assert in_archive(after[devel]) == in_archive(before[devel])
 
+    def test_a_fingerprint_of_another_directory(self) -> None:
+        """Whoever set it, of whatever: a directory that it does not name is watched."""
+        directory = lay_out(self.holder / "watched", self.workspace.directory)
+        other = f"--repo_env=ROCM_ARTIFACTS_FINGERPRINT={'0' * 64} /elsewhere\n{'1' * 64} {directory}/below"
+        options = (other, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
+        self.addCleanup(self.build, DIST)
+        built(self.build("//wheels:core", options=options))
+        (directory / "runtime_lib_generic/runtime/lib64/added.txt").write_text("new")
+        built(self.build("//wheels:core", options=options))
+        (listing,) = (self.holder / "output_base/external").glob("*acme_artifacts_directory/BUILD.bazel")
+        assert "/runtime/lib64/added.txt" in listing.read_text()
+
     def test_a_changed_program_of_the_rules(self) -> None:
         """A newer version of the rules catalogs a directory anew, also where asking for a path does not watch it."""
         directory = lay_out(self.holder / "catalogued", self.workspace.directory)

@@ -207,6 +207,24 @@ def test_fifo(bad: BadInput) -> None:
     assert bad.error() == expected
 
 
+@pytest.mark.parametrize("mode", [0o4755, 0o2644, 0o6711])
+def test_files_that_run_as_another_user(bad: BadInput, mode: int) -> None:
+    (bad.stage / "tool").touch()
+    (bad.stage / "tool").chmod(mode)
+    assert bad.error() == (
+        f"{bad.stage}/tool: runs as another user (mode {mode:04o}), which no package may bring; remove those bits: "
+        "chmod u-s,g-s"
+    )
+
+
+@pytest.mark.parametrize("mode", [0, 0o200, 0o111])
+def test_a_file_that_nobody_may_read(bad: BadInput, mode: int) -> None:
+    """Not even root: it may, but not where it is another user, as in a sandbox."""
+    (bad.stage / "secret").touch()
+    (bad.stage / "secret").chmod(mode)
+    assert bad.error() == f"{bad.stage}/secret: cannot be read (mode {mode:04o}); make it readable: chmod a+r"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -1,7 +1,10 @@
 """Tests of the catalog: what it makes of an artifacts directory, and what it says when that cannot be used."""
 
+import ast
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,16 +13,22 @@ from typing import Any
 
 import pytest
 
-from tools.catalog import catalog, list_archives, scan
+from tools.catalog import catalog, list_archives, one_archive, scan
 from tools.catalog.catalog import main
-from tools.catalog.names import escape
+from tools.catalog.names import PART_MAX, escape
+from tools.catalog.planted import directory, file, manifest, plant
 
 ROOT = Path(catalog.__file__).parents[2]
-#: As `rules/private/repositories/run_program.bzl` has it: no search path but the module's own.
-BOOTSTRAP = (
-    "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); "
-    "sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
-)
+RUN_PROGRAM = (ROOT / "rules/private/repositories/run_program.bzl").read_text(encoding="utf-8")
+
+
+def as_fetched(module: str, *arguments: str) -> list[str]:
+    """Return the command with which a repository rule runs a program: its options are read in the rule's source."""
+    options, isolated, bootstrap = (
+        ast.literal_eval(value)
+        for value in re.findall(r"^(?:_UTF8|_ISOLATED|_BOOTSTRAP) = (.+)$", RUN_PROGRAM, re.MULTILINE)
+    )
+    return [sys.executable, *options, *isolated, bootstrap, str(ROOT), module, *arguments]
 
 
 class Artifacts:
@@ -116,8 +125,35 @@ def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
 
 def test_escaped_names_can_be_told_apart() -> None:
     names = ["a:b", "a%3Ab", "a%253Ab", "BUILD", "BUILD%", "BUILD%25", "x/BUILD/y", "x/BUILD%/y", "a=b", "a\\b"]
+    names += ["n" * length for length in range(PART_MAX - 5, 255)]
+    names += [":" * count + "n" * (254 - count) for count in range(1, 255)]
     assert len({escape(name) for name in names}) == len(names)
     assert escape("lib/libx.so.1") == "lib/libx.so.1"
+    assert escape("n" * PART_MAX) == "n" * PART_MAX
+
+
+@pytest.mark.parametrize("size", [1, 10], ids=["small", "big"])
+@pytest.mark.parametrize(
+    "name", ["n" * 255, ":" * 255, "é" * 127, "n" * 250 + ":.so", "BUILD.bazel" + "n" * 244], ids=lambda name: name[:3]
+)
+def test_names_as_long_as_a_file_system_takes(
+    artifacts: Artifacts, name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where manifests and outputs, with something behind the name, and escapes make them longer."""
+    monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
+    paths = {f"{name}/{name}": "0" * size, name[:-1]: "1" * size, name[:-1] + "x": "2" * size}
+    artifacts.add("a_lib_generic", paths)
+    assert artifacts.scan() == 0
+    entries = artifacts.entries("a_lib_generic")
+    assert set(entries) == {*paths, name}
+    labels = {path: entries[path]["file"].removeprefix("../_main~rocm~a/") for path in paths}
+    assert len(set(labels.values())) == len(paths)
+    for path, label in labels.items():
+        assert (artifacts.output / label).read_text() == paths[path]
+        assert max(len(part.encode()) for part in label.split("/")) <= PART_MAX
+    (call,) = artifacts.load("BUILD.bazel")["calls"]
+    assert sorted(call["srcs"] + call["big_srcs"]) == sorted(labels.values())
+    assert all((artifacts.output / unit).is_file() for unit in [*call["big_manifests"], call["small_manifest"]])
 
 
 def test_a_link_for_each_directory_not_for_each_file(artifacts: Artifacts) -> None:
@@ -138,15 +174,26 @@ def test_a_link_for_each_directory_not_for_each_file(artifacts: Artifacts) -> No
     }
 
 
-def test_a_base_directory_in_another_one(artifacts: Artifacts) -> None:
-    stage = artifacts.add("a_lib_generic", {"lib/a.so": "", "more/b": ""}, bases="stage\nstage/more\n")
+def test_a_base_directory_in_another_one(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files are in both: at two paths, under one label, of which Bazel takes none twice."""
+    monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
+    files = {"lib/a.so": "", "more/b": "", "more/big": "0123456789"}
+    stage = artifacts.add("a_lib_generic", files, bases="stage\nstage/more\n")
     before = sorted(stage.rglob("*"))
     assert artifacts.scan() == 0
     assert (artifacts.output / "files/a_lib_generic/stage").readlink() == stage
     assert sorted(stage.rglob("*")) == before
+    (call,) = artifacts.load("BUILD.bazel")["calls"]
+    label = "files/a_lib_generic/stage/"
+    assert call["srcs"] == [label + "lib/a.so", label + "more/b"]
+    assert call["big_srcs"] == [label + "more/big"]
+    entries = artifacts.entries("a_lib_generic")
+    assert set(entries) == {"lib", "lib/a.so", "more", "more/b", "more/big", "b", "big"}
+    for path in ("b", "big"):
+        assert entries[path]["file"] == entries[f"more/{path}"]["file"]
 
 
-def test_modes_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
+def test_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
     stage = artifacts.add("a_run_generic", {"bin/tool": "", "share/read-only": ""})
     (stage / "bin/tool").chmod(0o755)
     (stage / "share/read-only").chmod(0o444)
@@ -174,9 +221,9 @@ def test_modes_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
         "mode": "0755",
         "file": "../_main~rocm~a/files/a_run_generic/stage/bin/tool",
     }
-    assert entries["share/read-only"]["mode"] == "0444"
-    assert entries["empty"] == {"base": "stage", "path": "empty", "kind": "directory", "mode": "0700"}
-    assert entries["share"]["mode"] == "0555"
+    assert entries["share/read-only"]["mode"] == "0644"
+    assert entries["empty"] == {"base": "stage", "path": "empty", "kind": "directory", "mode": "0755"}
+    assert entries["share"]["mode"] == "0755"
     assert entries["llvm"] == {"base": "stage", "path": "llvm", "kind": "link", "target": "./lib/llvm/"}
     assert {path: entry["target"] for path, entry in entries.items() if entry["kind"] == "link"} == {
         "bin/other": "tool",
@@ -186,6 +233,36 @@ def test_modes_links_and_directories_are_recorded(artifacts: Artifacts) -> None:
     }
     watched = (artifacts.output / "directories.txt").read_text().splitlines()
     assert watched == [str(stage), str(stage / "bin"), str(stage / "empty"), str(stage / "share")]
+
+
+MODES = {
+    "0644": [0o644, 0o600, 0o660, 0o664, 0o666, 0o444, 0o654, 0o1644],
+    "0755": [0o755, 0o700, 0o775, 0o777, 0o555, 0o744, 0o500],
+}
+
+
+@pytest.mark.parametrize("suffix", ["", ".tar.gz"])
+def test_modes_say_what_is_executable_and_nothing_else(artifacts: Artifacts, suffix: str, tmp_path: Path) -> None:
+    """Not the umask of whoever unpacked the artifact; the same of a folder and of an archive."""
+    modes = {f"{mode:04o}": mode for modes in MODES.values() for mode in modes}
+    if suffix:
+        members = [
+            manifest(),
+            directory("stage/d", 0o2770),
+            *(file(f"stage/{name}", b"", modes[name]) for name in modes),
+        ]
+        archive = plant(tmp_path / f"a_lib_generic{suffix}", members)
+        command = [f"--archive={archive}", "--artifact=a_lib_generic", "--repository=r", f"--output={artifacts.output}"]
+        assert one_archive.main(command) == 0
+    else:
+        stage = artifacts.add("a_lib_generic", dict.fromkeys(modes, ""))
+        for name, mode in modes.items():
+            (stage / name).chmod(mode)
+        (stage / "d").mkdir()
+        (stage / "d").chmod(0o2770)
+        assert artifacts.scan() == 0
+    found = {path: entry["mode"] for path, entry in artifacts.entries("a_lib_generic").items()}
+    assert found == {f"{mode:04o}": to for to, modes in MODES.items() for mode in modes} | {"d": "0755"}
 
 
 def test_base_directories_that_are_not_there_are_empty(artifacts: Artifacts) -> None:
@@ -218,9 +295,9 @@ def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: p
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
     assert [label.rpartition("/")[2] for label in call["srcs"]] == ["nine"]
-    for manifest, label in zip(call["big_manifests"], call["big_srcs"], strict=True):
+    for unit, label in zip(call["big_manifests"], call["big_srcs"], strict=True):
         name = label.rpartition("/")[2]
-        (entry,) = artifacts.entries(manifest.removeprefix("manifests/").removesuffix(".json")).values()
+        (entry,) = artifacts.entries(unit.removeprefix("manifests/").removesuffix(".json")).values()
         assert sorted(entry) == ["base", "file", "kind", "path"], (
             "neither mode nor neighbours: they would repack the file"
         )
@@ -325,24 +402,39 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
     trees = []
     for name in ("one", "two"):
         output = tmp_path / name
-        command = [
-            sys.executable,
-            "-I",
-            "-B",
-            "-c",
-            BOOTSTRAP,
-            str(ROOT),
-            "tools.catalog.catalog",
-            f"--artifacts={artifacts.root}",
-            "--repository=r",
-            f"--output={output}",
-        ]
+        arguments = [f"--artifacts={artifacts.root}", "--repository=r", f"--output={output}"]
+        command = as_fetched("tools.catalog.catalog", *arguments)
         output.mkdir()
         # An environment without a locale: the names are UTF-8 all the same.
         subprocess.run(command, check=True, env={})
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
     assert len(trees[0]) == 6
+
+
+def test_names_are_utf_8_in_any_locale(artifacts: Artifacts, tmp_path: Path) -> None:
+    """Of files, of links and their texts, and of empty directories, with a locale whose encoding is another."""
+    locale = tmp_path / "locales/fr_FR.ISO-8859-1"
+    locale.parent.mkdir()
+    if localedef := shutil.which("localedef"):
+        subprocess.run([localedef, "--no-archive", "-i", "fr_FR", "-f", "ISO-8859-1", locale], check=False)
+    environment = {"LOCPATH": str(locale.parent), "LC_ALL": locale.name}
+    ask = [sys.executable, "-c", "import sys; print(sys.getfilesystemencoding())"]
+    encoding = subprocess.run(ask, env=environment, capture_output=True, text=True, check=True).stdout
+    if encoding.strip().lower() != "iso8859-1":
+        pytest.skip("needs localedef with fr_FR and ISO-8859-1; Debian has them in `locales`")
+    stage = artifacts.add("a_lib_generic", {"données": "x"})
+    (stage / "vidé").mkdir()
+    (stage / "lié").symlink_to("données")
+    arguments = [f"--artifacts={artifacts.root}", "--repository=r", f"--output={artifacts.output}"]
+    subprocess.run(as_fetched("tools.catalog.catalog", *arguments), env=environment, check=True)
+    entries = artifacts.entries("a_lib_generic")
+    assert (set(entries), entries["lié"]["target"]) == ({"données", "lié", "vidé"}, "données")
+
+    (artifacts.root / "é_lib_generic.tar.gz").touch()
+    command = as_fetched("tools.catalog.list_archives", f"--artifacts={artifacts.root}")
+    listed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout.decode()
+    assert list(json.loads(listed)) == ["é_lib_generic.tar.gz"]
 
 
 def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> None:

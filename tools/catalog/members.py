@@ -4,7 +4,6 @@ Every path is known before it is written, and no member may lie below one that i
 unpacked is ever reached through a link, and what is written lies below the directory that it is unpacked to.
 """
 
-import stat
 import tarfile
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -12,6 +11,7 @@ from enum import Enum, auto
 from tools.catalog.archive import Limits
 from tools.catalog.errors import CatalogError
 from tools.catalog.names import check_link, check_name
+from tools.catalog.scan import normal_mode
 
 
 class Kind(Enum):
@@ -29,7 +29,8 @@ class Member:
 
     path: str
     kind: Kind
-    mode: int
+    #: Permission bits of a file.
+    mode: int = 0
     #: Bytes of a file.
     size: int = 0
     #: Text of a link; of a hard link the path of the member whose content it has.
@@ -99,15 +100,10 @@ class Members:
             if self._kinds.get(path) not in (Kind.DIRECTORY, None):
                 raise CatalogError("is a link" if self._kinds[path] is Kind.LINK else "is a file")
             if path not in self._kinds:
-                self._place(Member(path, Kind.DIRECTORY, 0))
-                self._kinds[path] = None
+                self._place(Member(path, Kind.DIRECTORY))
         except CatalogError as error:
             raise CatalogError(f"{self._archive}: base directory {base!r}: {error}; fetch it anew") from None
         return path
-
-    def implied_directories(self) -> list[str]:
-        """Return the directories that are no members, but that members lie in."""
-        return sorted(path for path, kind in self._kinds.items() if kind is None)
 
     def check_links(self, bases: list[str]) -> None:
         """Refuse links that lead out of their base directory, by their text, or out of the folder; CatalogError."""
@@ -134,16 +130,14 @@ class Members:
             )
 
     def _member(self, info: tarfile.TarInfo, path: str) -> Member:
-        mode = stat.S_IMODE(info.mode)
         if info.isdir():
-            return Member(path, Kind.DIRECTORY, mode)
+            return Member(path, Kind.DIRECTORY)
         if info.issym():
             check_name(info.linkname, "the link's text")
-            return Member(path, Kind.LINK, mode, target=info.linkname)
-        if mode & (stat.S_ISUID | stat.S_ISGID):
-            raise CatalogError(f"runs as another user (mode {mode:04o}), which no package may bring")
+            return Member(path, Kind.LINK, target=info.linkname)
+        mode = normal_mode(info.mode)
         if info.islnk():
-            return Member(path, Kind.HARD_LINK, mode, target=self._hard_link_target(info.linkname))
+            return Member(path, Kind.HARD_LINK, target=self._hard_link_target(info.linkname))
         if info.issparse():
             raise CatalogError("a sparse file; expected a plain one. Pack it without --sparse")
         if info.isreg() and info.size >= 0:

@@ -1,5 +1,6 @@
 """Names: of artifacts, of files as labels can hold them, and those that are refused because nothing downstream can."""
 
+import hashlib
 import posixpath
 import re
 import unicodedata
@@ -15,6 +16,9 @@ ARCHIVES = (".tar.zst", ".tar.xz", ".tar.gz")
 MANIFEST_NAME = "artifact_manifest.txt"
 #: Names that would make a directory a Bazel package or stop Bazel's globbing.
 RESERVED_NAMES = frozenset({"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "REPO.bazel"})
+#: Bytes that a part of an escaped path has at most. File systems take 255 (NAME_MAX); manifests and outputs of actions
+#: are named by it, too, with something behind it.
+PART_MAX = 200
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,21 @@ def archive_suffix(file_name: str) -> str:
 
 
 def escape(path: str) -> str:
-    r"""Return a path that a Bazel label can hold and from which `path` can be read.
+    r"""Return a path that a Bazel label can hold, another one for each path.
 
-    `%`, `=`, `:`, `\` and control characters become `%XX`; a reserved name gets a final `%`.
+    `%`, `=`, `:`, `\` and control characters become `%XX`; a reserved name gets a final `%`. Of a part that is longer
+    than `PART_MAX` then, the beginning is left, with `%-` and 32 hex digits of the part's SHA-256 behind it.
     """
-    escaped = re.sub(r"[%=:\\\x00-\x1f\x7f]", lambda match: f"%{ord(match.group()):02X}", path)
-    return "/".join(part + "%" if part in RESERVED_NAMES else part for part in escaped.split("/"))
+    return "/".join(map(_escaped_part, path.split("/")))
+
+
+def _escaped_part(part: str) -> str:
+    escaped = re.sub(r"[%=:\\\x00-\x1f\x7f]", lambda match: f"%{ord(match.group()):02X}", part)
+    escaped += "%" if part in RESERVED_NAMES else ""
+    if len(encoded := escaped.encode("utf-8", "surrogateescape")) <= PART_MAX:
+        return escaped
+    end = f"%-{hashlib.sha256(encoded).hexdigest()[:32]}"
+    return encoded[: PART_MAX - len(end)].decode("utf-8", "ignore") + end
 
 
 def check_name(path: str, where: Path | str) -> None:

@@ -46,7 +46,7 @@ def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
             "manifest": f"manifests/{artifact.name.label_name}.json",
             "small_cores": cores(artifact.small_size),
             "small_manifest": artifact.unit_manifest(None),
-            "srcs": artifact.small,
+            "srcs": list(artifact.small),
             "target": artifact.name.target,
         }
         body = "".join(f"    {key} = {literal(value)},\n" for key, value in attributes.items())

@@ -10,6 +10,11 @@ from pathlib import Path
 from tools.catalog.errors import CatalogError
 from tools.catalog.names import MANIFEST_NAME, ArtifactName, check_link, check_name, escape
 
+#: The modes that manifests have: of directories and of files that the owner may execute, and of all others. What else a
+#: mode says is the umask of whoever unpacked the artifact, and is not packaged.
+EXECUTABLE = 0o755
+PLAIN = 0o644
+
 #: Files of at least this many bytes get inspect and pack actions of their own.
 BIG_FILE_BYTES = 32 << 20
 #: A unit gets another core for each so many bytes, which one deflates in about a second.
@@ -24,7 +29,8 @@ class Artifact:
     folder: Path
     name: ArtifactName
     entries: list[dict[str, str]] = field(default_factory=list)
-    small: list[str] = field(default_factory=list)
+    #: Labels of the small files: keys of a dictionary, which has each once, in the order found.
+    small: dict[str, None] = field(default_factory=dict)
     #: Bytes of all small files together.
     small_size: int = 0
     #: Label of each big file -> how many cores packing it can use.
@@ -42,6 +48,16 @@ def cores(size: int) -> int:
     """Return how many cores packing `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
     wanted = min(max(1, size // BYTES_PER_CORE), CORES_MAX)
     return 1 << (wanted.bit_length() - 1)
+
+
+def normal_mode(mode: int) -> int:
+    """Return the mode that a file with these permission bits has in every package: `EXECUTABLE` or `PLAIN`.
+
+    Raises CatalogError for a set-user-ID or set-group-ID file.
+    """
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise CatalogError(f"runs as another user (mode {stat.S_IMODE(mode):04o}), which no package may bring")
+    return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
 
 
 def read_text(path: Path, where: str = "") -> str:
@@ -142,15 +158,29 @@ def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: s
         target = os.readlink(found.path)  # noqa: PTH115 - Path would not keep the text as it is
         check_link(path, target, root)
         return entry | {"kind": "link", "target": target}
-    mode = f"{stat.S_IMODE(status.st_mode):04o}"
     if stat.S_ISDIR(status.st_mode):
-        return entry | {"kind": "directory", "mode": mode}
+        return entry | {"kind": "directory", "mode": f"{EXECUTABLE:04o}"}
     if not stat.S_ISREG(status.st_mode):
         raise CatalogError(f"{found.path}: neither a file, a directory nor a link; remove it from the artifact")
+    mode = _checked_mode(found.path, status.st_mode)
     label = escape(f"files/{artifact.name}/{base}/{path}")
     if status.st_size >= BIG_FILE_BYTES:
         artifact.big[label] = cores(status.st_size)
-    else:
-        artifact.small.append(label)
+    elif label not in artifact.small:  # A base directory may lie in another one: then both have the file.
+        artifact.small[label] = None
         artifact.small_size += status.st_size
-    return entry | {"kind": "file", "mode": mode, "file": f"../{repository}/{label}"}
+    return entry | {"kind": "file", "mode": f"{mode:04o}", "file": f"../{repository}/{label}"}
+
+
+def _checked_mode(path: str, mode: int) -> int:
+    """Return the mode that a file gets; raises CatalogError for one that no package may bring, or that cannot be read.
+
+    root can read everything, but the actions that it runs in a sandbox cannot: what nobody may read is refused, too.
+    """
+    readable_by_all = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+    if mode & readable_by_all != readable_by_all and not (mode & readable_by_all and os.access(path, os.R_OK)):
+        raise CatalogError(f"{path}: cannot be read (mode {stat.S_IMODE(mode):04o}); make it readable: chmod a+r")
+    try:
+        return normal_mode(mode)
+    except CatalogError as error:
+        raise CatalogError(f"{path}: {error}; remove those bits: chmod u-s,g-s") from None

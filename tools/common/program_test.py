@@ -1,5 +1,6 @@
 """Tests of how tools begin and end."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,23 @@ def test_a_tool_error_is_one_message_that_names_the_target(capsys: pytest.Captur
 
     assert report_errors("//a:b", work) == 1
     assert capsys.readouterr() == ("", "ERROR: //a:b: x: expected y. Do z\n")
+
+
+def test_a_file_that_may_not_be_read_is_named_as_its_owner_knows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Actions see links; and who runs them may not be who owns the files."""
+    (tmp_path / "file").touch()
+    (tmp_path / "input").symlink_to("file")
+
+    def work() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "input"))
+
+    assert report_errors("//a:b", work) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //a:b: {tmp_path}/file: Permission denied. Actions may run as another user than Bazel does: make the "
+        "file readable for all, and its directories passable (chmod a+r, a+x)\n"
+    )
 
 
 def test_a_defect_keeps_its_traceback() -> None:

@@ -10,7 +10,6 @@ each artifact is made from. It stands on the standard library, because it runs b
 """
 
 import argparse
-import os
 import shutil
 import sys
 from dataclasses import asdict
@@ -64,7 +63,6 @@ def download(directory: Path) -> None:
 
 def lay_out(directory: Path) -> None:
     """Make the artifacts, removing each package once it is unpacked."""
-    os.umask(0o022)  # modes of directories are part of what is packaged
     resolved = read_document(str(directory / "resolved.json"))
     unpacking = Unpacking(directory / "artifacts")
     for package in resolved["packages"]:

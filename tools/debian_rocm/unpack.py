@@ -98,7 +98,7 @@ class Unpacking:
             else:
                 with place.open("xb") as output, extracted(archive, member) as content:
                     shutil.copyfileobj(content, output, 1 << 20)
-            place.chmod(member.mode & 0o777)
+            place.chmod(member.mode)  # Which the catalog normalises, or refuses.
         else:
             raise ToolError(f"{package}: {path} is neither a file, a directory nor a link; expected nothing else")
         self._files[path] = (new, place)

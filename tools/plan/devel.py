@@ -9,7 +9,7 @@ import posixpath
 from dataclasses import replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Treatment
+from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Treatment, is_executable
 from tools.plan.prefix import Prefix
 from tools.plan.runtime import left_out, with_rpath
 
@@ -25,7 +25,7 @@ def _entry(found: Found, treatment: Treatment, reason: str, target: str | None =
     )
 
 
-def _owned(found: Found, plan: Plan, owned: Entry) -> Entry | None:
+def _owned(found: Found, definition: Definition, plan: Plan, owned: Entry) -> Entry | None:
     """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
     if owned.treatment in OTHER_NAMES and found.kind is Kind.FILE:
         return _entry(found, Treatment.LINK_TO, f"alias of the library's SONAME, {owned.target}", owned.target)
@@ -36,6 +36,10 @@ def _owned(found: Found, plan: Plan, owned: Entry) -> Entry | None:
         return _entry(
             found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked"
         )
+    if found.kind is Kind.FILE and found.facts and is_executable(found.mode) and not is_executable(owned.mode):
+        # Only artifacts of this package say that it is to be run: a link to that file could not be.
+        reason = f"package {plan.package} has it, but not as an executable"
+        return with_rpath(_entry(found, Treatment.KEEP, reason), found.facts, definition)
     return _entry(found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path))
 
 
@@ -87,6 +91,6 @@ def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list
         if path in for_targets and path not in owners:
             entries.append(_entry(found, Treatment.DROP, "for a GPU target that no package is for"))
             continue
-        entry = _owned(found, *owners[path]) if path in owners else None
+        entry = _owned(found, definition, *owners[path]) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))
     return [replace(entry, type=None) if entry.treatment is Treatment.LINK_TO else entry for entry in entries]

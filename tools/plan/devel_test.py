@@ -72,6 +72,15 @@ def test_own_files_and_directories_are_kept_with_their_modes() -> None:
     assert planned["lib/libdev.so"].rpath == ("$ORIGIN",)
 
 
+def test_what_is_executable_only_here_is_held_here() -> None:
+    """A link to the runtime package's file could not be run."""
+    core = plan(CORE, file("bin/a", "script"), file("bin/b", "script", "0755"))
+    planned = entries(file("bin/a", "script", "0755"), file("bin/b", "script"), builds_on=(core,))
+    assert outcome(planned["bin/a"]) == (Treatment.KEEP, "package core has it, but not as an executable", None)
+    assert planned["bin/a"].mode == "0755"
+    assert outcome(planned["bin/b"]) == (Treatment.LINK_TO, "package core has it", "../../_core/bin/b")
+
+
 def test_what_a_runtime_package_drops_is_here() -> None:
     core = plan(replace(CORE, exclude=("**/cmake/**",)), file("lib/cmake/a.cmake"))
     planned = entries(file("lib/cmake/a.cmake"), builds_on=(core,))

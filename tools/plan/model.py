@@ -5,6 +5,7 @@ prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{pa
 """
 
 import enum
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,11 @@ PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Tre
 LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
+
+
+def is_executable(mode: str) -> bool:
+    """Whether permission bits, octal, let the owner execute a file."""
+    return bool(int(mode, 8) & stat.S_IXUSR)
 
 
 def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """The merged install prefix: all artifacts of a package laid over each other, and its links resolved."""
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan
+from tools.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan, is_executable
 
 #: As many links as the kernel follows before it says ELOOP.
 MAX_LINKS = 40
@@ -52,6 +52,8 @@ def _same(first: Found, other: Found) -> bool:
 def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, str]]]:
     """Lays artifacts over each other; the first in sorted order wins where they agree.
 
+    A file that one of them has as an executable is one: it is there to be run.
+
     Returns the entries by path, and the pairs of sources whose contents must be proven
     equal (that is `link`'s part: only pack reads contents). Raises ToolError where two
     artifacts plainly differ.
@@ -70,6 +72,8 @@ def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, 
                 )
             if found.kind is Kind.FILE:
                 equal.append((first.source, found.source))
+                if is_executable(found.mode) and not is_executable(first.mode):
+                    merged[found.path] = replace(first, mode=found.mode)
     _check_parents(merged)
     return merged, equal
 

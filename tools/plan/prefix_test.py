@@ -5,6 +5,7 @@ import pytest
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.prefix import MAX_LINKS, Prefix, merge
+from tools.plan.tool import make_plan
 from tools.testing.artifacts import artifact, directory, file, library, link, plan
 
 CORE = Definition("core", "runtime", "_core")
@@ -120,6 +121,20 @@ def test_artifacts_that_differ_are_both_named(first: Found, second: Found, descr
 def test_directories_may_have_different_modes() -> None:
     merged, equal = merge([artifact("a_lib_x", directory("d", "0755")), artifact("b_lib_x", directory("d", "0700"))])
     assert (merged["d"].mode, equal) == ("0755", [])
+
+
+@pytest.mark.parametrize("modes", [("0644", "0755", "0644"), ("0755", "0644", "0644"), ("0644", "0644", "0755")])
+def test_a_file_is_executable_if_one_artifact_says_so(modes: tuple[str, str, str]) -> None:
+    """Whichever comes first; a link to it then is a launcher, not a copy that nobody can run."""
+    tools = [artifact(f"{n}_run_x", file("bin/tool", "script", mode)) for n, mode in enumerate(modes)]
+    merged, equal = merge(tools)
+    assert (merged["bin/tool"].source, merged["bin/tool"].mode) == ("0_run_x/stage/bin/tool", "0755")
+    assert equal == [("0_run_x/stage/bin/tool", f"{n}_run_x/stage/bin/tool") for n in (1, 2)]
+    planned = make_plan(CORE, [*tools, artifact("a_run_x", link("bin/link", "tool"))], [])
+    assert [(entry.path, entry.treatment, entry.mode) for entry in planned.entries] == [
+        ("bin/link", Treatment.LAUNCHER, "0755"),
+        ("bin/tool", Treatment.KEEP, "0755"),
+    ]
 
 
 @pytest.mark.parametrize("above", [file("llvm"), link("llvm", "lib/llvm")])

@@ -3,11 +3,12 @@
 An extension cannot watch paths outside the workspace, so for folders it only declares a constant repository; the rule
 behind that scans the directory. Contents are watched by Bazel itself, through the links that the repository holds. For
 names, modes and the texts of links, and for the sizes and times of archives, there is `ROCM_ARTIFACTS_FINGERPRINT`,
-which bazelw and tools/bazel set anew for each call. When it changes, the extension looks which archives there are.
+which bazelw and tools/bazel set anew for each call: lines `SHA-256 DIRECTORY`, one for each directory that a build may
+mean. When it changes, the extension looks which archives there are.
 
-Where nobody sets it, the rule watches the listings of directories: then modes and texts of links go unnoticed, an archive
-that is added or removed is an error until the server is restarted, and a directory that is removed makes Bazel (7.7 at
-least) speak of an inconsistent file system until `bazel clean --expunge`.
+A directory without a line is watched by the rule, by the listings of its directories: then modes and texts of links go
+unnoticed, an archive that is added or removed is an error until the server is restarted, and a directory that is removed
+makes Bazel (7.7 at least) speak of an inconsistent file system until `bazel clean --expunge`.
 """
 
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
@@ -25,6 +26,11 @@ DIST_TARGETS = []
 SPLIT = False
 '''
 
+def _has_fingerprint(ctx, directory):
+    """Returns whether ROCM_ARTIFACTS_FINGERPRINT changes with this directory: it may be of others alone."""
+    lines = ctx.getenv(FINGERPRINT, "").split("\n")
+    return bool([line for line in lines if line.partition(" ")[2] == directory])
+
 def directory_archives(mctx, name):
     """Declares a repository for each archive in the directory that the environment names, if it does.
 
@@ -36,7 +42,7 @@ def directory_archives(mctx, name):
         A dict from the file name of an archive to the name of its repository.
     """
     directory = mctx.getenv(DIRECTORY, "")
-    fingerprint = mctx.getenv(FINGERPRINT, "")
+    has_fingerprint = _has_fingerprint(mctx, directory)
     path = mctx.path(directory) if directory.startswith("/") else None
     if not path or not path.is_dir or not [child for child in path.readdir(watch = "no") if archive_suffix(child.basename)]:
         return {}
@@ -52,7 +58,7 @@ def directory_archives(mctx, name):
             name = repository,
             artifact = artifact,
             file = str(path.get_child(file_name)),
-            stamp = stamp if fingerprint else "",
+            stamp = stamp if has_fingerprint else "",
             suffix = suffix,
         )
         repositories[file_name] = repository
@@ -60,7 +66,6 @@ def directory_archives(mctx, name):
 
 def _artifacts_directory_impl(rctx):
     directory = rctx.getenv(DIRECTORY, "")
-    fingerprint = rctx.getenv(FINGERPRINT)
     if not directory:
         rctx.file("BUILD.bazel", "")
         rctx.file("artifacts.bzl", _EMPTY.format(DIRECTORY))
@@ -74,7 +79,7 @@ def _artifacts_directory_impl(rctx):
     run_program(rctx, "tools.catalog.catalog", arguments, rctx.attr._sources)
     for path in rctx.read("files_read.txt").splitlines():
         rctx.watch(path)
-    if not fingerprint:
+    if not _has_fingerprint(rctx, directory):
         for path in [directory] + rctx.read("directories.txt").splitlines():
             rctx.path(path).readdir(watch = "yes")
 

@@ -1,5 +1,7 @@
 """Fetches one hash-locked wheel or sdist with pip, from whatever index pip is set up for."""
 
+load(":run_program.bzl", "fetching_python")
+
 visibility(["//rules/private/repositories/..."])
 
 # pip asks the build backend of an sdist for its name before it keeps the file, and would make an environment for that.
@@ -16,15 +18,13 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 def _download(rctx, requirement, hashes, options, environment = {}):
     """Runs `pip download` into `.download` and returns the path of the one file that it left there."""
-    python = rctx.which("python3")
-    if not python:
-        fail("{}: fetching {} from the Python package index needs `python3` with pip on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(rctx.name, requirement))
+    python = fetching_python(rctx, "{}: fetching {} from the Python package index".format(rctx.name, requirement))
     rctx.file("requirements.txt", "{} {}\n".format(
         requirement,
         " ".join(["--hash=" + digest for digest in hashes]),
     ))
     rctx.report_progress("pip download " + requirement)
-    command = [python, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--disable-pip-version-check"]
+    command = python + ["-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--disable-pip-version-check"]
     result = rctx.execute(
         command + ["--dest=.download", "--requirement=requirements.txt"] + options,
         environment = environment,

@@ -1,7 +1,7 @@
-"""Runs the programs of `tools/` while repositories are fetched, by the machine's `python3`.
+"""Runs Python while repositories are fetched: the machine's `python3`.
 
-They need Python 3.11, the standard library, and nothing that is fetched. Each file that they are made of is watched:
-when one changes, what was fetched with it is fetched again.
+The programs of `tools/` need Python 3.11, the standard library, and nothing that is fetched. Each file that they are made
+of is watched: when one changes, what was fetched with it is fetched again.
 """
 
 visibility(["//rules/private/repositories/..."])
@@ -26,9 +26,29 @@ CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
     Label("//tools/gpus:table.py"),
 ]
 
+# All Python that fetches runs in UTF-8 mode (PEP 540): in a locale of another encoding, names of files would get into
+# manifests as what they are not.
+_UTF8 = ["-X", "utf8"]
+
 # Isolated Python has no search path but its own, so it is told where the module's sources begin.
+_ISOLATED = ["-I", "-B", "-c"]
 _BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
 _ANCHOR = Label("//tools/catalog:catalog.py")
+
+def fetching_python(ctx, purpose):
+    """Returns what every command begins with that runs Python while repositories are fetched.
+
+    Args:
+        ctx: a repository_ctx or module_ctx.
+        purpose: what needs Python, as the beginning of an error.
+
+    Returns:
+        list of the interpreter's path and its options.
+    """
+    python = ctx.which("python3")
+    if not python:
+        fail("{} needs `python3` (3.11 or newer, with pip) on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(purpose))
+    return [python] + _UTF8
 
 def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     """Runs `main` of a Python module below `tools/`; fails with what it says if it fails.
@@ -43,13 +63,11 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     Returns:
         What it printed to standard output.
     """
-    python = ctx.which("python3")
-    if not python:
-        fail("{} runs while repositories are fetched and needs `python3` (3.11 or newer) on PATH. Install it, or build with ./bazelw.".format(module))
+    python = fetching_python(ctx, module + " runs while repositories are fetched and")
     for source in sources:
         ctx.watch(ctx.path(source))  # From Bazel 8 on, path() alone does not.
     root = ctx.path(_ANCHOR).dirname.dirname.dirname
-    result = ctx.execute([python, "-I", "-B", "-c", _BOOTSTRAP, root, module] + arguments, timeout = timeout)
+    result = ctx.execute(python + _ISOLATED + [_BOOTSTRAP, root, module] + arguments, timeout = timeout)
     if result.return_code != 0:
         fail("\n" + (result.stderr.strip() or "{}: exit code {}".format(module, result.return_code)))
     return result.stdout
