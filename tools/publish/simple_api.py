@@ -132,6 +132,11 @@ def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
     # Some indexes send clients to another one for projects that they do not know.
     if answer.status == 404 or urlsplit(final).hostname != urlsplit(url).hostname:
         return {}
+    if answer.status in (401, 403):
+        raise ToolError(
+            f"{url}: status {answer.status}; expected to be let in, with UV_PUBLISH_TOKEN, or UV_PUBLISH_USERNAME and "
+            "UV_PUBLISH_PASSWORD, which the index is sent if --upload-url has its scheme, host and port"
+        )
     if answer.status != 200:
         raise ToolError(
             f"{url}: status {answer.status}; expected a project's page of the simple API; check --index-url"
