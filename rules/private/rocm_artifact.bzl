@@ -1,15 +1,12 @@
 """rocm_artifact: an artifact made of targets that are built in the workspace."""
 
+load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules"])
 
 _COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
-
-def _check_path(ctx, path, what):
-    if path.startswith("/") or ".." in path.split("/") or not path:
-        fail("{}: {} {}: expected a relative path without '..', as below the install prefix".format(ctx.label, what, repr(path)))
 
 def _check_link(ctx, path, target):
     parts = path.split("/")[:-1]
@@ -21,31 +18,31 @@ def _check_link(ctx, path, target):
         elif part != ".":
             parts.append(part)
 
-def _file_entries(ctx):
-    entries = []
-    for target, path in ctx.attr.srcs.items():
-        files = target[DefaultInfo].files.to_list()
-        if len(files) != 1 or files[0].is_directory:
-            fail("{}: {} gives {}; expected one regular file, to be placed at {}".format(ctx.label, target.label, files, path))
-        _check_path(ctx, path, "path")
-        mode = ctx.attr.modes.get(path, "0644")
-        entries.append({"base": ctx.attr.base_directory, "file": files[0].short_path, "kind": "file", "mode": mode, "path": path})
-    return entries
+def _places(ctx):
+    """Returns {path: what lies there}; fails where two things would."""
+    files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.srcs.items()]
+    links = [placed(path, None, "a link to " + target, "link") for path, target in ctx.attr.links.items()]
+    directories = [placed(path, None, "an empty directory", "directory", is_directory = True) for path in ctx.attr.directories]
+    return by_path(ctx.label, files + links + directories)
+
+def _entry(ctx, place):
+    if place.path in ctx.attr.links:
+        target = ctx.attr.links[place.path]
+        _check_link(ctx, place.path, target)
+        return {"base": ctx.attr.base_directory, "kind": "link", "path": place.path, "target": target}
+    if place.is_directory:
+        return {"base": ctx.attr.base_directory, "kind": "directory", "mode": "0755", "path": place.path}
+    mode = ctx.attr.modes.get(place.path, "0644")
+    return {"base": ctx.attr.base_directory, "file": place.file.short_path, "kind": "file", "mode": mode, "path": place.path}
 
 def _rocm_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
-    entries = _file_entries(ctx)
-    paths = {entry["path"]: True for entry in entries}
+    places = _places(ctx)
+    paths = [path for path, place in places.items() if place.file]
     for path in ctx.attr.modes:
         if path not in paths:
             fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
-    for path, target in ctx.attr.links.items():
-        _check_path(ctx, path, "link")
-        _check_link(ctx, path, target)
-        entries.append({"base": ctx.attr.base_directory, "kind": "link", "path": path, "target": target})
-    for path in ctx.attr.directories:
-        _check_path(ctx, path, "directory")
-        entries.append({"base": ctx.attr.base_directory, "kind": "directory", "mode": "0755", "path": path})
+    entries = [_entry(ctx, place) for place in places.values()]
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
     document = {"artifact": artifact, "entries": sorted(entries, key = lambda entry: entry["path"])}
     ctx.actions.write(manifest, json.encode_indent(document, indent = " ") + "\n")

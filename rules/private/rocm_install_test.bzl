@@ -13,7 +13,8 @@ def rocm_install_test(name, wheels, requirement, script = None, python = None, i
         name: name of the test.
         wheels: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
         requirement: what to install (PEP 508), one string or a list: `rocm[libraries]`.
-        script: Python file that the environment's interpreter runs; an exit code other than 0 is a failure.
+        script: Python file of which the environment's interpreter runs a copy, in a directory of its own, so that it
+            imports what was installed; an exit code other than 0 is a failure.
         python: interpreter of the environment, a path or a name on PATH; if None that of the Python toolchain.
         installer: `pip` (that of the toolchain's interpreter) or `uv`.
         env: variables for installer and script.

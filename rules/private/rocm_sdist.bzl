@@ -1,6 +1,6 @@
 """rocm_sdist: a source distribution of small files."""
 
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
@@ -12,11 +12,7 @@ def _rocm_sdist_impl(ctx):
     metadata = ctx.actions.declare_file(name + ".metadata")
     digest = ctx.actions.declare_file(name + ".digest.json")
     project = project_file(ctx)
-    files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
-    files |= {file.basename: file for file in ctx.files.license_files}
-    if ctx.attr.sources:
-        prefix = ctx.attr.sources.label.package + "/"
-        files |= {file.short_path.removeprefix("../").partition(prefix)[2]: file for file in ctx.files.sources}
+    files = small_files(ctx, others = source_files(ctx))
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
     args.add(sdist, format = "--sdist=%s")

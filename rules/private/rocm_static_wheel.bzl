@@ -1,23 +1,11 @@
 """rocm_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
-
-def _files(ctx):
-    """Returns {path in the wheel: File}; `{dist_info}` stands for the dist-info directory."""
-    files = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.files.items()}
-    files |= {"{dist_info}/licenses/" + file.basename: file for file in ctx.files.license_files}
-    if ctx.attr.sources:
-        prefix = "/".join([part for part in [ctx.attr.sources.label.package, ctx.attr.strip_prefix] if part]) + "/"
-        for file in ctx.files.sources:
-            _, found, path = file.short_path.removeprefix("../").partition(prefix)
-            if found:
-                files[path] = file
-    return files
 
 def _rocm_static_wheel_impl(ctx):
     version = version_of(ctx)
@@ -28,7 +16,7 @@ def _rocm_static_wheel_impl(ctx):
     metadata = ctx.actions.declare_file("static/{}.metadata".format(name))
     digest = ctx.actions.declare_file("static/{}.digest.json".format(name))
     project = project_file(ctx)
-    files = _files(ctx)
+    files = small_files(ctx, licenses = "{dist_info}/licenses/", others = source_files(ctx, ctx.attr.strip_prefix))
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
     for extra, requirements in sorted(ctx.attr.extras.items()):

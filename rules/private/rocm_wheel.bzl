@@ -3,7 +3,8 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "version_of")
+load("//rules/private/common:placed.bzl", "placed")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
@@ -12,15 +13,6 @@ visibility(["//rules"])
 
 # Threads that compress a tar.xz: as many as run_tool's `compresses_xz` provides for.
 _XZ_THREADS = 2
-
-def _small_files(ctx):
-    """Returns {path in the wheel: File}; `{dist_info}` stands for the dist-info directory."""
-    files = {}
-    for target, path in ctx.attr.files.items():
-        files[path] = target[DefaultInfo].files.to_list()[0]
-    for file in ctx.files.license_files:
-        files["{dist_info}/licenses/" + file.basename] = file
-    return files
 
 def _prove_platform_tag(ctx, package):
     """Declares the action that proves the platform tag; returns its report, of which link makes an input."""
@@ -100,7 +92,8 @@ def _rocm_wheel_impl(ctx):
     )
     project = project_file(ctx)
     sbom = _sbom(ctx, package, project)
-    files = _small_files(ctx) | {"{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution): sbom}
+    sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
+    files = small_files(ctx, licenses = "{dist_info}/licenses/", others = [placed(sbom_path, sbom, "the bill of materials")])
 
     # An input, though link does not read it: so no flag can have a wheel made whose tag is not proven.
     report = _prove_platform_tag(ctx, package)

@@ -47,16 +47,25 @@ def artifact_test_suite(name):
         target = "gfx942:xnack+",
     )
     _declares_test(name = name + "_declares_test", target_under_test = good)
+    both = "//tests/analysis:data.txt and {} are both placed at lib/x; expected one of them there. Give one another path"
     outside = "leads outside the artifact tree; expected a relative link that stays inside"
     cases = {
         "absolute_link": (dict(links = {"lib/x": "/etc/passwd"}), ["the link lib/x -> /etc/passwd", outside]),
         "absolute_path": (dict(srcs = {"data.txt": "/lib/x"}), ["path \"/lib/x\": expected a relative path without '..'"]),
+        "file_and_directory": (dict(srcs = {"data.txt": "lib/x"}, directories = ["lib/x"]), [both.format("an empty directory")]),
+        "file_and_link": (dict(srcs = {"data.txt": "lib/x"}, links = {"lib/x": "y"}), [both.format("a link to y")]),
+        "file_below_file": (
+            dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x/y"}),
+            ["//tests/analysis:data.txt is placed at lib/x, and //tests/analysis:description.md below it, at lib/x/y; expected a file or a directory"],
+        ),
         "link_outside": (dict(links = {"lib/x": "../../x"}), ["the link lib/x -> ../../x", outside]),
         "parent_path": (dict(srcs = {"data.txt": "lib/../../x"}), ["path \"lib/../../x\": expected a relative path without '..'"]),
-        "several_files": (dict(srcs = {":" + name + "_two_files": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
+        "path_not_normal": (dict(srcs = {"data.txt": "lib/./x"}), ["path \"lib/./x\": expected a relative path without '..', '.' or empty parts"]),
+        "several_files": (dict(srcs = {":" + name + "_several": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
+        "two_files": (dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x"}), [both.format("//tests/analysis:description.md")]),
         "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes name \"lib/x\", which is no path of this artifact"]),
     }
-    native.filegroup(name = name + "_two_files", srcs = ["BUILD.bazel", "data.txt"], tags = ["manual"])
+    native.filegroup(name = name + "_several", srcs = ["BUILD.bazel", "data.txt"], tags = ["manual"])
     tests = [name + "_declares_test"]
     for case, (attributes, messages) in cases.items():
         subject = _artifact(name = "{}_{}".format(name, case), **attributes)

@@ -5,7 +5,7 @@ load("//rules:artifact.bzl", "rocm_artifact")
 load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:package.bzl", "rocm_package")
 load("//rules:providers.bzl", "PackageInfo")
-load(":util.bzl", "actions_of", "assert_hermetic")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 
@@ -89,13 +89,17 @@ def package_test_suite(name):
         tags = ["manual"],
         tree = "_devel",
     )
+    rocm_artifact(name = name + "_again", srcs = {"description.md": "lib/other"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    rocm_package(name = name + "_alike", artifacts = [name + "_built", name + "_again"], package = "mini", tags = ["manual"], tree = "_mini")
     rocm_package(name = name + "_devel", **devel)
     rocm_package(name = name + "_repacking", repacked = [name + "_found"], **devel)
     _declares_test(name = name + "_declares_test", target_under_test = name + "_package")
     _provides_plan_test(name = name + "_provides_plan_test", target_under_test = name + "_package")
     _links_test(name = name + "_links_test", target_under_test = name + "_devel")
     _repacks_test(name = name + "_repacks_test", target_under_test = name + "_repacking")
+    both = "//tests/analysis:{}_built and //tests/analysis:{}_again are both mini_lib_generic; expected one of that name".format(name, name)
+    expect_failure(name + "_alike_test", name + "_alike", [both])
     native.test_suite(
         name = name,
-        tests = [name + "_" + test + "_test" for test in ["declares", "links", "provides_plan", "repacks"]],
+        tests = [name + "_" + test + "_test" for test in ["alike", "declares", "links", "provides_plan", "repacks"]],
     )

@@ -1,7 +1,8 @@
-"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report: names, providers, and errors."""
+"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report: names, providers, what lies where, and errors."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules:artifact.bzl", "rocm_artifact")
 load("//rules:index.bzl", "rocm_index")
@@ -37,6 +38,18 @@ def _wheel_impl(ctx):
     return analysistest.end(env)
 
 _wheel_test = analysistest.make(_wheel_impl)
+
+def _licenses_impl(ctx):
+    env = analysistest.begin(ctx)
+    (link,) = actions_of(env, ctx.attr.mnemonic)
+    project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
+    texts = ["LICENSE", "tests/analysis/licences/LICENSE", "data.txt"]
+    asserts.equals(env, texts, project["license_files"])
+    members = [argument.partition("=")[0] for argument in link.argv if "/licenses/" in argument.partition("=")[0]]
+    asserts.equals(env, sorted(["{dist_info}/licenses/" + text for text in texts]), members)
+    return analysistest.end(env)
+
+_licenses_test = analysistest.make(_licenses_impl, attrs = {"mnemonic": attr.string(doc = "That of the action that packs them.")})
 
 def _sdist_impl(ctx):
     env = analysistest.begin(ctx)
@@ -93,6 +106,50 @@ def _project(name, version):
         version = version,
     )
 
+def _placed_tests(name):
+    """Declares tests of what lies where: nothing is lost of two files for one path, or of a target that has several.
+
+    Args:
+        name: what their names begin with.
+
+    Returns:
+        list of their names.
+    """
+    wheel_attributes = dict(package = name + "_package", platform_tag = name + "_tag")
+    licenses = ["//:LICENSE", name + "_license", "data.txt"]
+    write_file(name = name + "_license", out = "licences/LICENSE", content = ["The other licence", ""], tags = ["manual"])
+    native.filegroup(name = name + "_several", srcs = ["data.txt", "description.md"], tags = ["manual"])
+    native.filegroup(name = name + "_elsewhere", srcs = ["data.txt", "//:LICENSE"], tags = ["manual"])
+    rocm_wheel(distribution = "my-licences", license_files = licenses, **(wheel_attributes | _project(name + "_licenses", name + "_version")))
+    rocm_static_wheel(distribution = "my-licences", license_files = licenses, **_project(name + "_static_licenses", name + "_version"))
+    _licenses_test(name = name + "_licenses_test", mnemonic = "RocmLink", target_under_test = name + "_licenses")
+    _licenses_test(name = name + "_static_licenses_test", mnemonic = "RocmStaticWheel", target_under_test = name + "_static_licenses")
+    both = "//tests/analysis:data.txt and {} are both placed at {}; expected one of them there. Give one another path"
+    cases = {
+        "alike": (dict(files = {"data.txt": "a/b", "description.md": "a/b"}), both.format("//tests/analysis:description.md", "a/b")),
+        "not_normal": (dict(files = {"data.txt": "a//b"}), "path \"a//b\": expected a relative path without '..', '.' or empty parts"),
+        "several": (dict(files = {name + "_several": "a/b"}), "expected one regular file, to be placed at a/b"),
+    }
+    wheel_license = dict(files = {"data.txt": "{dist_info}/licenses/LICENSE"}, license_files = ["//:LICENSE"])
+    clash = dict(files = {"data.txt": "description.md"}, sources = name + "_several")
+    subjects = [
+        (kind, make, case, attributes, message)
+        for kind, make in [("sdist", rocm_sdist), ("static", rocm_static_wheel), ("wheel", rocm_wheel)]
+        for case, (attributes, message) in cases.items()
+    ] + [
+        ("sdist", rocm_sdist, "clash", clash, both.format("//tests/analysis:description.md", "description.md")),
+        ("sdist", rocm_sdist, "elsewhere", dict(sources = name + "_elsewhere"), "has LICENSE, which is not below tests/analysis/; expected files of that package"),
+        ("static", rocm_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected some"),
+        ("wheel", rocm_wheel, "license", wheel_license, both.format("//:LICENSE", "{dist_info}/licenses/LICENSE")),
+    ]
+    tests = [name + "_licenses_test", name + "_static_licenses_test"]
+    for kind, make, case, attributes, message in subjects:
+        subject = "{}_{}_{}".format(name, kind, case)
+        more = wheel_attributes if kind == "wheel" else {}
+        make(distribution = "my-sdk", **(more | attributes | _project(subject, name + "_version")))
+        tests.append(expect_failure(subject + "_test", subject, [message]))
+    return tests
+
 def wheel_test_suite(name):
     """Declares the tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report.
 
@@ -129,4 +186,5 @@ def wheel_test_suite(name):
     _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
     messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
-    native.test_suite(name = name, tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test"]])
+    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test"]]
+    native.test_suite(name = name, tests = tests + _placed_tests(name))

@@ -14,6 +14,8 @@ import hashlib
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.locked_programs import in_environment, pip_install
@@ -44,22 +46,34 @@ def check_directory(publisher: Publisher, scratch: Path) -> None:
     assert (target / "rocm_sdk_core" / "__init__.py").is_file()
 
 
-def check_package_index(publisher: Publisher, scratch: Path) -> None:
-    """Upload to pypiserver, which asks for a password, and install from it."""
+@contextmanager
+def pypiserver(programs: Path, scratch: Path, authenticate: str) -> Iterator[tuple[tuple[str, ...], str, Path]]:
+    """Run pypiserver, which asks for a password to `authenticate`; yield the options for it, its URL, and its files."""
     packages, passwords = scratch / "packages", scratch / "passwords"
     packages.mkdir()
     # SHA-1 in the form of Apache's htpasswd: what passlib reads without further libraries.
     digest = base64.b64encode(hashlib.sha1(PASSWORD.encode()).digest()).decode()
     passwords.write_text(f"{USER}:{{SHA}}{digest}\n")
     port = free_port()
-    server = (publisher.programs / "pypi-server", "run", "--interface=127.0.0.1", f"--port={port}")
-    command = (*server, "--disable-fallback", "--hash-algo=sha256", f"--passwords={passwords}", packages)
+    server = (programs / "pypi-server", "run", "--interface=127.0.0.1", f"--port={port}", "--disable-fallback")
+    options = ("--hash-algo=sha256", f"--passwords={passwords}", f"--authenticate={authenticate}", packages)
     url = f"http://127.0.0.1:{port}"
-    place = ("--to=index", f"--upload-url={url}/", f"--index-url={url}/simple/")
+    with running("pypiserver", (*server, *options), port, scratch):
+        yield ("--to=index", f"--upload-url={url}/", f"--index-url={url}/simple/"), url, packages
+
+
+def uploaded(publisher: Publisher) -> dict[str, bytes]:
+    """Return what is uploaded to an index: distributions, but for those in static/."""
     content = {path: data for path, data in tree(publisher.dist).items() if path.endswith((".whl", ".tar.gz"))}
     expected = {path: data for path, data in content.items() if "/" not in path}
     assert len(expected) < len(content), "static/ is missing, so that this would not show that it is left out"
-    with running("pypiserver", command, port, scratch):
+    return expected
+
+
+def check_package_index(publisher: Publisher, scratch: Path) -> None:
+    """Upload to pypiserver, which asks for a password, and install from it."""
+    expected = uploaded(publisher)
+    with pypiserver(publisher.programs, scratch, "update") as (place, url, packages):
         output = publisher.with_environment(UV_PUBLISH_USERNAME=USER, UV_PUBLISH_PASSWORD="wrong").run(*place, status=1)
         assert "uv says:" in output, output
         assert "wrong" not in output, "the password was printed"
@@ -78,6 +92,22 @@ def check_package_index(publisher: Publisher, scratch: Path) -> None:
         assert (target / "rocm_sdk_core" / "__init__.py").is_file()
 
 
+def check_private_index(publisher: Publisher, scratch: Path) -> None:
+    """Upload to a pypiserver that does not even tell what it has without a password."""
+    expected = uploaded(publisher)
+    with pypiserver(publisher.programs, scratch, "list,download,update") as (place, _, packages):
+        output = publisher.run(*place, "--dry-run", status=1)
+        assert "status 401; expected to be let in, with UV_PUBLISH_TOKEN" in output, output
+        publisher = publisher.with_environment(UV_PUBLISH_USERNAME=USER, UV_PUBLISH_PASSWORD=PASSWORD)
+        assert f"would send {len(expected)} files" in publisher.run(*place, "--dry-run")
+        assert not tree(packages)
+        publisher.run(*place)
+        assert tree(packages) == expected
+        assert f"0 files and 0 pages (0 B); {len(expected)} were there" in publisher.run(*place)
+        check_conflict(publisher, scratch, *place)
+        assert tree(packages) == expected
+
+
 def main() -> int:
     """Check all kinds of places."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -91,7 +121,13 @@ def main() -> int:
     from tests.e2e.publish_s3 import check_s3  # It needs what has just been installed.
 
     publisher = Publisher(arguments.programs, arguments.dist.resolve())
-    for title, check in (("directory", check_directory), ("package index", check_package_index), ("S3", check_s3)):
+    checks = {
+        "directory": check_directory,
+        "package index": check_package_index,
+        "private package index": check_private_index,
+        "S3": check_s3,
+    }
+    for title, check in checks.items():
         with tempfile.TemporaryDirectory(prefix="rocm-publish-") as scratch:
             start = time.monotonic()
             check(publisher, Path(scratch))

@@ -2,13 +2,8 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from lint_test import BUILDIFIER, sources
-
+from tests.lint.workspace import BUILDIFIER, sources
 from tools.testing.wheel_scripts import put_on_path
 
 

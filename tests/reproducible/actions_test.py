@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reproducible.recorded import Recorded, contents, identity
+from tests.reproducible.recorded import Place, Recorded, contents, identity
 from tests.reproducible.rerun import ACTIONS, DIFFERENT_USER, LATER, UMASK, interpreter, run, stage
 
 PROBE = """
@@ -20,6 +20,8 @@ import json, os, time
 cores = len(os.sched_getaffinity(0))
 print(json.dumps({"cores": cores, "day": time.time(), "umask": os.umask(0), "user": os.getuid()}))
 """
+#: Where outputs of the configuration are that tools are built in.
+EXEC = "bazel-out/k8-opt-exec-ST-d57f47055a04/bin"
 #: 2023-11-14T22:13:20Z.
 EPOCH = 1700000000
 EPOCH_DATE = (2023, 11, 14, 22, 13, 20)
@@ -57,6 +59,25 @@ def test_the_conditions_are_in_force(tmp_path: Path) -> None:
     if not DIFFERENT_USER:
         pytest.skip("another user: this machine does not let us make user namespaces; all else was different")
     assert seen["user"] != os.getuid()
+
+
+@pytest.mark.parametrize(
+    ("interpreter_path", "library"),
+    [
+        ("external/python/bin/python3", ["external/python/bin/python3", "external/python/lib/os.py"]),
+        ("/usr/bin/python3", []),
+        (
+            f"{EXEC}/external/bazel_tools/tools/python/py3wrapper.sh",
+            [f"{EXEC}/external/bazel_tools/tools/python/py3wrapper.sh"],
+        ),
+    ],
+)
+def test_all_inputs_are_staged_but_for_the_interpreter(interpreter_path: str, library: list[str]) -> None:
+    """Bazel's own toolchain has a script for an interpreter that is an output, as tools and documents are."""
+    others = [f"{EXEC}/tools/plan/plan_tool.pyz", "bazel-out/k8-fastbuild/bin/a.json", "external/python_packages/a.py"]
+    places = [Place(path, Path(path)) for path in [*library, *others]]
+    action = Recorded("RocmPlan", [interpreter_path, "-I"], {}, places, [])
+    assert [place.execroot for place in action.files] == others
 
 
 def run_again(action: Recorded, execroot: Path, **variables: str) -> None:

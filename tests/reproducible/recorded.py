@@ -8,7 +8,7 @@ The tests run where their runfiles are; of those the record names all inputs, an
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 
@@ -33,9 +33,14 @@ class Recorded:
 
     @property
     def files(self) -> list[Place]:
-        """The inputs but for the interpreter and its library, which are used from where they really are."""
-        interpreter = self.argv[0].split("/bin/")[0] + "/"
-        return [place for place in self.inputs if not place.execroot.startswith(interpreter)]
+        """The inputs but for the interpreter and its library, which are used from where they really are.
+
+        An interpreter in a folder `bin` has its library beside that. Any other is alone: bazel_tools' script that looks
+        for one is an output, below the `bin` that all outputs of its configuration share.
+        """
+        folder = PurePosixPath(self.argv[0]).parent
+        own = folder.parent if folder.name == "bin" else PurePosixPath(self.argv[0])
+        return [place for place in self.inputs if not PurePosixPath(place.execroot).is_relative_to(own)]
 
     @property
     def interpreter(self) -> str:

@@ -42,5 +42,16 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
 
 
 def file_arguments(pairs: list[str]) -> dict[str, str]:
-    """Split arguments `KEY=PATH` of an action's inputs, at the first `=`: the key holds none."""
-    return {key: path for key, _, path in (pair.partition("=") for pair in pairs)}
+    """Split arguments `KEY=PATH` of an action's inputs, at the first `=`: the key holds none.
+
+    Raises ToolError for a key that is given twice.
+    """
+    found: dict[str, str] = {}
+    for key, _, path in (pair.partition("=") for pair in pairs):
+        if key in found:
+            raise ToolError(
+                f"{key}: is given twice, as {found[key]} and as {path}; expected one file. "
+                "Give one of them another path"
+            )
+        found[key] = path
+    return found

@@ -65,5 +65,11 @@ def test_work_that_is_done_says_nothing(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_key_is_given_once() -> None:
+    with pytest.raises(ToolError) as error:
+        file_arguments(["a=one", "b=one", "a=two"])
+    assert str(error.value) == "a: is given twice, as one and as two; expected one file. Give one of them another path"
+
+
 def test_keys_end_at_the_first_equals_sign() -> None:
     assert file_arguments(["a=b=c", "d=", "e"]) == {"a": "b=c", "d": "", "e": ""}

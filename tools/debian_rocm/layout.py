@@ -7,7 +7,7 @@ install prefix.
 import posixpath
 import re
 
-from tools.debian_rocm.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_FILE, UNWANTED, Rule
+from tools.debian_rocm.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, Rule
 
 #: Where ROCm keeps the system libraries that it brings along.
 _SYSDEPS_PREFIX = "lib/rocm_sysdeps/"
@@ -23,9 +23,10 @@ def relocated(path: str, rule: Rule) -> str | None:
 
 
 def target_of(path: str, rule: Rule) -> str:
-    """Return the GPU target that a file is for, or `generic`."""
-    match = TARGET_FILE.fullmatch(posixpath.basename(path))
-    return match[1] if match and rule.artifact in LIBRARIES and rule.component == "lib" else "generic"
+    """Return the GPU target that a file is for; `generic` if it is for none, or for several."""
+    named = set(TARGET_IN_NAME.findall(posixpath.basename(path))) if path.endswith(TARGET_SUFFIXES) else set()
+    is_code = len(named) == 1 and rule.artifact in LIBRARIES and rule.component == "lib"
+    return str(named.pop()) if is_code else "generic"
 
 
 def artifact_of(path: str, rule: Rule) -> str:

@@ -92,6 +92,12 @@ def test_relocated(package: str, path: str, expected: str | None) -> None:
         ("librocblas0", "TensileLibrary_gfx906.co", "gfx906"),
         ("librocblas0", "TensileLibrary_Type_SS_Contraction_l_Ailk_Bjlk_Cijk_Dijk_gfx803.dat", "gfx803"),
         ("librocblas0", "TensileLibrary.dat", "generic"),
+        ("librocblas0", "TensileLibrary_gfx906_gfx1030.co", "generic"),
+        ("librocblas0", "TensileLibrary_gfx906_gfx906-xnack-.co", "gfx906"),
+        ("librocblas0", "TensileLibrary_gfx906.co.bak", "generic"),
+        ("librocblas0", "TensileLibrary_gfx906_.co", "gfx906"),
+        ("librocblas0", "notgfx906.co", "generic"),
+        ("libmiopen1", "gfx90a68.kdb", "generic"),
         ("librocblas0", "librocblas_gfx906.so.0", "generic"),
         ("libmiopen1", "gfx1030.kdb", "gfx1030"),
         ("libmiopen1", "gfx908.tn.model", "gfx908"),
@@ -99,7 +105,7 @@ def test_relocated(package: str, path: str, expected: str | None) -> None:
         ("rocm-device-libs-17", "oclc_isa_version_906.dat", "generic"),
     ],
 )
-def test_files_for_one_target(package: str, name: str, target: str) -> None:
+def test_files_for_one_target_go_to_its_artifact(package: str, name: str, target: str) -> None:
     found = rule(package)
     assert artifact_of(LIBRARY + name, found) == f"{found.artifact}_{found.component}_{target}"
 

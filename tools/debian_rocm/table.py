@@ -166,8 +166,10 @@ UNWANTED = (
     "share/metainfo/",
 )
 
-#: Files for one GPU target, by their names: `Kernels.so-000-gfx90a-xnack+.hsaco`. Features go with their target.
-TARGET_FILE = re.compile(r"(?:.*[-_.])?(gfx[0-9]{2,3}[0-9a-f])(?:[-_.].*)?\.(?:co|dat|hsaco|kdb|model|txt)")
+#: Files for GPU targets, and how their names say which: `Kernels.so-000-gfx90a-xnack+.hsaco`. Features go with their
+#: target.
+TARGET_SUFFIXES = (".co", ".dat", ".hsaco", ".kdb", ".model", ".txt")
+TARGET_IN_NAME = re.compile(r"(?<![^-_.])gfx[0-9]{2,3}[0-9a-f](?=[-_.])")
 
 
 def rule_of(package: str) -> Rule | None:

@@ -59,9 +59,12 @@ def _target_at(part: str, match: re.Match[str], processors: frozenset[str]) -> T
 
 
 def _begins(text: str, processor: str) -> bool:
-    """Whether a text begins with a processor; after a name with a `-` no more letters or digits may follow."""
-    rest = text.removeprefix(processor)
-    return rest != text and not ("-" in processor and rest[:1].isalnum())
+    """Whether a text begins with a processor; after a name with a `-` no more letters or digits may follow.
+
+    Such a name can be written with `_` as well, as identifiers have it.
+    """
+    name, rest = text[: len(processor)], text[len(processor) :]
+    return name.replace("_", "-") == processor and not ("-" in processor and rest[:1].isalnum())
 
 
 def target_of_distribution(name: str) -> str | None:

@@ -10,6 +10,7 @@ import base64
 import csv
 import hashlib
 import io
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -66,16 +67,31 @@ def record_text(members: Iterable[Member], record_name: str) -> str:
     return table.getvalue()
 
 
+def _check_names(names: Iterable[str]) -> None:
+    """Raise ToolError unless each name is that of one file, and of no directory."""
+    counts = Counter(names)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
+    directories = {"", "/"}
+    for name in sorted(counts):
+        parent = posixpath.dirname(name)
+        while parent not in directories:
+            if parent in counts:
+                raise ToolError(
+                    f"{parent}: is a file, and a directory with {name}, in one wheel. Give one of them another path"
+                )
+            directories.add(parent)
+            parent = posixpath.dirname(parent)
+
+
 def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> Written:
     """Write the archive with its RECORD, and return its size and digest.
 
-    Raises ToolError when two members have one name.
+    Raises ToolError when two members have one name, or one lies in another.
     """
-    repeated = [name for name, count in Counter(member.name for member in members).items() if count > 1]
-    if repeated:
-        raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
-    ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
     record_name = f"{dist_info}/RECORD"
+    _check_names([record_name, *(member.name for member in members)])
+    ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
     record = text_member(record_name, record_text(ordered, record_name).encode())
     with Output(file) as output:
         archive = ZipArchive(output, archive_time())

@@ -75,3 +75,14 @@ def test_two_files_of_one_name_are_refused() -> None:
     with pytest.raises(ToolError) as error:
         write_wheel(io.BytesIO(), members, INFO)
     assert str(error.value) == "b: twice in one wheel; expected one file. Give one of them another path"
+
+
+def test_a_record_of_someone_elses_is_refused() -> None:
+    with pytest.raises(ToolError, match=f"^{INFO}/RECORD: twice in one wheel"):
+        write_wheel(io.BytesIO(), [text_member(f"{INFO}/RECORD", b"")], INFO)
+
+
+def test_a_file_is_no_directory() -> None:
+    with pytest.raises(ToolError) as error:
+        write_wheel(io.BytesIO(), [text_member(name, b"") for name in ("a/b/c", "a.b", "a/b")], INFO)
+    assert str(error.value) == "a/b: is a file, and a directory with a/b/c, in one wheel. Give one of them another path"

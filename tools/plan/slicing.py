@@ -11,11 +11,13 @@ meant is a matter of the whole library (`tools.coverage`).
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tools.common.errors import ToolError
+from tools.device.processors import GENERIC_PROCESSORS
 from tools.device.target_id import TargetId, can_load, parse_target_id
+from tools.gpus.families import find_target, is_target, package_owner, without_features
 from tools.gpus.paths import named_targets
 from tools.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
@@ -100,12 +102,33 @@ def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
     for target, paths in sorted(files.items()):
         more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
         lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
-    processors = sorted({target.partition(":")[0] for target in files})
-    lines.append(
-        f"The packages are for {', '.join(declared.all_targets)}. Add packages for {', '.join(processors)}, or declare "
-        f"them as left out (`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT={','.join(processors)})"
-    )
-    return "\n".join(lines)
+    return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files)}"])
+
+
+def _remedy(lost: Iterable[str]) -> str:
+    """Say what to do about code for targets: in names that ROCM_TARGETS takes, too, which no generic processor's is."""
+    processors = {without_features(target) for target in lost}
+    targets = sorted({target for processor in processors for target in _targets_of(processor)})
+    unknown = sorted(processor for processor in processors if not _targets_of(processor))
+    sentences = []
+    if targets:
+        sentences.append(
+            f"Add packages for {', '.join(targets)}, or declare them as left out (`left_out`; for ROCm's own packages, "
+            f"ROCM_TARGETS_LEFT_OUT={','.join(targets)})"
+        )
+    if unknown:
+        sentences.append(
+            f"No GPU target is called {' or '.join(unknown)}: exclude such files from the packages (`exclude`), or "
+            "declare the names as left out (`left_out`)"
+        )
+    return ". ".join(sentences)
+
+
+def _targets_of(processor: str) -> set[str]:
+    """Return the targets that packages can be for, so that one takes the code for a processor; none for other names."""
+    covered = GENERIC_PROCESSORS.get(processor, frozenset([processor]))
+    known = {target for target in covered if find_target(target)} or {target for target in covered if is_target(target)}
+    return {package_owner(target) for target in known}
 
 
 def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tools.common.errors import ToolError
+from tools.gpus.families import is_target, package_owner
 from tools.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
 from tools.plan.slicing import other_target
 from tools.testing.artifacts import file, library, link, plan
@@ -67,6 +68,46 @@ def test_code_for_a_target_of_no_package_stops_the_build() -> None:
         "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or declare them as left out "
         "(`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT=gfx1011)"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "packages", "left_out"),
+    [
+        ("gfx1011", ["gfx1011"], ["gfx1011"]),
+        ("gfx942:xnack+", ["gfx942"], ["gfx942"]),
+        ("gfx1250-strict", ["gfx1250"], ["gfx1250"]),
+        ("gfx9-4-generic", ["gfx942", "gfx950"], ["gfx942", "gfx950"]),
+        ("gfx13-generic", ["gfx1310"], ["gfx1310"]),
+    ],
+)
+def test_what_is_advised_is_accepted_and_helps(code: str, packages: list[str], left_out: list[str]) -> None:
+    """ROCM_TARGETS and ROCM_TARGETS_LEFT_OUT take targets: no generic processor, no target of another's package."""
+    found = fat("lib/liba.so.1", *ALL, code)
+    with pytest.raises(ToolError) as caught:
+        entries(definition("gfx1030"), found)
+    advice = str(caught.value).splitlines()[-1]
+    assert f"Add packages for {', '.join(packages)}, or declare" in advice
+    assert advice.endswith(f"ROCM_TARGETS_LEFT_OUT={','.join(left_out)})")
+    assert all(is_target(one) and package_owner(one) == one for one in (*packages, *left_out))
+    for one in left_out:
+        entries(definition("gfx1030", left_out=(one,)), found)
+    with_package = Slice(("gfx1030",), (*ALL, packages[0]))
+    entries(replace(definition("gfx1030"), slice=with_package), found)
+
+
+def test_of_names_that_no_gpu_has_the_files_are_to_be_excluded() -> None:
+    found = (file("lib/K_gfx9.co"), file("lib/K_gfx000.co"), file("lib/K_gfx1011.co"))
+    with pytest.raises(ToolError) as caught:
+        entries(definition("gfx1030"), *found)
+    assert str(caught.value).splitlines()[-1] == (
+        "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or declare them as left out "
+        "(`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT=gfx1011). No GPU target is called gfx000 or gfx9: "
+        "exclude such files from the packages (`exclude`), or declare the names as left out (`left_out`)"
+    )
+    with pytest.raises(ToolError) as caught:
+        entries(definition("gfx1030"), found[0])
+    assert "ROCM_TARGETS_LEFT_OUT" not in str(caught.value)
+    entries(definition("gfx1030", left_out=("gfx9",)), found[0])
 
 
 def test_all_that_is_refused_is_said_at_once() -> None:

@@ -5,6 +5,7 @@ from its pages first, so that nothing is sent if one of the files is there with 
 
 Credentials are uv's affair: UV_PUBLISH_TOKEN, or UV_PUBLISH_USERNAME and UV_PUBLISH_PASSWORD, in the environment, or
 UV_KEYRING_PROVIDER=subprocess. They are never taken from the command line, which other users of the machine can read.
+Here they are used to read a private index, see `IndexClient`.
 """
 
 import hashlib
@@ -13,17 +14,18 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import urllib3
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from tools.common.errors import ToolError
 from tools.publish.files import LocalFile, is_distribution
-from tools.publish.simple_api import RETRIES, IndexFile, project_files
+from tools.publish.simple_api import IndexClient, IndexFile, Origin, project_files
 from tools.publish.target import Sent
 
 CHUNK = 1 << 20
+#: What uv takes credentials from.
+CREDENTIALS = ("UV_PUBLISH_TOKEN", "UV_PUBLISH_PASSWORD", "UV_KEYRING_PROVIDER")
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,24 @@ def projects(files: Iterable[LocalFile]) -> list[str]:
 
 
 def authorization(urls: IndexUrls, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what makes a private index show its pages: the credentials of the upload, if it is the same host."""
-    if urlsplit(urls.upload).netloc != urlsplit(urls.simple).netloc:
+    """Return what makes a private index show its pages: the credentials of the upload, if it has the same origin."""
+    if Origin.of(urls.upload) != Origin.of(urls.simple):
         return {}
     user, password = environment.get("UV_PUBLISH_USERNAME"), environment.get("UV_PUBLISH_PASSWORD")
     if token := environment.get("UV_PUBLISH_TOKEN"):
         user, password = "__token__", token
     return urllib3.make_headers(basic_auth=f"{user}:{password}") if user and password else {}
+
+
+def check_upload(urls: IndexUrls, environment: Mapping[str, str]) -> None:
+    """Raise ToolError where uv would send credentials in clear text."""
+    given = [name for name in CREDENTIALS if environment.get(name, "disabled") not in ("", "disabled")]
+    if given and not Origin.of(urls.upload).is_private:
+        raise ToolError(
+            f"--upload-url={urls.upload}: is not encrypted, and {' and '.join(given)} would be sent there for all on "
+            f"the way to read; expected https://, or http:// to this machine. Unset {' and '.join(given)} if the index "
+            "asks for none"
+        )
 
 
 class PackageIndexTarget:
@@ -59,17 +72,18 @@ class PackageIndexTarget:
     keeps_index = True
 
     def __init__(self, urls: IndexUrls, files: Iterable[LocalFile]) -> None:
-        """Publish `files`; of their projects the index's pages are read."""
+        """Publish `files`; of their projects the index's pages are read. Raises ToolError as `check_upload` does."""
+        check_upload(urls, os.environ)
         self.place = urls.upload
         self._urls = urls
         self._projects = projects(files)
-        self._client = urllib3.PoolManager(headers=authorization(urls, os.environ))
+        self._client = IndexClient(urls.simple, authorization(urls, os.environ))
         self._published: dict[str, IndexFile] = {}
 
     def listing(self) -> Mapping[str, int | None]:
         """Return the names of all files that the index has of these projects; it does not tell sizes."""
         for project in self._projects:
-            self._published |= project_files(self._client, self._urls.simple, project)
+            self._published |= project_files(self._client, project)
         return dict.fromkeys(self._published)
 
     def sha256(self, path: str) -> str:
@@ -79,7 +93,7 @@ class PackageIndexTarget:
             return file.sha256
         digest = hashlib.sha256()
         try:
-            answer = self._client.request("GET", file.url, preload_content=False, retries=RETRIES)
+            answer = self._client.get(file.url, {}, preload=False)
             if answer.status != 200:
                 raise ToolError(f"{file.url}: status {answer.status}; the index lists this file but does not give it")
             for chunk in answer.stream(CHUNK):

@@ -7,11 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
-import urllib3
 
 from tools.common.errors import ToolError
 from tools.publish import simple_api
-from tools.publish.simple_api import ACCEPT, IndexFile, project_files
+from tools.publish.simple_api import ACCEPT, IndexClient, IndexFile, project_files
 
 DIGEST = "ab" * 32
 HTML = f"""<!DOCTYPE html><html><body>
@@ -86,7 +85,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read(index: str, project: str) -> dict[str, IndexFile]:
     """Read the page of a project."""
-    return project_files(urllib3.PoolManager(), index, project)
+    return project_files(IndexClient(index, {}), project)
 
 
 def test_html(index: str) -> None:

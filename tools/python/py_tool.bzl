@@ -18,6 +18,13 @@ def _runfiles_path_line(file):
     path = path.removeprefix("../") if path.startswith("../") else "_main/" + path
     return "{}={}".format(path, file.path) if file.extension in ("json", "py", "so") else None
 
+def _sources(info):
+    """Returns the modules of a library, also those of which `precompile_source_retention = "omit_source"` keeps the compiled form alone."""
+
+    # Since rules_python 1.1. Rules that know nothing of it leave it empty.
+    original = getattr(info, "transitive_original_sources", depset())
+    return depset(transitive = [info.transitive_sources, original])
+
 def _py_tool_impl(ctx):
     runtime = ctx.toolchains[_PYTHON_TOOLCHAIN].py3_runtime
     interpreter = runtime.interpreter or runtime.interpreter_path
@@ -26,7 +33,7 @@ def _py_tool_impl(ctx):
         transitive = [runtime.files] if runtime.files else [],
     )
     archive = ctx.actions.declare_file(ctx.label.name + ".pyz")
-    sources = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps])
+    sources = depset(transitive = [_sources(dep[PyInfo]) for dep in ctx.attr.deps])
     imports = depset(transitive = [dep[PyInfo].imports for dep in ctx.attr.deps])
     data = depset(transitive = [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps])
     members = depset(transitive = [sources, data])

@@ -15,12 +15,16 @@ from pathlib import Path
 
 from tools.common.archive_time import archive_time
 from tools.common.documents import read_document, write_document
+from tools.common.errors import ToolError
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.link.metadata import Project, core_metadata
 from tools.link.run import join, small_run
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+
+#: The core metadata of an sdist, at its top (PEP 643).
+PKG_INFO = "PKG-INFO"
 
 
 def archive(root: str, files: dict[str, bytes]) -> bytes:
@@ -45,8 +49,13 @@ def write(args: argparse.Namespace) -> None:
     project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
+    if PKG_INFO in files:
+        raise ToolError(
+            f"{PKG_INFO}: is among the files; expected it not to be, since it is written here. Remove it from `files` "
+            "and `sources`"
+        )
     output = Path(args.sdist)
-    content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {"PKG-INFO": metadata.encode()}))
+    content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {PKG_INFO: metadata.encode()}))
     output.write_bytes(content)
     Path(args.metadata).write_text(metadata, encoding="utf-8")
     digest = {"filename": output.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}

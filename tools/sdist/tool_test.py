@@ -80,6 +80,14 @@ def test_gzip_header_says_nothing(content: bytes) -> None:
         assert file.read() == content
 
 
+def test_pkg_info_is_not_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build(tmp_path / "a", FILES | {"PKG-INFO": b"Name: other\n"}) == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:rocm: PKG-INFO: is among the files; expected it not to be, since it is written here. Remove it from "
+        "`files` and `sources`\n"
+    )
+
+
 def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build(tmp_path / "a", version="7.10.0-dev0") == 1
     assert capsys.readouterr().err == (

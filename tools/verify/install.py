@@ -3,11 +3,14 @@
     install.py --requirement REQUIREMENT… [--script FILE] [--installer pip|uv] [--python PROGRAM] PATH…
 
 PATH is a directory that holds distributions (`//packaging:dist`), or a distribution. Nothing else can be found: no
-index is asked. What was done, and what failed with all that it printed, is written as JUnit XML where Bazel wants it.
+index is asked. The script is run as a copy in a directory of its own, so that `import` finds what was installed, not
+sources beside it or where the test runs. What was done, and what failed with all that it printed, is written as JUnit
+XML where Bazel wants it.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,19 +34,32 @@ class Step:
     output: str
 
 
-def run(name: str, command: Sequence[str], variables: dict[str, str]) -> Step:
-    """Run a command in an environment of these variables alone."""
+@dataclass(frozen=True)
+class Command:
+    """A command to run, in an environment of these variables alone."""
+
+    name: str
+    argv: Sequence[str]
+    variables: dict[str, str]
+    #: Where it runs: `-m` and `-c` make Python look there for modules first.
+    directory: Path
+
+
+def run(command: Command) -> Step:
+    """Run a command."""
     started = time.monotonic()
     done = subprocess.run(
-        command,
-        env=variables,
+        command.argv,
+        cwd=command.directory,
+        env=command.variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         check=False,
     )
-    return Step(name, time.monotonic() - started, done.returncode, f"{' '.join(command)}\n{done.stdout}")
+    text = f"{' '.join(command.argv)}\n{done.stdout}"
+    return Step(command.name, time.monotonic() - started, done.returncode, text)
 
 
 def links(paths: Sequence[Path], scratch: Path) -> list[str]:
@@ -60,34 +76,48 @@ def links(paths: Sequence[Path], scratch: Path) -> list[str]:
     return ["--no-index", *(f"--find-links={folder}" for folder in [*folders, loose])]
 
 
-def steps(arguments: argparse.Namespace, scratch: Path) -> list[Step]:
-    """Make the environment, install, and run the script; stop at the first that fails."""
-    environment = scratch / "environment"
+def installer(name: str, python: str) -> tuple[list[str], list[str], dict[str, str]]:
+    """Return the commands that install into an interpreter's environment and check it, and variables for both."""
+    if name == "uv":
+        uv = ["uv", "--no-cache", "pip"]
+        variables = {"PATH": os.environ["PATH"], "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
+        return [*uv, "install", "--python", python], [*uv, "check", "--python", python], variables
+    pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "--no-cache-dir"]
+    return [*pip, "install"], [*pip, "check"], {}
+
+
+def commands(arguments: argparse.Namespace, scratch: Path) -> list[Command]:
+    """Return what makes the environment, installs, and runs the scripts."""
+    environment, empty = scratch / "environment", scratch / "empty"
+    empty.mkdir()
     python = str(environment / "bin/python")
     # A PATH for compilers and the like; nothing of the user's configuration.
     variables = {"HOME": str(scratch), "PATH": "/usr/bin:/bin", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INPUT": "1"}
     variables |= dict(pair.split("=", 1) for pair in arguments.env)
+    install, check, more = installer(arguments.installer, python)
     where = links([path.absolute() for path in arguments.paths], scratch)
-    if arguments.installer == "uv":
-        uv = variables | {"PATH": os.environ["PATH"], "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
-        install = ["uv", "--no-cache", "pip", "install", "--python", python]
-        check = (["uv", "--no-cache", "pip", "check", "--python", python], uv)
-        installing = ([*install, *where, *arguments.requirement], uv)
-    else:
-        pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "--no-cache-dir"]
-        installing = ([*pip, "install", *where, *arguments.requirement], variables)
-        check = ([*pip, "check"], variables)
-    commands = [
-        ("environment", [arguments.python, "-m", "venv", "--without-pip", str(environment)], variables),
-        (f"install {' '.join(arguments.requirement)}", *installing),
-        ("requirements agree", *check),
+    wanted = arguments.requirement
+    # A name without `/` is looked up on PATH.
+    maker = str(Path(arguments.python).absolute()) if "/" in arguments.python else arguments.python
+    found = [
+        Command("environment", [maker, "-m", "venv", "--without-pip", str(environment)], variables, empty),
+        Command(f"install {' '.join(wanted)}", [*install, *where, *wanted], variables | more, empty),
+        Command("requirements agree", check, variables | more, empty),
     ]
-    for script in arguments.script:
-        path = f"{environment}/bin:{variables['PATH']}"
-        commands.append((script.name, [python, str(script.absolute())], variables | {"PATH": path}))
+    with_scripts = variables | {"PATH": f"{environment}/bin:{variables['PATH']}"}
+    for number, script in enumerate(arguments.script):
+        folder = scratch / "scripts" / str(number)
+        folder.mkdir(parents=True)
+        shutil.copy(script, folder / script.name)
+        found.append(Command(script.name, [python, str(folder / script.name)], with_scripts, folder))
+    return found
+
+
+def steps(todo: Sequence[Command]) -> list[Step]:
+    """Run commands; stop at the first that fails."""
     done: list[Step] = []
-    for name, command, its_variables in commands:
-        done.append(run(name, command, its_variables))
+    for command in todo:
+        done.append(run(command))
         if done[-1].code:
             break
     return done
@@ -124,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     put_on_path()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as scratch:
         # A worker that runs tests in its root gives them "//_tmp", of which pip makes a URL with a host of that name.
-        done = steps(arguments, Path("/", scratch.lstrip("/")))
+        done = steps(commands(arguments, Path("/", scratch.lstrip("/"))))
     report(done, os.environ.get("XML_OUTPUT_FILE"))
     return int(any(one.code for one in done))
 

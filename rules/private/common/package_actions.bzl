@@ -2,6 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -107,6 +108,15 @@ def _files(ctx, members, units, pattern):
     """Declares a file for each member and unit; returns a dict of lists, by unit and in the members' order."""
     return {unit.id: [ctx.actions.declare_file(pattern.format(member = member.name, unit = unit.id)) for member in members] for _, unit in units}
 
+def _check_artifacts(ctx):
+    """Fails where two artifacts have one name, by which plans and outputs know them."""
+    found = {}
+    for artifact in ctx.attr.artifacts:
+        identity = artifact_id(artifact[ArtifactInfo])
+        if identity in found:
+            fail("{}: artifacts: {} and {} are both {}; expected one of that name. Give one another artifact_name, component or target".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
+        found[identity] = artifact.label
+
 def package_infos(ctx, members, units, checked = []):
     """Declares the plan and pack actions of packages that are made from the same artifacts.
 
@@ -119,6 +129,7 @@ def package_infos(ctx, members, units, checked = []):
     Returns:
         list of PackageInfo, one for each member.
     """
+    _check_artifacts(ctx)
     artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
     edits = _files(ctx, members, units, "{member}.edits/{unit}.json")
     segments = _files(ctx, members, units, "{member}.segments/{unit}.seg")

@@ -3,6 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:pep440.bzl", "check_version")
+load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
 
 visibility(["//rules/..."])
 
@@ -12,7 +13,7 @@ PROJECT_ATTRS = {
     "dynamic": attr.string_list(doc = "Fields of the core metadata that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
-    "license_files": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries."),
+    "license_files": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries, under their names; several of one name in the folders that they have in their workspaces."),
     "requires": attr.string_list(doc = "Requirements (PEP 508); `{version}` stands for this distribution's version."),
     "requires_python": attr.string(default = ">=3.9", doc = "Versions of Python that the distribution is for."),
     "summary": attr.string(mandatory = True, doc = "One line on what it is."),
@@ -39,6 +40,76 @@ def escaped(name):
         name = name.replace(character, "_")
     return name
 
+def _in_workspace(file):
+    """Returns the path of a file in its own workspace."""
+    return file.short_path.split("/", 2)[2] if file.short_path.startswith("../") else file.short_path
+
+def _license_path(file):
+    """Returns the path of a file in its workspace, below the name of that if it is not the main one.
+
+    Canonical names are those of a module (`name+`, `name+1.0`) or of an extension's repository (`module++extension+name`);
+    Bazel 7 has `~` in place of `+`.
+    """
+    if not file.short_path.startswith("../"):
+        return file.short_path
+    parts = file.short_path.split("/", 2)[1].replace("~", "+").split("+")
+    return "{}/{}".format(parts[-1] if len(parts) > 2 else parts[0], _in_workspace(file))
+
+def _license_texts(ctx, directory = ""):
+    """Returns what lies where, of the licence texts: each once, and a folder for each of those that have one name (PEP 639)."""
+    by_name = {}
+    for file in ctx.files.license_files:
+        by_name.setdefault(file.basename, {})[file] = None
+    return [
+        placed(directory + (name if len(files) == 1 else _license_path(file)), file, file.owner, "licence text")
+        for name, files in by_name.items()
+        for file in files
+    ]
+
+def source_files(ctx, strip_prefix = ""):
+    """Returns what lies where, of `sources`: as it lies below its package; fails for a file that does not.
+
+    Args:
+        ctx: context of a rule with the attribute `sources`.
+        strip_prefix: directory below that package: of its files alone, as they lie below it.
+
+    Returns:
+        list of `placed`.
+    """
+    if not ctx.attr.sources:
+        return []
+    package = "".join([part + "/" for part in [ctx.attr.sources.label.package] if part])
+    prefix = package + "".join([part + "/" for part in [strip_prefix] if part])
+    for file in ctx.files.sources:
+        if not _in_workspace(file).startswith(package):
+            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Give it as one of `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
+    found = [
+        placed(_in_workspace(file).removeprefix(prefix), file, file.owner, "source")
+        for file in ctx.files.sources
+        if _in_workspace(file).startswith(prefix)
+    ]
+    if not found:
+        fail("{}: sources: {} has no file below {}; expected some. Set `sources`, or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
+    return found
+
+def small_files(ctx, licenses = "", others = []):
+    """Returns the small files of a distribution, {path: File}; fails where two would lie at one path.
+
+    Args:
+        ctx: context of a rule with PROJECT_ATTRS and the attribute `files`.
+        licenses: directory of the licence texts, with `/` at its end.
+        others: list of `placed`.
+
+    Returns:
+        dict of string to File.
+    """
+    files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.files.items()]
+    places = by_path(ctx.label, files + _license_texts(ctx, licenses) + others)
+    for path, place in places.items():
+        if "=" in path:
+            fail("{}: {} is placed at {}; expected no '=' in the path, where tools split their arguments".format(shown(ctx.label), place.name, path))
+    return {path: place.file for path, place in places.items()}
+
 def project_file(ctx):
     """Writes the JSON file with the distribution's metadata.
 
@@ -55,7 +126,7 @@ def project_file(ctx):
         "distribution": ctx.attr.distribution,
         "dynamic": ctx.attr.dynamic,
         "license_expression": ctx.attr.license_expression,
-        "license_files": [file.basename for file in ctx.files.license_files],
+        "license_files": [text.path for text in _license_texts(ctx)],
         "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires],
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,

@@ -8,6 +8,7 @@ and go. `devel_root` is the entry; the modules below it:
 - `state`    what was made, and from which packages: absent until all is done,
 - `expand`   making and changing the tree, under a lock,
 - `archive`  unpacks `_devel.tar[.xz]`, `xz` says how large that gets, `space` whether there is room,
+- `trust`    refuses a tree that others could have made or changed,
 - `links`    makes the tree's links equal to what the installed packages ask for,
 - `replace`  replaces a file as a whole, RECORD for one,
 - `failures` says what to do about errors,
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from .layout import find_layout
 from .state import is_current
+from .trust import require_trust
 
 __all__ = ["devel_root"]
 
@@ -29,11 +31,13 @@ __all__ = ["devel_root"]
 def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
     """Return the root of the development tree, made or brought up to date first if need be.
 
-    When nothing has changed since the last call that takes about a millisecond and no lock. With `verify` every file
+    When nothing has changed since the last call that takes about a millisecond and no lock. A tree outside of
+    site-packages must be the user's own, or root's. With `verify` every file
     is looked for, and the tree made again if one is missing. A progress bar is shown on a terminal, unless `quiet`.
     Raises DevelError, with the remedy in its text.
     """
     layout = find_layout()
+    require_trust(layout)
     if verify or not is_current(layout):
         from .expand import update
 

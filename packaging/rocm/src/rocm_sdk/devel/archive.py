@@ -39,6 +39,7 @@ _BROKEN = "The package is broken: report this to those who built it."
 class Source:
     """An archive, the directory and the tree in it that it is unpacked to, and what is told as that goes on.
 
+    `widest_mode` has the permission bits that files and directories may have.
     `require_space` is called before anything is written, and raises if there is not enough; `report` with the position
     in the archive, in bytes.
     """
@@ -46,6 +47,7 @@ class Source:
     archive: Path
     home: Path
     tree: str
+    widest_mode: int
     require_space: Callable[[Need], None]
     report: Report
 
@@ -67,7 +69,7 @@ def _unpack_plain(source: Source, stream: IO[bytes]) -> Content:
         _check_end(tar, stream)
     source.require_space(need_of(content))
     made = [member for member in members if member is not None]
-    directories = Directories(source.home, source.tree)
+    directories = Directories(source.home, source.tree, source.widest_mode)
     for member in made:
         directories.make_for(member)
     write_files(source.home, stream.fileno(), [member for member in made if not member.is_directory], source.report)
@@ -79,7 +81,7 @@ def _unpack_compressed(source: Source, stream: IO[bytes]) -> Content:
 
     source.require_space(Need(uncompressed_size(stream), 0))
     content = Content()
-    directories = Directories(source.home, source.tree)
+    directories = Directories(source.home, source.tree, source.widest_mode)
     with tarfile.open(fileobj=stream, mode="r:xz", encoding="utf-8") as tar:
         for info in _iterate(tar):
             member = _take(info, source, content)
@@ -116,7 +118,7 @@ def _take(info: tarfile.TarInfo, source: Source, content: Content) -> Member | N
         return None
     else:
         raise DevelError(f"{source.archive}: {name} is neither a file, a directory nor a symbolic link. {_BROKEN}")
-    return Member(name, info.mode & 0o777, info.size, info.offset_data, info.isdir())
+    return Member(name, info.mode & source.widest_mode, info.size, info.offset_data, info.isdir())
 
 
 def check_name(name: str, tree: str, archive: Path) -> str:

@@ -19,6 +19,7 @@ from ..progress import progress_bar
 from ..record import Row, is_below, read_record, replace_below
 from .archive import Source, unpack
 from .failures import explained_errors, full_message
+from .files import make_directories
 from .layout import DevelLayout, find_layout
 from .links import link_siblings, make_hard_links, make_symlinks, remove_links, wanted_hard_links
 from .space import Need, find_lack
@@ -38,6 +39,7 @@ from .state import (
     write_rows,
     write_state,
 )
+from .trust import require_trust
 
 
 def update(layout: DevelLayout, verify: bool, quiet: bool = False) -> None:
@@ -61,10 +63,14 @@ def update(layout: DevelLayout, verify: bool, quiet: bool = False) -> None:
 
 
 def _prepare_home(layout: DevelLayout) -> None:
-    """Make the directory for a tree that is not in site-packages, with what other code finds in site-packages."""
+    """Make the directory for a tree that is not in site-packages, with what other code finds in site-packages.
+
+    Others may have been faster, or may have links there: so what is made is looked at before it is used.
+    """
     if layout.is_elsewhere:
-        layout.home.mkdir(parents=True, exist_ok=True)
-        layout.record.touch()
+        make_directories(layout.home, layout.widest_mode)
+        require_trust(layout)
+        layout.record.touch(mode=0o644)
 
 
 def _update_locked(layout: DevelLayout, verify: bool, quiet: bool) -> None:
@@ -111,7 +117,7 @@ def _unpack(layout: DevelLayout, archive: Path, quiet: bool) -> Content:
 
     label = f"Unpacking {layout.devel.names.distribution} {layout.devel.version}"
     with progress_bar(label, archive.stat().st_size, quiet=quiet) as report:
-        return unpack(Source(archive, layout.home, layout.tree, require_space, report))
+        return unpack(Source(archive, layout.home, layout.tree, layout.widest_mode, require_space, report))
 
 
 def _finish(

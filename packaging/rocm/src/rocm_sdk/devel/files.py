@@ -35,12 +35,22 @@ class Member:
     is_directory: bool
 
 
+def make_directories(path: Path, mode: int) -> None:
+    """Make a directory and those above it that are missing, all with `mode` less the umask. Raises OSError."""
+    try:
+        path.mkdir(mode=mode, exist_ok=True)
+    except FileNotFoundError:
+        make_directories(path.parent, mode)
+        path.mkdir(mode=mode, exist_ok=True)
+
+
 class Directories:
     """Makes the directories below `home`/`tree`, which must not exist, each before what lies in it."""
 
-    def __init__(self, home: Path, tree: str) -> None:
-        self._home = home
-        (home / tree).mkdir()
+    def __init__(self, home: Path, tree: str, mode: int) -> None:
+        """Make the tree's own; no directory gets permission bits that `mode` lacks."""
+        self._home, self._mode = home, mode
+        (home / tree).mkdir(mode)
         self._made = {tree}
 
     def make_for(self, member: Member) -> None:
@@ -53,7 +63,7 @@ class Directories:
     def _make(self, name: str, mode: int) -> None:
         if name not in self._made:
             self._make(posixpath.dirname(name), 0o777)
-            (self._home / name).mkdir(mode=mode | 0o700)
+            (self._home / name).mkdir(mode=mode & self._mode | 0o700)
             self._made.add(name)
 
 

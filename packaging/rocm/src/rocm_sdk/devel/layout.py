@@ -57,6 +57,11 @@ class DevelLayout:
         return self.home / self.tree
 
     @property
+    def widest_mode(self) -> int:
+        """The permission bits that the tree may have, before the umask: elsewhere its owner alone may write to it."""
+        return 0o755 if self.is_elsewhere else 0o777
+
+    @property
     def siblings(self) -> list[str]:
         """The names of the trees of all installed packages that the development tree links to."""
         return sorted({package.names.tree for package in (*self.runtime, *self.targets)} - {self.tree})

@@ -20,6 +20,7 @@ from ..errors import DevelError
 from ..forwarders import is_forwarder
 from ..installation import InstalledPackage
 from ..record import is_below, read_record
+from .files import make_directories
 from .layout import DevelLayout
 from .state import Content
 
@@ -52,7 +53,7 @@ def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
         try:
             hard = _link(target, destination, path, source)
         except FileNotFoundError:
-            destination.parent.mkdir(parents=True, exist_ok=True)
+            make_directories(destination.parent, layout.widest_mode)
             hard = _link(target, destination, path, source)
         except FileExistsError:
             hard = _replace(target, destination, path, source)
@@ -67,7 +68,7 @@ def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
         try:
             link.symlink_to(text)
         except FileNotFoundError:
-            link.parent.mkdir(parents=True, exist_ok=True)
+            make_directories(link.parent, layout.widest_mode)
             link.symlink_to(text)
         except FileExistsError:
             _correct_symlink(link, text)

@@ -45,7 +45,7 @@ def _write_new(path: Path, data: bytes, permissions: int | None, durable: bool) 
     """Write another file in place of `path`: the one that is there may be an installer's, linked from its cache."""
     with suppress(FileNotFoundError):
         path.unlink()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     try:
         if permissions is not None:
             os.fchmod(descriptor, permissions)
