@@ -11,7 +11,7 @@ from dataclasses import replace
 from tools.common.errors import ToolError
 from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix
-from tools.plan.runtime import left_out, with_rpath
+from tools.plan.runtime import left_out, readable, with_rpath
 
 
 def _sibling(tree: str, path: str) -> str:
@@ -46,10 +46,8 @@ def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         if prefix.resolve(found.path) is None:
             return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
         return _entry(found, Treatment.LINK_TO, "link, kept", found.link)
-    if found.facts is None:
-        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
-    entry = _entry(found, Treatment.KEEP, f"no runtime package has it ({found.facts.type})")
-    return with_rpath(entry, found.facts, definition)
+    facts = readable(found, found.facts, definition)
+    return with_rpath(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
 
 
 def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:

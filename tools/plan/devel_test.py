@@ -170,6 +170,16 @@ def test_include_and_exclude() -> None:
     }
 
 
+def test_damaged_elf_file_is_an_error_unless_it_is_excluded() -> None:
+    found = file("lib/liba.so", "elf-damaged")
+    assert found.facts
+    found = replace(found, facts=replace(found.facts, damage="lib/liba.so: truncated"))
+    with pytest.raises(ToolError, match=r"^lib/liba\.so: truncated\. .*, or exclude lib/liba\.so from package devel$"):
+        entries(found)
+    excluding = replace(DEVEL, exclude=("lib/**",))
+    assert entries(found, definition=excluding)["lib/liba.so"].treatment is Treatment.DROP
+
+
 def test_file_that_was_not_inspected_is_an_error() -> None:
     found = replace(file("a"), facts=None)
     with pytest.raises(ToolError, match="no facts about this file"):

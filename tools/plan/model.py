@@ -200,6 +200,8 @@ class Facts:
     archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
+    #: What is wrong with an ELF file that cannot be read; None of any other.
+    damage: str | None = None
 
     @classmethod
     def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":

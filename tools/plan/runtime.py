@@ -20,6 +20,18 @@ def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
     return Entry(found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link)
 
 
+def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts:
+    """Return the facts of the file that a package packs at a path; raises ToolError if it cannot be read."""
+    if facts is None:
+        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    if facts.damage:
+        raise ToolError(
+            f"{facts.damage}. The file is damaged or cut off: build or fetch the artifact anew, or exclude "
+            f"{found.path} from package {definition.package}"
+        )
+    return facts
+
+
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
@@ -100,7 +112,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
     if resolved.node.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
-    facts = _facts(resolved)
+    facts = readable(found, _facts(resolved), definition)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
         return _alias(found, resolved, facts, prefix)
@@ -138,11 +150,10 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _entry(found, Treatment.OTHER_TARGET, reason)
     if found.kind is Kind.LINK:
         return _link(found, definition, prefix)
-    if found.facts is None:
-        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    facts = readable(found, found.facts, definition)
     if definition.slice and (reason := other_code(found, definition.slice)):
         return _entry(found, Treatment.OTHER_TARGET, reason)
-    return _file(found, found.facts, definition, prefix)
+    return _file(found, facts, definition, prefix)
 
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:

@@ -278,6 +278,26 @@ def test_file_that_was_not_inspected_is_an_error() -> None:
         plan(CORE, Found("a", Kind.FILE, ""))
 
 
+def damaged(path: str) -> Found:
+    """Make an ELF file that inspect could not read."""
+    found = file(path, "elf-damaged", "0755")
+    assert found.facts
+    return replace(found, facts=replace(found.facts, damage=f"{path}: at file offset 0x40: truncated"))
+
+
+def test_damaged_elf_file_stops_the_package_that_packs_it() -> None:
+    with pytest.raises(ToolError) as error:
+        plan(CORE, damaged("lib/liba.so.1"))
+    assert str(error.value) == (
+        "lib/liba.so.1: at file offset 0x40: truncated. The file is damaged or cut off: build or fetch the artifact "
+        "anew, or exclude lib/liba.so.1 from package core"
+    )
+    excluding = replace(CORE, exclude=("lib/liba.so.1",))
+    with pytest.raises(ToolError, match=r"or exclude bin/a from package core$"):
+        plan(excluding, damaged("lib/liba.so.1"), link("bin/a", "../lib/liba.so.1"))
+    assert only(excluding, damaged("lib/liba.so.1")).treatment is Treatment.DROP
+
+
 def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
     artifacts = [artifact(name, file("a"), file("b")) for name in ("x_lib_generic", "y_lib_generic")]
     planned = make_plan(replace(CORE, exclude=("b",)), artifacts, [])
