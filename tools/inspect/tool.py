@@ -45,7 +45,8 @@ def elf_type(elf: ElfFile) -> str:
 
 
 def _entries(search_path: str | None) -> list[str]:
-    return search_path.split(":") if search_path else []
+    """Return the entries of a search path; an empty one has an empty entry, for it is not as if there were none."""
+    return [] if search_path is None else search_path.split(":")
 
 
 def elf_facts(elf: ElfFile) -> dict[str, Any]:

@@ -94,6 +94,12 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     }
 
 
+def test_an_empty_search_path_is_not_none(tmp_path: Path) -> None:
+    """The loader ignores DT_RPATH where there is a DT_RUNPATH, also an empty one."""
+    found = facts(tmp_path, Sample(rpath="$ORIGIN", runpath="").build())
+    assert (found["rpath"], found["runpath"]) == (["$ORIGIN"], [""])
+
+
 def test_what_cannot_be_edited_is_not_called_dynamic(tmp_path: Path) -> None:
     assert "dynamic" not in facts(tmp_path, Sample(machine=c.EM_AMDGPU).build())
     assert "dynamic" not in facts(tmp_path, Sample(soname="ld-linux-x86-64.so.2").build())

@@ -146,6 +146,13 @@ def test_rpath_is_written_in_flight(unit: Unit, sample: Sample) -> None:
     }
 
 
+def test_an_empty_runpath_goes_though_the_rpath_is_as_wished(unit: Unit) -> None:
+    unit.files = {"lib/libsample.so.1": Sample(rpath="$ORIGIN", runpath="").build()}
+    assert unit.pack(keep("lib/libsample.so.1") | {"rpath": ["$ORIGIN"]}) == 0
+    found = dynamic(unit.content(unit.index.entries[0]))
+    assert (found["DT_RPATH"], "DT_RUNPATH" in found) == (["$ORIGIN"], False)
+
+
 def test_what_an_edit_gives_up_is_noted(unit: Unit) -> None:
     unit.files = {"lib/spare.so": Sample().build(), "lib/full.so": Sample(spare=0).build()}
     assert unit.pack(*(keep(path) | {"rpath": ["$ORIGIN"]} for path in ("lib/spare.so", "lib/full.so"))) == 0

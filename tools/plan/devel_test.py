@@ -109,7 +109,7 @@ def test_families_may_have_the_same_paths() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [replace(DEVICE, package="device_gfx1100"), replace(CORE, package="libraries", tree="_libraries")],
+    [replace(DEVICE, package="device_gfx1100"), replace(CORE, package="libraries", tree="_libraries", rpath=())],
 )
 def test_packages_that_are_installed_together_may_not(other: Definition) -> None:
     plans = (plan(DEVICE, file("lib/a")), plan(other, file("lib/a")))
@@ -123,7 +123,7 @@ def test_packages_that_are_installed_together_may_not(other: Definition) -> None
 
 def test_owner_of_the_bytes_counts_not_that_of_an_alias() -> None:
     core = plan(CORE, *CHAIN)
-    other = plan(replace(CORE, package="libraries", tree="_libraries"), file("lib/liba.so.1.2"))
+    other = plan(replace(CORE, package="libraries", tree="_libraries", rpath=()), file("lib/liba.so.1.2"))
     for order in ((core, other), (other, core)):
         planned = entries(file("lib/liba.so.1.2"), builds_on=order)
         assert planned["lib/liba.so.1.2"].target == "../../_libraries/lib/liba.so.1.2"

@@ -222,7 +222,8 @@ def test_static_program_is_kept_as_it_is() -> None:
 
 
 def test_rpath_is_appended_as_rpath_and_crosses_trees() -> None:
-    entry = only(LIBRARIES, library("lib/sub/libb.so", rpath=("$ORIGIN/../../lib", "$ORIGIN/x")))
+    found = library("lib/sub/libb.so", rpath=("$ORIGIN/../../lib", "$ORIGIN/x"))
+    entry = entries(LIBRARIES, found, builds_on=(plan(CORE),))["lib/sub/libb.so"]
     assert entry.rpath == ("$ORIGIN/../../lib", "$ORIGIN/x", "$ORIGIN/..", "$ORIGIN/../../../_core/lib")
 
 
@@ -235,6 +236,11 @@ def test_runpath_is_what_counts_and_becomes_rpath() -> None:
 def test_file_that_has_the_rpath_is_not_touched() -> None:
     entry = only(CORE, library("lib/libb.so", rpath=("$ORIGIN", "$ORIGIN/llvm/lib")))
     assert (entry.treatment, entry.rpath) == (Treatment.KEEP, None)
+
+
+def test_an_empty_runpath_hides_an_rpath_that_is_as_wished() -> None:
+    entry = only(CORE, library("lib/libb.so", rpath=("$ORIGIN", "$ORIGIN/llvm/lib"), runpath=("",)))
+    assert (entry.treatment, entry.rpath) == (Treatment.PATCH, ("$ORIGIN", "$ORIGIN/llvm/lib"))
 
 
 def test_entries_of_the_build_machine_are_named_in_the_reason() -> None:

@@ -17,6 +17,7 @@ from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.plan.devel import plan_devel
 from tools.plan.model import Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
 from tools.plan.prefix import merge
+from tools.plan.rpath import check_searched
 from tools.plan.runtime import plan_runtime
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
@@ -100,6 +101,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     merged, equal = merge(artifacts)
     if definition.kind not in PLANNERS:
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
+    check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
     entries = PLANNERS[definition.kind](definition, merged, builds_on)
     used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
