@@ -6,17 +6,26 @@ left out, because only the machine knows which of those are installed.
 """
 
 import posixpath
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Treatment
+from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Planned, Treatment
 from tools.plan.prefix import Prefix
 from tools.plan.runtime import left_out, readable, with_rpath
 
 
-def _sibling(tree: str, path: str) -> str:
-    """Return the text of a link at `path` of the devel tree to the same path of another tree."""
-    return "../" * (path.count("/") + 1) + posixpath.join(tree, path)
+@dataclass(frozen=True)
+class _Tree:
+    """What the devel tree is made of: its definition and artifacts, and who ships or knows each path."""
+
+    definition: Definition
+    merged: dict[str, Found]
+    owners: dict[str, tuple[Plan, Entry]]
+
+
+def _sibling(tree: str, path: str, target: str) -> str:
+    """Return the text of a link at `path` of the devel tree to the path `target` of another tree."""
+    return "../" * (path.count("/") + 1) + posixpath.join(tree, target)
 
 
 def _entry(found: Found, treatment: Treatment, reason: str, target: str | None = None) -> Entry:
@@ -25,18 +34,43 @@ def _entry(found: Found, treatment: Treatment, reason: str, target: str | None =
     )
 
 
-def _owned(found: Found, plan: Plan, owned: Entry) -> Entry | None:
+def _is_linked(found: Found, owned: Entry) -> bool:
+    """Whether this package has a link to a runtime package's file in place of what the artifact has at its path."""
+    stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
+    return owned.is_packed_file and not stays_link
+
+
+def _other_name(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
+    """Return the entry for a library of which a runtime package has the bytes under another name.
+
+    It leads to that name here. Where the tree has something else there, or nothing, it leads into the package.
+    """
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(found.path), owned.target or ""))
+    reason = f"alias of the library's SONAME, {posixpath.basename(path)}"
+    owner, library = tree.owners.get(path, (plan, owned))
+    here = tree.merged.get(path)
+    if plan.per_target and (here is None or _is_linked(here, library)):
+        return _entry(found, Treatment.LINK_TO, reason, owned.target)
+    if here and _is_linked(here, library) and not left_out(path, tree.definition):
+        return _entry(found, Treatment.LINK_TO, reason, owned.target)
+    if plan.per_target or not library.is_packed_file:
+        return None
+    return _entry(found, Treatment.LINK_TO, reason, _sibling(owner.tree, found.path, path))
+
+
+def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
     """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
     if owned.treatment in OTHER_NAMES and found.kind is Kind.FILE:
-        return _entry(found, Treatment.LINK_TO, f"alias of the library's SONAME, {owned.target}", owned.target)
-    stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
-    if not owned.is_packed_file or stays_link:
+        return _other_name(found, plan, owned, tree)
+    if not _is_linked(found, owned):
         return None
     if plan.per_target:
         return _entry(
             found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked"
         )
-    return _entry(found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path))
+    return _entry(
+        found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path, found.path)
+    )
 
 
 def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
@@ -70,10 +104,11 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
     return owners
 
 
-def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
-    """Return the entries of the devel package, sorted by path."""
+def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> Planned:
+    """Plan the devel package."""
     prefix = Prefix(merged, builds_on)
     owners = _owners(builds_on)
+    tree = _Tree(definition, merged, owners)
     for_targets = {
         entry.path for plan in builds_on for entry in plan.entries if entry.treatment is Treatment.OTHER_TARGET
     }
@@ -85,6 +120,6 @@ def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list
         if path in for_targets and path not in owners:
             entries.append(_entry(found, Treatment.DROP, "for a GPU target that no package is for"))
             continue
-        entry = _owned(found, *owners[path]) if path in owners else None
+        entry = _owned(found, *owners[path], tree) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))
-    return [replace(entry, type=None) if entry.treatment is Treatment.LINK_TO else entry for entry in entries]
+    return Planned([replace(one, type=None) if one.treatment is Treatment.LINK_TO else one for one in entries])

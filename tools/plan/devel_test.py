@@ -46,6 +46,28 @@ def test_aliases_come_back() -> None:
     assert outcome(planned["lib/liba.so"]) == (Treatment.LINK_TO, "link, kept", "liba.so.1")
 
 
+def test_no_link_goes_in_a_circle_where_a_name_is_left_out() -> None:
+    core = plan(replace(CORE, exclude=("lib/liba.so.1",)), *CHAIN)
+    planned = entries(*CHAIN, builds_on=(core,))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1.2"
+    assert planned["lib/liba.so.1"].target == "liba.so.1.2"
+
+
+def test_an_alias_whose_name_is_not_here_leads_to_the_package() -> None:
+    core = plan(CORE, *CHAIN)
+    planned = entries(CHAIN[0], builds_on=(core,))
+    assert outcome(planned["lib/liba.so.1.2"]) == (
+        Treatment.LINK_TO,
+        "alias of the library's SONAME, liba.so.1",
+        "../../_core/lib/liba.so.1",
+    )
+    planned = entries(*CHAIN, builds_on=(core,), definition=replace(DEVEL, exclude=("lib/liba.so.1",)))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1"
+    copies = [library(f"lib/liba.so.1{tail}", "liba.so.1") for tail in ("", ".2")]
+    planned = entries(*CHAIN, builds_on=(plan(CORE, *copies),))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1"
+
+
 def test_links_stay_links() -> None:
     core = plan(CORE, program("bin/clang-20"), link("bin/clang", "clang-20"), file("share/a"), link("share/b", "a"))
     planned = entries(

@@ -44,6 +44,8 @@ class Treatment(enum.StrEnum):
 
 #: Treatments whose result is in the package as bytes.
 PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
+#: Those of them whose bytes are an artifact's, as they are or edited.
+COPIES = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK})
 #: Treatments of what is not in the package, under no name.
 LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
@@ -104,6 +106,15 @@ class Entry:
         """Read what `to_document` wrote."""
         kind, treatment = Kind(document["kind"]), Treatment(document["treatment"])
         return cls(**_with_tuples(document) | {"kind": kind, "treatment": treatment})
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What becomes of the entries of a package, sorted by path, and on what condition."""
+
+    entries: list[Entry]
+    #: Pairs of sources that are to be compared: (packed, left out because it is the same).
+    equal_sources: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

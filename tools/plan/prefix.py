@@ -98,6 +98,8 @@ class Prefix:
 
     def __init__(self, merged: dict[str, Found], builds_on: list[Plan]) -> None:
         """Lays the package's own entries over those of the plans; its own win."""
+        self._merged = merged
+        self._shipped = {entry.path: entry for plan in builds_on for entry in plan.entries if entry.is_packed_file}
         self._nodes: dict[str, Node] = {}
         for plan in builds_on:
             for entry in plan.entries:
@@ -116,6 +118,14 @@ class Prefix:
         for path in self._nodes:
             while path := posixpath.dirname(path):
                 self._directories.add(path)
+
+    def own(self, path: str) -> Found | None:
+        """Return what the package's own artifacts have at a path; no link is followed."""
+        return self._merged.get(path)
+
+    def shipped(self, path: str) -> Entry | None:
+        """Return what a package that this one builds on packs at a path."""
+        return self._shipped.get(path)
 
     def resolve(self, path: str) -> Resolved | None:
         """Follows every link in a path; None when it dangles, leads out or goes in circles."""

@@ -19,8 +19,8 @@ def check_searched(package: str, searched: Iterable[str], trees: Iterable[str]) 
         if not in_tree or ".." in entry.split("/") or {"$", ":"} & set(entry):
             raise ToolError(
                 f"package {package}: rpath has {entry!r}; expected TREE/DIRECTORY without `..`, `$` and `:`, where "
-                f"TREE is {' or '.join(known)}, the tree of this package or of one in `builds_on`. Correct it, or add the "
-                "package whose tree is meant to `builds_on`"
+                f"TREE is {' or '.join(known)}, the tree of this package or of one in `builds_on`. Correct it, or add "
+                "the package whose tree is meant to `builds_on`"
             )
 
 

@@ -9,7 +9,20 @@ from dataclasses import replace
 
 from tools.common.errors import ToolError
 from tools.plan.forwarders import forwarders
-from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.model import (
+    COPIES,
+    LIBRARY,
+    PROGRAM,
+    SCRIPT,
+    Definition,
+    Entry,
+    Facts,
+    Found,
+    Kind,
+    Plan,
+    Planned,
+    Treatment,
+)
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
@@ -56,16 +69,44 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
 
 
+def _packed_under_soname(path: str, definition: Definition, prefix: Prefix) -> Found | None:
+    """Return the library that this package packs at `path`, whose name is its SONAME; None if it packs no such one."""
+    if prefix.own(path) is None or _unwanted(path, definition):
+        return None
+    resolved = prefix.resolve(path)
+    facts = resolved.facts if resolved else None
+    if not resolved or not facts or (facts.type, facts.soname) != (LIBRARY, posixpath.basename(path)):
+        return None
+    return resolved.node.found
+
+
+def _is_same(one: Found, other: Found) -> bool:
+    """Whether two libraries are one file, or agree in all that shows without reading them: link compares the rest."""
+    return one.source == other.source or bool(
+        one.facts and other.facts and replace(one.facts, unit="") == replace(other.facts, unit="")
+    )
+
+
+def _has_library(path: str, library: Found, definition: Definition, prefix: Prefix) -> bool:
+    """Whether this package, or one that it builds on, packs the bytes of a library at `path`, its SONAME's."""
+    if own := _packed_under_soname(path, definition, prefix):
+        return _is_same(own, library)
+    shipped = prefix.shipped(path)
+    return bool(shipped and shipped.treatment in COPIES and shipped.source == library.source)
+
+
 def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and facts.soname != name:
         soname_path = posixpath.join(posixpath.dirname(found.path), facts.soname)
-        if prefix.resolve(soname_path):
+        if _has_library(soname_path, found, definition, prefix):
             reason = f"library whose name is not its SONAME, {facts.soname}"
             return replace(
                 _entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname
             )
-        reason = f"library that nothing provides under its SONAME, {facts.soname}"
+        taken = _packed_under_soname(soname_path, definition, prefix) or prefix.shipped(soname_path)
+        words = "another library than the one" if taken else "library that nothing provides"
+        reason = f"{words} under its SONAME, {facts.soname}"
         return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
     reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
     return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
@@ -94,11 +135,22 @@ def _facts(resolved: Resolved) -> Facts:
     )
 
 
-def _alias(found: Found, resolved: Resolved, facts: Facts, prefix: Prefix) -> Entry:
-    """Return the entry for a link to a library that the merged prefix has under another path: its SONAME's, if any."""
-    packaged = posixpath.join(posixpath.dirname(resolved.path), facts.soname or "")
-    if not prefix.resolve(packaged):
-        packaged = resolved.path
+def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> str | None:
+    """Return the path at which a library is packed that links lead to; None if no package ships it."""
+    under_soname = posixpath.join(posixpath.dirname(resolved.path), facts.soname or "")
+    if library := resolved.node.found:
+        if _has_library(under_soname, library, definition, prefix):
+            return under_soname
+        return None if _unwanted(resolved.path, definition) else resolved.path
+    return next((path for path in (resolved.path, under_soname) if prefix.shipped(path)), None)
+
+
+def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
+    """Return the entry for a link to a library that is packed under another path: that of its SONAME, if possible."""
+    packaged = _packaged(resolved, facts, definition, prefix)
+    if packaged is None:
+        target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
+        return _entry(found, Treatment.DROP, f"link to {target}, which no package ships")
     reason = f"link to a library under another name than its SONAME, {facts.soname}"
     if facts.soname == posixpath.basename(found.path):
         reason = "link to a library that another package has"
@@ -115,7 +167,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     facts = readable(found, _facts(resolved), definition)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
-        return _alias(found, resolved, facts, prefix)
+        return _alias(found, resolved, facts, definition, prefix)
     # Python does not run a module that it imports: under that name a launcher would be a file that is none.
     is_module = name.endswith(".py") and resolved.node.found
     if _is_executable(resolved, facts) and not is_module:
@@ -139,6 +191,11 @@ def left_out(path: str, definition: Definition) -> str | None:
         return "not among the paths of this package"
     pattern = matches(path, definition.exclude)
     return f"excluded by {pattern}" if pattern else None
+
+
+def _unwanted(path: str, definition: Definition) -> bool:
+    """Whether a package does not want a path: by its patterns, or because the path names another GPU target."""
+    return bool(left_out(path, definition) or (definition.slice and other_target(path, definition.slice)))
 
 
 def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
@@ -202,8 +259,16 @@ def _with_forwarders(
     return sorted([*(entry for entry in entries if entry.path not in wanted), *wanted.values()], key=lambda e: e.path)
 
 
-def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
-    """Return the entries of a runtime package, sorted by path."""
+def _stand_ins(entries: list[Entry]) -> list[tuple[str, str]]:
+    """Return the sources of libraries that are left out because another file is the same one: (packed, left out)."""
+    packed = {entry.path: entry.source for entry in entries if entry.is_packed_file}
+    aliases = [entry for entry in entries if entry.treatment is Treatment.ALIAS_OF and entry.kind is Kind.FILE]
+    names = [(posixpath.join(posixpath.dirname(entry.path), entry.target or ""), entry.source) for entry in aliases]
+    return [(packed[path], source) for path, source in names if packed.get(path, source) != source]
+
+
+def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> Planned:
+    """Plan a runtime package."""
     prefix = Prefix(merged, builds_on)
     parents = {posixpath.dirname(path) for path in merged}
     entries, refused = [], []
@@ -215,7 +280,8 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
                 refused.append(one)
     if definition.slice and refused:
         raise refusal(refused, definition.slice)
+    equal_sources = _stand_ins(entries)
     entries = _launchers_that_reach(entries, definition, builds_on)
     entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)
-    return entries
+    return Planned(entries, equal_sources)

@@ -75,6 +75,87 @@ def test_library_that_nothing_provides_under_its_soname_is_kept() -> None:
     assert outcome(planned["lib/libother.so"])[::2] == (Treatment.ALIAS_OF, "libreal.so")
 
 
+def test_another_build_of_a_library_is_kept() -> None:
+    """Of one SONAME, the loader takes the file of that name; the others are opened by their paths, or are lost."""
+    planned = entries(
+        CORE,
+        library("lib/liba.so.1.1", "liba.so.1", size=1),
+        library("lib/liba.so.1.2", "liba.so.1", size=2),
+        library("lib/liba_debug.so", "liba.so.1", size=3),
+        link("lib/liba.so.1", "liba.so.1.2"),
+        link("lib/other", "liba_debug.so"),
+    )
+    reason = "another library than the one under its SONAME, liba.so.1; RPATH extended"
+    for path in ("lib/liba.so.1.1", "lib/liba_debug.so"):
+        assert outcome(planned[path]) == (Treatment.PATCH, reason, None)
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.ALIAS_OF
+    assert planned["lib/liba.so.1"].source.endswith("/lib/liba.so.1.2")
+    assert outcome(planned["lib/other"])[::2] == (Treatment.ALIAS_OF, "liba_debug.so")
+
+
+def test_copies_of_a_library_are_one_once_their_bytes_are_compared() -> None:
+    """A tree without links has files in their place."""
+    planned = plan(CORE, *(library(f"lib/liba.so{tail}", "liba.so.1") for tail in ("", ".1", ".1.2")))
+    assert {entry.path: str(entry.treatment) for entry in planned.entries} == {
+        "lib/liba.so": "forwarder",
+        "lib/liba.so.1": "patch",
+        "lib/liba.so.1.2": "alias of",
+    }
+    stage = "core_lib_generic/stage/lib/liba.so"
+    assert planned.equal_sources == ((f"{stage}.1", stage), (f"{stage}.1", f"{stage}.1.2"))
+
+
+def test_library_whose_other_names_are_left_out_is_kept() -> None:
+    chain = (library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba.so.1", "liba.so.1.2"), link("lib/b", "liba.so.1"))
+    for patterns in ({"exclude": ("lib/liba.so.1",)}, {"include": ("lib/liba.so.1.2", "lib/b")}):
+        planned = entries(replace(CORE, **patterns), *chain)
+        assert outcome(planned["lib/liba.so.1.2"]) == (
+            Treatment.PATCH,
+            "library that nothing provides under its SONAME, liba.so.1; RPATH extended",
+            None,
+        )
+        assert outcome(planned["lib/b"])[::2] == (Treatment.ALIAS_OF, "liba.so.1.2")
+    planned = entries(replace(CORE, include=("lib/b",)), *chain)
+    assert outcome(planned["lib/b"]) == (Treatment.DROP, "link to liba.so.1.2, which no package ships", None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [directory("lib/liba.so.1")],
+        [file("lib/d/x"), link("lib/liba.so.1", "d")],
+        [file("lib/liba.so.1")],
+        [library("lib/liba.so.1", "libb.so.1")],
+        [library("lib/liba.so.1")],
+    ],
+    ids=["directory", "link to a directory", "data", "another library", "library without SONAME"],
+)
+def test_what_is_not_the_library_is_no_alias_of_it(other: list[Found]) -> None:
+    planned = entries(CORE, library("lib/liba.so.1.2", "liba.so.1"), *other)
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.PATCH
+
+
+def test_another_build_of_a_library_that_a_package_below_has_is_kept() -> None:
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), library("lib/libc.so", "liba.so.1", size=2))
+    planned = entries(
+        LIBRARIES, library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba", "liba.so.1.2"), builds_on=(core,)
+    )
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.PATCH
+    assert outcome(planned["lib/liba"])[::2] == (Treatment.ALIAS_OF, "liba.so.1.2")
+    planned = entries(LIBRARIES, link("lib/liba", "libc.so"), builds_on=(core,))
+    assert outcome(planned["lib/liba"])[::2] == (Treatment.ALIAS_OF, "libc.so")
+
+
+def test_the_same_library_that_a_package_below_has_is_an_alias() -> None:
+    """Two packages are made from one artifact, and the second leaves out what the first ships."""
+    one = artifact("a_lib_generic", library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba.so.1", "liba.so.1.2"))
+    core = make_plan(CORE, [one], [])
+    planned = make_plan(replace(LIBRARIES, exclude=("lib/liba.so.1",)), [one], [core])
+    (alias,) = [entry for entry in planned.entries if entry.path == "lib/liba.so.1.2"]
+    assert outcome(alias)[::2] == (Treatment.ALIAS_OF, "liba.so.1")
+    assert planned.equal_sources == ()
+
+
 def test_alias_in_another_directory_points_there() -> None:
     planned = entries(CORE, library("lib/liba.so.1", "liba.so.1"), link("lib64/liba.so", "../lib/liba.so.1"))
     assert outcome(planned["lib64/liba.so"])[::2] == (Treatment.ALIAS_OF, "../lib/liba.so.1")

@@ -102,15 +102,17 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     if definition.kind not in PLANNERS:
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
     check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
-    entries = PLANNERS[definition.kind](definition, merged, builds_on)
-    used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
+    planned = PLANNERS[definition.kind](definition, merged, builds_on)
+    used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(
         package=definition.package,
         tree=definition.tree,
         per_target=definition.per_target,
-        entries=tuple(entries),
-        equal_sources=tuple(pair for pair in equal if pair[0] in used and frozenset(pair) not in compared),
+        entries=tuple(planned.entries),
+        equal_sources=tuple(
+            pair for pair in [*equal, *planned.equal_sources] if pair[0] in used and frozenset(pair) not in compared
+        ),
     )
 
 

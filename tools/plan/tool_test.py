@@ -1,6 +1,7 @@
 """Tests of the plan tool: what each unit has to do, and the documents in and out."""
 
 import json
+import posixpath
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.common.errors import ToolError
-from tools.plan.model import Artifact, Definition, Found, Kind, Plan, Treatment
+from tools.plan.model import OTHER_NAMES, Artifact, Definition, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix, merge
 from tools.plan.tool import edits_by_unit, main, make_plan
 from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
@@ -23,7 +24,7 @@ FOUND = st.one_of(
     PATHS.map(directory),
     PATHS.map(program),
     st.builds(file, PATHS, st.just("script"), st.sampled_from(["0644", "0755"])),
-    st.builds(library, PATHS, st.sampled_from([None, "libx.so.1", "libx.so"])),
+    st.builds(library, PATHS, st.sampled_from([None, "libx.so.1", "libx.so"]), size=st.sampled_from([1, 2])),
     st.builds(link, PATHS, TEXTS),
 )
 ARTIFACTS = st.lists(st.lists(FOUND, max_size=6, unique_by=lambda found: found.path), max_size=3).map(
@@ -69,6 +70,33 @@ def test_every_plan_can_be_read_and_packed(artifacts: list[Artifact], kind: str)
             resolved = prefix.resolve(entry.path)
             assert resolved
             assert resolved.node.kind is Kind.FILE
+
+
+#: Names of libraries in one directory, and what is there.
+SONAMES = st.sampled_from(["libx.so", "libx.so.1", "libx.so.1.1", "libx.so.1.2", "liby.so"])
+LIBRARIES = st.one_of(
+    st.builds(library, SONAMES.map("lib/{}".format), SONAMES, size=st.sampled_from([1, 2])),
+    st.builds(link, SONAMES.map("lib/{}".format), SONAMES),
+    SONAMES.map("lib/{}/x".format).map(file),
+)
+
+
+@given(st.lists(LIBRARIES, max_size=6, unique_by=lambda found: found.path), SONAMES)
+def test_no_library_is_lost(found: list[Found], exclude: str) -> None:
+    """Each that no pattern excludes is packed, or is compared with one that is packed under its SONAME."""
+    try:
+        made = plan(Definition("p", "runtime", "_p", exclude=(f"lib/{exclude}",)), *found)
+    except ToolError:
+        return
+    packed = {entry.path: entry.source for entry in made.entries if entry.is_packed_file}
+    for entry in made.entries:
+        if entry.kind is Kind.FILE and entry.treatment in OTHER_NAMES and entry.source not in packed.values():
+            under_soname = packed[posixpath.join(posixpath.dirname(entry.path), entry.target or "")]
+            assert (under_soname, entry.source) in made.equal_sources
+        elif entry.kind is Kind.FILE:
+            assert entry.source in packed.values() or entry.reason.startswith("excluded by")
+        if entry.treatment is Treatment.ALIAS_OF:
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target or "")) in packed
 
 
 def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
