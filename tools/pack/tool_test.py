@@ -200,6 +200,13 @@ def test_launcher(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
     assert "bin/clang++: needs a launcher; expected the rule to give one" in capsys.readouterr().err
 
 
+def test_launcher_for_another_cpu(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
+    edit = {"path": "bin/a", "mode": "0755", "launcher_target": "b", "machine": c.EM_AARCH64}
+    assert unit.pack(edit, options=(f"--launcher={unit.directory}/launcher",)) == 1
+    assert "ERROR: //:core: bin/a: its launcher is for x86_64, but b, which it" in capsys.readouterr().err
+    assert unit.pack(edit | {"machine": c.EM_X86_64}, options=(f"--launcher={unit.directory}/launcher",)) == 0
+
+
 def test_forwarder(unit: Unit) -> None:
     edit = {"path": "lib/libfoo.so", "mode": "0755", "forwarder_target": "libfoo.so.1", "machine": c.EM_AARCH64}
     assert unit.pack(edit) == 0

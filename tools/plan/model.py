@@ -84,7 +84,7 @@ class Entry:
     type: str | None = None
     #: DT_SONAME of the bytes.
     soname: str | None = None
-    #: CPU (e_machine) that a forwarder is made for.
+    #: CPU (e_machine) of an ELF program or library, of what a launcher starts, or that a forwarder is made for.
     machine: int | None = None
 
     @property

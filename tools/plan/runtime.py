@@ -54,6 +54,7 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
             entry = replace(entry, treatment=Treatment.PATCH)
     if facts.type not in (LIBRARY, PROGRAM):
         return entry
+    entry = replace(entry, machine=facts.machine or None)
     if not facts.dynamic:
         return replace(entry, reason=f"{entry.reason}; no RPATH: {facts.refusal}") if facts.refusal else entry
     wanted = [origin_relative(definition.tree, entry.path, searched) for searched in definition.rpath]
@@ -122,7 +123,7 @@ def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Defini
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
     entry = _entry(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
-    return replace(entry, mode="0755", target=target)
+    return replace(entry, mode="0755", target=target, machine=facts.machine or None)
 
 
 def _facts(resolved: Resolved) -> Facts:
@@ -130,9 +131,9 @@ def _facts(resolved: Resolved) -> Facts:
     if resolved.facts:
         return resolved.facts
     entry = resolved.node.entry
-    return Facts(
-        unit="", size=0, type=(entry.type if entry else None) or "data", soname=entry.soname if entry else None
-    )
+    if entry is None:
+        return Facts(unit="", size=0, type="data")
+    return Facts(unit="", size=0, type=entry.type or "data", soname=entry.soname, machine=entry.machine or 0)
 
 
 def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> str | None:
@@ -234,6 +235,20 @@ def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_o
     return result
 
 
+def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list[Entry]:
+    """Give launchers of scripts the CPU of the package's ELF files, else of those that it builds on, if it is one."""
+    own = {entry.machine for entry in entries if entry.machine and entry.treatment in COPIES}
+    below = {entry.machine for plan in builds_on for entry in plan.entries if entry.machine}
+    machines = own or below
+    if len(machines) != 1:
+        return entries
+    (machine,) = machines
+    return [
+        replace(entry, machine=machine) if entry.treatment is Treatment.LAUNCHER and not entry.machine else entry
+        for entry in entries
+    ]
+
+
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
     """Raise ToolError when a package that this one builds on ships the same path."""
     owners = {entry.path: (plan, entry) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
@@ -282,6 +297,7 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
         raise refusal(refused, definition.slice)
     equal_sources = _stand_ins(entries)
     entries = _launchers_that_reach(entries, definition, builds_on)
+    entries = _launchers_with_machine(entries, builds_on)
     entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)
     return Planned(entries, equal_sources)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tools.common.errors import ToolError
+from tools.elf import constants as c
 from tools.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.tool import make_plan
 from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
@@ -228,6 +229,37 @@ def test_launcher_into_another_package_goes_by_way_of_site_packages() -> None:
     planned = entries(LIBRARIES, link("bin/mine", "tool"), link("libexec/x", "../bin/script"), builds_on=(core,))
     assert outcome(planned["bin/mine"])[::2] == (Treatment.LAUNCHER, "../../_core/bin/tool")
     assert outcome(planned["libexec/x"])[::2] == (Treatment.LAUNCHER, "../../_core/bin/script")
+
+
+def on(machine: int, found: Found) -> Found:
+    """Make the same ELF file for another CPU."""
+    assert found.facts
+    return replace(found, facts=replace(found.facts, machine=machine))
+
+
+def test_launcher_is_for_the_cpu_of_what_it_starts() -> None:
+    script, runs = file("bin/s", "script", "0755"), link("bin/t", "s")
+    aarch64 = on(c.EM_AARCH64, program("bin/a"))
+    core = plan(CORE, aarch64, link("bin/b", "a"), program("bin/c"), link("bin/d", "c"), script, runs)
+    machines = {entry.path: entry.machine for entry in core.entries}
+    assert {path: machines[path] for path in ("bin/a", "bin/b", "bin/c", "bin/d")} == {
+        "bin/a": c.EM_AARCH64,
+        "bin/b": c.EM_AARCH64,
+        "bin/c": c.EM_X86_64,
+        "bin/d": c.EM_X86_64,
+    }
+    assert (machines["bin/s"], machines["bin/t"]) == (None, None)
+    planned = entries(LIBRARIES, link("bin/x", "a"), link("bin/y", "s"), builds_on=(core,))
+    assert (planned["bin/x"].machine, planned["bin/y"].machine) == (c.EM_AARCH64, None)
+
+
+def test_launcher_of_a_script_is_for_the_cpu_of_the_package() -> None:
+    script = [file("bin/s", "script", "0755"), link("bin/t", "s")]
+    core = plan(CORE, on(c.EM_AARCH64, library("lib/liba.so")), *script, file("x.hsaco", "gpu-code-object"))
+    assert {entry.path: entry.machine for entry in core.entries}["bin/t"] == c.EM_AARCH64
+    planned = entries(LIBRARIES, file("bin/v", "script", "0755"), link("bin/u", "v"), builds_on=(core,))
+    assert planned["bin/u"].machine == c.EM_AARCH64
+    assert entries(CORE, *script)["bin/t"].machine is None
 
 
 def test_launcher_whose_target_is_excluded_is_dropped() -> None:

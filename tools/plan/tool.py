@@ -55,10 +55,9 @@ def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
 
 def _edit(entry: Entry) -> dict[str, Any]:
     edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
-    if entry.treatment is Treatment.LAUNCHER:
-        return edit | {"launcher_target": entry.target}
-    if entry.treatment is Treatment.FORWARDER:
-        return edit | {"forwarder_target": entry.target, "machine": entry.machine}
+    if entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER):
+        target = {f"{entry.treatment}_target": entry.target}
+        return edit | target | ({"machine": entry.machine} if entry.machine else {})
     edit["source"] = entry.source
     changes = {"rpath": entry.rpath, "slice": entry.slice, "absent": entry.absent}
     return edit | {name: list(value) for name, value in changes.items() if value is not None}

@@ -137,7 +137,7 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
     two = json.loads((tmp_path / "two_run_generic.edit").read_text(encoding="utf-8"))
     assert one == {
         "entries": [
-            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool"},
+            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool", "machine": 62},
             {
                 "path": "lib/liba.so.1",
                 "mode": "0755",

@@ -29,8 +29,9 @@ def library(
 
 
 def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> Found:
-    """Make an ELF program; one that is not dynamic is static."""
-    return Found(path, Kind.FILE, "", "0755", facts=Facts("", 1, "elf-program", None, rpath, dynamic=dynamic))
+    """Make an ELF program for x86_64; one that is not dynamic is static."""
+    facts = Facts("", 1, "elf-program", None, rpath, dynamic=dynamic, machine=c.EM_X86_64)
+    return Found(path, Kind.FILE, "", "0755", facts=facts)
 
 
 def link(path: str, text: str) -> Found:
