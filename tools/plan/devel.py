@@ -9,7 +9,7 @@ import posixpath
 from dataclasses import dataclass, replace
 
 from tools.common.errors import ToolError
-from tools.plan.model import LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Planned, Treatment
+from tools.plan.model import DANGLES, LIBRARY, OTHER_NAMES, Definition, Entry, Found, Kind, Plan, Planned, Treatment
 from tools.plan.prefix import Prefix
 from tools.plan.runtime import left_out, readable, with_rpath
 
@@ -78,7 +78,7 @@ def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _entry(found, Treatment.KEEP, "directory")
     if found.kind is Kind.LINK:
         if prefix.resolve(found.path) is None:
-            return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
+            return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
         return _entry(found, Treatment.LINK_TO, "link, kept", found.link)
     facts = readable(found, found.facts, definition)
     return with_rpath(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)

@@ -51,6 +51,9 @@ LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
+#: How the reason of a dropped link begins that leads nowhere.
+DANGLES = "link that dangles"
+
 
 def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:
     """Return JSON data with its lists as tuples, as frozen dataclasses hold them."""

@@ -11,6 +11,7 @@ from tools.common.errors import ToolError
 from tools.plan.forwarders import forwarders
 from tools.plan.model import (
     COPIES,
+    DANGLES,
     LIBRARY,
     PROGRAM,
     SCRIPT,
@@ -113,12 +114,23 @@ def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) ->
     return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
 
 
+def _mode(resolved: Resolved) -> str:
+    """Return the permission bits of what a link leads to, octal."""
+    here = resolved.node.found or resolved.node.entry
+    return here.mode if here else "0"
+
+
 def _is_executable(resolved: Resolved, facts: Facts) -> bool:
-    mode = resolved.node.found.mode if resolved.node.found else resolved.node.entry.mode if resolved.node.entry else "0"
-    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(mode, 8) & 0o111))
+    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(_mode(resolved), 8) & 0o111))
 
 
 def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Definition) -> Entry:
+    if not int(_mode(resolved), 8) & 0o111:
+        raise ToolError(
+            f"{found.source}: the link leads to the program {resolved.path}, which may not be executed (mode "
+            f"{_mode(resolved)}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "
+            f"exclude {found.path} from package {definition.package}"
+        )
     tree = resolved.node.plan.tree if resolved.node.plan else definition.tree
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
@@ -162,7 +174,7 @@ def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definitio
 def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     resolved = prefix.resolve(found.path)
     if resolved is None:
-        return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
+        return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
     if resolved.node.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
     facts = readable(found, _facts(resolved), definition)

@@ -231,6 +231,23 @@ def test_launcher_into_another_package_goes_by_way_of_site_packages() -> None:
     assert outcome(planned["libexec/x"])[::2] == (Treatment.LAUNCHER, "../../_core/bin/script")
 
 
+def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
+    unmarked = replace(program("bin/tool-1"), mode="0644")
+    with pytest.raises(ToolError) as error:
+        plan(CORE, unmarked, link("bin/tool", "tool-1"))
+    assert str(error.value) == (
+        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which may not be executed (mode "
+        "0644); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or exclude bin/tool "
+        "from package core"
+    )
+    with pytest.raises(
+        ToolError, match=r"^libraries_.*the program bin/tool-1, which may not .* from package libraries$"
+    ):
+        plan(LIBRARIES, link("bin/tool", "tool-1"), builds_on=(plan(CORE, unmarked),))
+    debug = link("lib/debug/x", "tool-1.debug"), file("lib/debug/tool-1.debug", "elf-debug")
+    assert entries(CORE, *debug)["lib/debug/x"].treatment is Treatment.COPY_OF_LINK
+
+
 def on(machine: int, found: Found) -> Found:
     """Make the same ELF file for another CPU."""
     assert found.facts
@@ -421,6 +438,16 @@ def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
     artifacts = [artifact(name, file("a"), file("b")) for name in ("x_lib_generic", "y_lib_generic")]
     planned = make_plan(replace(CORE, exclude=("b",)), artifacts, [])
     assert planned.equal_sources == (("x_lib_generic/stage/a", "y_lib_generic/stage/a"),)
+
+
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
+def test_a_package_of_no_artifacts_is_an_error(kind: str) -> None:
+    with pytest.raises(ToolError) as error:
+        make_plan(replace(CORE, kind=kind), [], [])
+    assert str(error.value) == (
+        "package core: it is made from no artifact; expected one or more, else its wheel holds nothing of the SDK. "
+        "Give the artifacts that it is made from, or leave the package out of what is built"
+    )
 
 
 def test_unknown_kind_of_package() -> None:

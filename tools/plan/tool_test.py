@@ -225,3 +225,21 @@ def test_a_big_file_that_nothing_packs_is_an_error(tmp_path: Path, capsys: pytes
     )
     assert "Name the artifact in `repacked`" in error
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": TWO})) == 0
+    assert capsys.readouterr().err == ""
+    dangling = [link(f"lib/{number}", f"../{number}/x") for number in range(5)]
+    assert main(documents(tmp_path, {"one_lib_generic": [*ONE, *dangling], "two_run_generic": TWO})) == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core: 5 links lead nowhere in package core and what it builds on, and are left out: lib/0 -> ../0/x, "
+        "lib/1 -> ../1/x, lib/2 -> ../2/x and 2 more; the plan has all\n"
+    )
+
+
+def test_a_package_that_holds_nothing_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": [file("x/y")]})) == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core: package core holds no file of its artifacts: they are empty, or its patterns exclude all\n"
+    )
