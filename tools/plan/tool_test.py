@@ -99,6 +99,36 @@ def test_no_library_is_lost(found: list[Found], exclude: str) -> None:
             assert posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target or "")) in packed
 
 
+def leads_to(path: str, devel: Plan, below: Plan) -> str | None:
+    """Follow the links of a devel tree; return the source of the bytes, None if they lead nowhere or in a circle."""
+    entries = {posixpath.join(plan.tree, entry.path): entry for plan in (devel, below) for entry in plan.entries}
+    here = posixpath.join(devel.tree, path)
+    for _ in entries:
+        entry = entries.get(here)
+        if entry is None or entry.treatment is not Treatment.LINK_TO:
+            return entry.source if entry and entry.is_packed_file else None
+        here = posixpath.normpath(posixpath.join(posixpath.dirname(here), entry.target or ""))
+    return None
+
+
+@given(st.lists(LIBRARIES, max_size=6, unique_by=lambda found: found.path), st.lists(SONAMES, max_size=2), st.data())
+def test_every_library_of_the_devel_tree_leads_to_its_bytes(found: list[Found], exclude: list[str], data: Any) -> None:
+    """Whatever the package below leaves out, and whatever this one lacks."""
+    patterns = tuple(f"lib/{name}" for name in exclude)
+    libraries = artifact("a_lib_x", *found)
+    try:
+        core = make_plan(Definition("core", "runtime", "_core", exclude=patterns), [libraries], [])
+        some = Artifact(libraries.name, tuple(one for one in libraries.found if data.draw(st.booleans())))
+        devel = make_plan(Definition("devel", "devel", "_devel"), [some], [core])
+    except ToolError:
+        return
+    equal = {frozenset(pair) for pair in core.equal_sources}
+    for one in some.found:
+        if one.kind is Kind.FILE:
+            source = leads_to(one.path, devel, core)
+            assert source == one.source or frozenset((source, one.source)) in equal
+
+
 def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
     """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
     arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
