@@ -95,7 +95,7 @@ class Wheel:
 
 
 def wheel(directory: Path, definition: Definition = CORE, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Wheel:
-    return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on))
+    return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on, name="core_lib_generic"))
 
 
 def test_runtime_wheel(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from tools.plan.runtime import left_out, readable, with_rpath
 
 @dataclass(frozen=True)
 class _Tree:
-    """What the devel tree is made of: its definition and artifacts, and who ships or knows each path."""
+    """What the devel tree is made of: its definition and prefix, and who ships or knows each path."""
 
     definition: Definition
-    merged: dict[str, Found]
+    prefix: Prefix
     owners: dict[str, tuple[Plan, Entry]]
 
 
@@ -34,10 +34,30 @@ def _entry(found: Found, treatment: Treatment, reason: str, target: str | None =
     )
 
 
-def _is_linked(found: Found, owned: Entry) -> bool:
-    """Whether this package has a link to a runtime package's file in place of what the artifact has at its path."""
+def _source(found: Found, prefix: Prefix) -> str | None:
+    """Return the source of the bytes that a path has, which may be a link; None if that leads to none."""
+    node = resolved.node if (resolved := prefix.resolve(found.path)) else None
+    here = (node.found or node.entry) if node else None
+    return here.source if here else None
+
+
+def _is_linked(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
+    """Whether this package has a link to a runtime package's file in place of what the artifact has at its path.
+
+    It has if the file is the same. Of packages per GPU target another one may be installed than the plan is of.
+    """
     stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
-    return owned.is_packed_file and not stays_link
+    if not owned.is_packed_file or stays_link:
+        return False
+    source = _source(found, prefix)
+    return plan.per_target or (source is not None and prefix.is_same(source, owned.source))
+
+
+def _is_other_name(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
+    """Whether a file is a library that a runtime package leaves out, because it has the same under another name."""
+    if owned.treatment not in OTHER_NAMES or {found.kind, owned.kind} != {Kind.FILE}:
+        return False
+    return plan.per_target or prefix.is_same(found.source, owned.source)
 
 
 def _other_name(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
@@ -48,21 +68,22 @@ def _other_name(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | 
     path = posixpath.normpath(posixpath.join(posixpath.dirname(found.path), owned.target or ""))
     reason = f"alias of the library's SONAME, {posixpath.basename(path)}"
     owner, library = tree.owners.get(path, (plan, owned))
-    here = tree.merged.get(path)
-    if plan.per_target and (here is None or _is_linked(here, library)):
+    here = tree.prefix.own(path)
+    is_linked = here is not None and _is_linked(here, owner, library, tree.prefix)
+    if is_linked and not left_out(path, tree.definition):
         return _entry(found, Treatment.LINK_TO, reason, owned.target)
-    if here and _is_linked(here, library) and not left_out(path, tree.definition):
-        return _entry(found, Treatment.LINK_TO, reason, owned.target)
-    if plan.per_target or not library.is_packed_file:
+    if plan.per_target:
+        return _entry(found, Treatment.LINK_TO, reason, owned.target) if is_linked or here is None else None
+    if not library.is_packed_file:
         return None
     return _entry(found, Treatment.LINK_TO, reason, _sibling(owner.tree, found.path, path))
 
 
 def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
     """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
-    if owned.treatment in OTHER_NAMES and found.kind is Kind.FILE:
+    if _is_other_name(found, plan, owned, tree.prefix):
         return _other_name(found, plan, owned, tree)
-    if not _is_linked(found, owned):
+    if not _is_linked(found, plan, owned, tree.prefix):
         return None
     if plan.per_target:
         return _entry(
@@ -104,16 +125,15 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
     return owners
 
 
-def plan_devel(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> Planned:
+def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) -> Planned:
     """Plan the devel package."""
-    prefix = Prefix(merged, builds_on)
     owners = _owners(builds_on)
-    tree = _Tree(definition, merged, owners)
+    tree = _Tree(definition, prefix, owners)
     for_targets = {
         entry.path for plan in builds_on for entry in plan.entries if entry.treatment is Treatment.OTHER_TARGET
     }
     entries = []
-    for path, found in sorted(merged.items()):
+    for path, found in sorted(prefix.merged.items()):
         if reason := left_out(path, definition):
             entries.append(_entry(found, Treatment.DROP, reason))
             continue

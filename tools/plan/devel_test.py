@@ -6,7 +6,8 @@ import pytest
 
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Plan, Treatment
-from tools.testing.artifacts import directory, file, library, link, plan, program
+from tools.plan.tool import make_plan
+from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
 DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",))
@@ -20,7 +21,10 @@ CHAIN = (
 
 
 def entries(*found: Found, builds_on: tuple[Plan, ...] = (), definition: Definition = DEVEL) -> dict[str, Entry]:
-    return {entry.path: entry for entry in plan(definition, *found, builds_on=builds_on).entries}
+    """Plan devel of the artifact that the package below is made from."""
+    name = builds_on[0].package if builds_on else "devel"
+    planned = plan(definition, *found, builds_on=builds_on, name=f"{name}_lib_generic")
+    return {entry.path: entry for entry in planned.entries}
 
 
 def outcome(entry: Entry) -> tuple[Treatment, str, str | None]:
@@ -66,6 +70,32 @@ def test_an_alias_whose_name_is_not_here_leads_to_the_package() -> None:
     copies = [library(f"lib/liba.so.1{tail}", "liba.so.1") for tail in ("", ".2")]
     planned = entries(*CHAIN, builds_on=(plan(CORE, *copies),))
     assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1"
+
+
+def test_other_files_than_the_packages_are_held_here() -> None:
+    """Another artifact's file is not the package's because it has the same path: nobody compared the two."""
+    others = (library("lib/liba.so", "liba.so"), file("share/a", size=2), library("lib/liba.so.1", "liba.so.1"))
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), file("share/a"))
+    planned = {entry.path: entry for entry in make_plan(DEVEL, [artifact("c_dev_x", *others)], [core]).entries}
+    assert {path: str(entry.treatment) for path, entry in planned.items()} == {
+        "lib/liba.so": "patch",
+        "lib/liba.so.1": "patch",
+        "share/a": "keep",
+    }
+    linked = make_plan(DEVEL, [artifact("c_dev_x", link("lib/liba.so.1", "b"), library("lib/b", "liba.so.1"))], [core])
+    assert [entry.target for entry in linked.entries] == [None, "b"]
+
+
+def test_equal_files_are_the_packages_if_someone_compares_them() -> None:
+    one, two = (artifact(name, *CHAIN, file("share/a")) for name in ("a_lib_x", "b_lib_x"))
+    targets = ["../../_core/lib/liba.so.1", "liba.so.1", "../../_core/share/a"]
+    pair = ("a_lib_x/stage/share/a", "b_lib_x/stage/share/a")
+    core, devel = make_plan(CORE, [one, two], []), (DEVEL, [two])
+    assert pair in core.equal_sources
+    assert [entry.target for entry in make_plan(*devel, [core]).entries if entry.path != "lib/liba.so"] == targets
+    devel_too = make_plan(DEVEL, [one, two], [make_plan(CORE, [two], [])])
+    assert pair in devel_too.equal_sources
+    assert [entry.target for entry in devel_too.entries if entry.path != "lib/liba.so"] == targets
 
 
 def test_links_stay_links() -> None:
@@ -145,10 +175,11 @@ def test_packages_that_are_installed_together_may_not(other: Definition) -> None
 
 def test_owner_of_the_bytes_counts_not_that_of_an_alias() -> None:
     core = plan(CORE, *CHAIN)
-    other = plan(replace(CORE, package="libraries", tree="_libraries", rpath=()), file("lib/liba.so.1.2"))
+    libraries = replace(CORE, package="libraries", tree="_libraries", rpath=())
+    other = plan(libraries, file("lib/liba.so.1.2"), name="core_lib_generic")
     for order in ((core, other), (other, core)):
-        planned = entries(file("lib/liba.so.1.2"), builds_on=order)
-        assert planned["lib/liba.so.1.2"].target == "../../_libraries/lib/liba.so.1.2"
+        (entry,) = plan(DEVEL, file("lib/liba.so.1.2"), builds_on=order, name="core_lib_generic").entries
+        assert entry.target == "../../_libraries/lib/liba.so.1.2"
 
 
 def test_forwarders_are_links_here() -> None:

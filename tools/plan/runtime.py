@@ -94,7 +94,7 @@ def _has_library(path: str, library: Found, definition: Definition, prefix: Pref
     if own := _packed_under_soname(path, definition, prefix):
         return _is_same(own, library)
     shipped = prefix.shipped(path)
-    return bool(shipped and shipped.treatment in COPIES and shipped.source == library.source)
+    return bool(shipped and shipped.treatment in COPIES and prefix.is_same(shipped.source, library.source))
 
 
 def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
@@ -294,9 +294,9 @@ def _stand_ins(entries: list[Entry]) -> list[tuple[str, str]]:
     return [(packed[path], source) for path, source in names if packed.get(path, source) != source]
 
 
-def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> Planned:
+def plan_runtime(definition: Definition, prefix: Prefix, builds_on: list[Plan]) -> Planned:
     """Plan a runtime package."""
-    prefix = Prefix(merged, builds_on)
+    merged = prefix.merged
     parents = {posixpath.dirname(path) for path in merged}
     entries, refused = [], []
     for path, found in sorted(merged.items()):

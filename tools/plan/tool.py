@@ -17,7 +17,7 @@ from tools.common.errors import ToolError
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.plan.devel import plan_devel
 from tools.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
-from tools.plan.prefix import merge
+from tools.plan.prefix import Prefix, merge
 from tools.plan.rpath import check_searched
 from tools.plan.runtime import plan_runtime
 
@@ -107,7 +107,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
             "nothing of the SDK. Give the artifacts that it is made from, or leave the package out of what is built"
         )
     merged, equal = merge(artifacts)
-    planned = PLANNERS[definition.kind](definition, merged, builds_on)
+    planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
     used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(

@@ -57,6 +57,7 @@ def artifact(name: str, *found: Found) -> Artifact:
     return Artifact(name, tuple(sourced))
 
 
-def plan(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Plan:
-    """Plan a package of one artifact, `{package}_lib_generic`."""
-    return make_plan(definition, [artifact(f"{definition.package}_lib_generic", *found)], list(builds_on))
+def plan(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = (), name: str | None = None) -> Plan:
+    """Plan a package of one artifact, `{package}_lib_generic` if no other name is given."""
+    one = artifact(name or f"{definition.package}_lib_generic", *found)
+    return make_plan(definition, [one], list(builds_on))
