@@ -13,6 +13,9 @@ from tools.plan.model import DANGLES, LIBRARY, OTHER_NAMES, Definition, Entry, F
 from tools.plan.prefix import Prefix
 from tools.plan.runtime import left_out, readable, with_rpath
 
+#: The reason of a link that is in the tree as it is in the artifact.
+KEPT_LINK = "link, kept"
+
 
 @dataclass(frozen=True)
 class _Tree:
@@ -100,9 +103,40 @@ def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if found.kind is Kind.LINK:
         if prefix.resolve(found.path) is None:
             return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
-        return _entry(found, Treatment.LINK_TO, "link, kept", found.link)
+        return _entry(found, Treatment.LINK_TO, KEPT_LINK, found.link)
     facts = readable(found, found.facts, definition)
     return with_rpath(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
+
+
+def _tree_as_planned(entries: list[Entry], tree: _Tree) -> Prefix:
+    """Return what the tree will have, to follow links in; what a package per GPU target has may be there as well."""
+    nodes = {}
+    for entry in entries:
+        stays = entry.treatment is Treatment.LINK_TO and entry.kind is Kind.LINK and entry.target == entry.link
+        kind = entry.kind if stays or entry.kind is Kind.DIRECTORY else Kind.FILE
+        owner = tree.owners.get(entry.path)
+        if entry.treatment is not Treatment.DROP or (owner and owner[0].per_target and owner[1].is_packed_file):
+            nodes[entry.path] = Found(entry.path, kind, entry.source, link=entry.link)
+    return Prefix(nodes, [])
+
+
+def _led(entry: Entry, planned: Prefix, tree: _Tree) -> Entry:
+    """Return the entry of a link that leads nowhere in the tree as planned: it leads past what is not there."""
+    resolved = tree.prefix.resolve(entry.path)
+    path = resolved.path if resolved else entry.path
+    text = posixpath.relpath(path, posixpath.dirname(entry.path) or ".")
+    if planned.resolve(path):
+        return replace(entry, target=text, reason=f"link to {text}")
+    plan, owned = tree.owners.get(path, (None, None))
+    if owned and owned.treatment is Treatment.ALIAS_OF:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), owned.target or ""))
+        plan, owned = tree.owners.get(path, (None, None))
+    if not plan or not owned or not owned.is_packed_file:
+        return replace(entry, treatment=Treatment.DROP, target=None, reason=f"link to {text}, which no package ships")
+    if plan.per_target:
+        return entry
+    reason = f"link to {path}, which package {plan.package} has"
+    return replace(entry, target=_sibling(plan.tree, entry.path, path), reason=reason)
 
 
 def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
@@ -142,4 +176,9 @@ def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) ->
             continue
         entry = _owned(found, *owners[path], tree) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))
+    planned = _tree_as_planned(entries, tree)
+    entries = [
+        _led(one, planned, tree) if one.reason == KEPT_LINK and not planned.resolve(one.path) else one
+        for one in entries
+    ]
     return Planned([replace(one, type=None) if one.treatment is Treatment.LINK_TO else one for one in entries])

@@ -98,6 +98,27 @@ def test_equal_files_are_the_packages_if_someone_compares_them() -> None:
     assert [entry.target for entry in devel_too.entries if entry.path != "lib/liba.so"] == targets
 
 
+def test_a_link_whose_target_is_not_here_leads_to_the_package() -> None:
+    """It would lead nowhere once the tree is unpacked."""
+    core = plan(CORE, *CHAIN, file("share/a"))
+    planned = entries(link("lib/c", "liba.so.1.2"), link("lib/d", "c"), link("b", "share/a"), builds_on=(core,))
+    assert {path: entry.target for path, entry in planned.items()} == {
+        "b": "../_core/share/a",
+        "lib/c": "../../_core/lib/liba.so.1",
+        "lib/d": "../../_core/lib/liba.so.1",
+    }
+    assert planned["b"].reason == "link to share/a, which package core has"
+
+
+def test_a_link_by_way_of_one_that_is_left_out_is_shortened() -> None:
+    found = (file("share/a"), link("share/b", "a"), link("c", "share/b"), link("d", "lib"), file("lib/x"))
+    planned = entries(*found, definition=replace(DEVEL, exclude=("share/b",)))
+    assert outcome(planned["c"]) == (Treatment.LINK_TO, "link to share/a", "share/a")
+    planned = entries(*found, definition=replace(DEVEL, exclude=("share/a", "lib/**")))
+    for path, text in (("c", "share/a"), ("share/b", "a"), ("d", "lib")):
+        assert outcome(planned[path]) == (Treatment.DROP, f"link to {text}, which no package ships", None)
+
+
 def test_links_stay_links() -> None:
     core = plan(CORE, program("bin/clang-20"), link("bin/clang", "clang-20"), file("share/a"), link("share/b", "a"))
     planned = entries(
