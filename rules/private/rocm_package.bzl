@@ -46,7 +46,7 @@ The default output is the plan: JSON that says of every entry where it comes fro
         "package": attr.string(mandatory = True, doc = "Name of the package, in plans, errors and progress."),
         "per_target": attr.bool(doc = "Whether users have one of several such packages, by GPU target."),
         "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files a devel package holds itself, although packages that it builds on are made from them, too: those packages leave them out."),
-        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`. `{suffix}` in the tree's name stands for the version suffix."),
+        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`: below the tree of this package or of one in `builds_on`. `{suffix}` in the tree's name stands for the version suffix."),
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix. `{suffix}` stands for the version suffix."),
     },
     provides = [PackageInfo],

@@ -80,8 +80,15 @@ def _link_args(ctx, package, project, outputs, files):
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
     return args
 
+def _check_import_name(ctx, kind):
+    """Fails for a wheel without an import name whose archive, or whose scripts' functions, lie in the package of that name."""
+    if not ctx.attr.import_name and (kind == "devel" or ctx.file.console_scripts):
+        what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
+        fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(ctx.label, what))
+
 def _rocm_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
+    _check_import_name(ctx, package.definition.kind)
     tag = "py3-none-" + ctx.attr.platform_tag[BuildSettingInfo].value
     name = "{}-{}-{}.whl".format(escaped(ctx.attr.distribution), version_of(ctx), tag)
     outputs = struct(
@@ -129,11 +136,11 @@ rocm_wheel = rule(
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{script, path}`: each becomes a console script, `{import_name}._cli:{script}`, if the package ships its tool.",
+            doc = "JSON list of `{script, path}`: each becomes a console script, `{import_name}._cli:{script}`, if the package ships its tool; link notes those that it leaves out.",
         ),
         "externals": attr.string_list(doc = "SONAMEs of libraries, or glob patterns of them, that users' machines have to have: neither the platform tag promises them nor is a package of the build to bring them."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small files of the wheel -> their paths in it."),
-        "import_name": attr.string(doc = "Import name of the package's Python code."),
+        "import_name": attr.string(doc = "Import name of the package's Python code. A devel package's wheel, and one with console_scripts, needs it."),
         "license_patterns": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths in the tree: the licence texts of artifacts, which the metadata shall name, too (PEP 639)."),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `rocm_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the wheel's platform tag. One that promises more than the files keep stops the build."),

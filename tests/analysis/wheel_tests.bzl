@@ -169,6 +169,9 @@ def wheel_test_suite(name):
         **_project(name + "_subject", name + "_version")
     )
     rocm_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))
+    rocm_package(name = name + "_devel_package", artifacts = [name + "_artifact"], kind = "devel", package = "devel", tags = ["manual"], tree = "_devel")
+    rocm_wheel(distribution = "my-sdk-devel", package = name + "_devel_package", platform_tag = name + "_tag", **_project(name + "_nameless_devel", name + "_version"))
+    rocm_wheel(console_scripts = "manifest.json", distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_nameless_scripts", name + "_version"))
     rocm_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
     rocm_static_wheel(distribution = "my-sdk", files = {"data.txt": "my_sdk/data.txt"}, **_project(name + "_static", name + "_version"))
     rocm_index(
@@ -186,5 +189,8 @@ def wheel_test_suite(name):
     _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
     messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
-    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test"]]
+    nameless = "import_name: expected the name of the Python package that has "
+    expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
+    expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
+    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test"]]
     native.test_suite(name = name, tests = tests + _placed_tests(name))

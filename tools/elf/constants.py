@@ -19,6 +19,7 @@ ET_EXEC: Final = 2
 ET_DYN: Final = 3
 ET_CORE: Final = 4
 
+EM_386: Final = 3
 EM_X86_64: Final = 62
 EM_AARCH64: Final = 183
 EM_AMDGPU: Final = 224

@@ -213,6 +213,19 @@ def test_a_program_whose_headers_cannot_grow_is_refused() -> None:
         extend(data, LONG)
 
 
+def test_memory_without_bytes_behind_the_end_of_the_file_does_not_grow() -> None:
+    data = bytearray(Sample(sections=False).build())
+    stack = read_elf(io.BytesIO(bytes(data)), "x").program_header(c.PT_GNU_STACK)
+    assert stack
+    fields = (c.PT_LOAD, c.PF_R | c.PF_W, 0x9000, 0x9000, 0x9000, 0, 0x100, 0x1000)
+    data[stack.position : stack.position + 56] = struct.pack("<IIQQQQQQ", *fields)
+    elf, result, patch = extend(bytes(data), LONG)
+    assert patch.strategy is Strategy.NEW_SEGMENT
+    assert (elf.rpath, elf.loads[2].vaddr, elf.loads[2].memsz) == (LONG, 0x9000, 0x100)
+    assert elf.loads[3].vaddr >= 0x9100
+    assert len(result) < len(data) + 0x1000
+
+
 def test_second_edit_grows_the_same_segment() -> None:
     for zeros in (100, MAX_ZERO_FILL + 1):
         first, once, _ = extend(Sample(zeros=zeros, spare=0).build(), LONG)

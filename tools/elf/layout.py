@@ -90,7 +90,7 @@ def grow_last_segment(elf: ElfFile, *, writable: bool) -> Room | None:
     """Find room of any size behind the last PT_LOAD segment (a writable one, if asked), if that can grow."""
     last = max(elf.loads, key=lambda load: load.vaddr)
     end, fill = last.file_end, last.memsz - last.filesz
-    if not 0 <= fill <= MAX_ZERO_FILL or (writable and not last.flags & c.PF_W):
+    if not 0 <= fill <= MAX_ZERO_FILL or end > elf.size or (writable and not last.flags & c.PF_W):
         return None
     if (last.offset - last.vaddr) % max(last.align, MIN_PAGE):
         return None

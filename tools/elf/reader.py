@@ -111,11 +111,19 @@ def _read_tables(source: Source, elf: ElfFile) -> ElfFile:
     raw = source.unpack_all(PHDR64, elf.phoff, phnum * PHDR64.size, f"the table of {phnum} program headers")
     programs = tuple(ProgramHeader(elf.phoff + PHDR64.size * at, *fields) for at, fields in enumerate(raw))
     sections = _read_sections(source, elf.shoff, shnum, shstrndx)
-    debug_only = any(
+    elf = replace(elf, program_headers=programs, section_headers=sections, shstrndx=shstrndx)
+    return replace(elf, debug_only=_is_debug_only(elf))
+
+
+def _is_debug_only(elf: ElfFile) -> bool:
+    """Whether `objcopy --only-keep-debug` made the file: its code, or its dynamic section, has no bytes."""
+    dynamic = elf.program_header(c.PT_DYNAMIC)
+    if dynamic is not None and dynamic.memsz and not dynamic.filesz:
+        return True
+    return any(
         section.type == c.SHT_NOBITS and section.flags & c.SHF_ALLOC and section.flags & c.SHF_EXECINSTR
-        for section in sections
+        for section in elf.section_headers
     )
-    return replace(elf, program_headers=programs, section_headers=sections, shstrndx=shstrndx, debug_only=debug_only)
 
 
 def _read_sections(source: Source, shoff: int, count: int, shstrndx: int) -> tuple[SectionHeader, ...]:

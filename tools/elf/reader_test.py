@@ -14,6 +14,7 @@ from tools.elf.errors import ElfError
 from tools.elf.model import ElfFile
 from tools.elf.reader import is_elf, read_elf
 from tools.elf.sample import BUILD_ID, Sample
+from tools.testing.tiny_elf import program
 
 
 def read(data: bytes) -> ElfFile:
@@ -129,6 +130,35 @@ def test_damage_is_told_with_offset_and_reason(at: int, value: bytes, reason: st
     with pytest.raises(ElfError, match=reason) as caught:
         read(data[:at] + value + data[at + len(value) :])
     assert str(caught.value).startswith("sample.so: at file offset 0x")
+
+
+def without_bytes(data: bytes, *kinds: int) -> bytes:
+    """Take a file's last PT_LOAD, and further headers of these types, out of it: memory alone, behind its end."""
+    elf, changed = read(data), bytearray(data)
+    for header in (elf.loads[-1], *(one for one in elf.program_headers if one.type in kinds)):
+        struct.pack_into("<Q", changed, header.position + 8, len(data) + 0x1000)
+        struct.pack_into("<Q", changed, header.position + 32, 0)
+    return bytes(changed)
+
+
+def test_a_segment_without_bytes_may_lie_behind_the_end_of_the_file() -> None:
+    """It is zeroed memory: a program with nothing but .bss has one, whatever offset its linker wrote."""
+    elf = read(without_bytes(program(".bss", bytes(64), c.SHT_NOBITS)))
+    assert (elf.is_program, elf.has_dynamic, elf.debug_only) == (True, False, False)
+    assert (elf.loads[0].offset > elf.size, elf.loads[0].filesz, elf.loads[0].memsz > 0) == (True, 0, True)
+
+
+def test_debug_information_of_a_library_that_has_no_code() -> None:
+    """`objcopy --only-keep-debug` leaves it a PT_DYNAMIC without bytes."""
+    elf = read(without_bytes(Sample(sections=False).build(), c.PT_DYNAMIC))
+    assert (elf.debug_only, elf.soname, elf.has_dynamic) == (True, None, False)
+
+
+def test_a_section_without_bytes_may_lie_behind_the_end_of_the_file() -> None:
+    data = bytearray(Sample(tail=b"").build())
+    section = next(section for section in read(bytes(data)).section_headers if section.name == ".comment")
+    struct.pack_into("<Q", data, section.position + 24, len(data) + 1)
+    assert read(bytes(data)).soname == "libsample.so.1"
 
 
 def test_dynamic_section_without_end() -> None:

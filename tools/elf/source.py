@@ -31,8 +31,8 @@ class Source:
         return ElfError(self.path, offset, reason)
 
     def require(self, offset: int, size: int, what: str) -> None:
-        """Raise ElfError unless `size` bytes from `offset` on lie inside the file."""
-        if size < 0 or offset + size > self.size:
+        """Raise ElfError unless `size` bytes from `offset` on lie inside the file; no bytes do, wherever that is."""
+        if size < 0 or (size and offset + size > self.size):
             raise self.error(
                 min(offset, self.size),
                 f"truncated or damaged: {what} takes {size} bytes from {offset:#x} on, the file has {self.size}",
@@ -43,6 +43,8 @@ class Source:
         self.require(offset, size, what)
         if size > MAX_TABLE:
             raise self.error(offset, f"{what} claims {size} bytes; no more than {MAX_TABLE} are expected")
+        if not size:
+            return b""
         self._file.seek(offset)
         data = self._file.read(size)
         if len(data) != size:

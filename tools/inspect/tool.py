@@ -37,13 +37,16 @@ def elf_type(elf: ElfFile) -> str:
     """One word for what an ELF file is to a package."""
     if elf.machine == c.EM_AMDGPU:
         return "gpu-code-object"
+    if elf.debug_only:
+        return "elf-debug"
     if elf.type in ELF_TYPES:
         return ELF_TYPES[elf.type]
     return "elf-program" if elf.is_program else "elf-library"
 
 
 def _entries(search_path: str | None) -> list[str]:
-    return search_path.split(":") if search_path else []
+    """Return the entries of a search path; an empty one has an empty entry, for it is not as if there were none."""
+    return [] if search_path is None else search_path.split(":")
 
 
 def elf_facts(elf: ElfFile) -> dict[str, Any]:
@@ -99,7 +102,10 @@ def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
 
 
 def file_facts(path: str, source: str) -> dict[str, Any]:
-    """Return the facts about one file; raises ToolError naming the source for an ELF file that cannot be read."""
+    """Return the facts about one file; raises ToolError for one that is not there.
+
+    Of an ELF file that cannot be read they say what is wrong: only who packs it has to care.
+    """
     try:
         size = Path(path).stat().st_size
     except FileNotFoundError:
@@ -115,7 +121,8 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
                 has_code = any(section.name == DEVICE_CODE for section in elf.section_headers)
                 return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
             except ElfError as error:
-                raise ToolError(f"{error}. The file is damaged or cut off: build or fetch the artifact anew") from None
+                damage = str(error).encode(errors="backslashreplace").decode()
+                return {"size": size, "type": "elf-damaged", "damage": damage}
         if head.startswith(BUNDLE_HEADS):
             return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
         if source.endswith(ARCHIVE_SUFFIX):

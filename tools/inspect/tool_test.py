@@ -12,6 +12,7 @@ import pytest
 from tools.device.bundle import is_bundle
 from tools.device.sample import HOST, PREFIX, bundle, compressed
 from tools.elf import constants as c
+from tools.elf.reader import read_elf
 from tools.elf.sample import Sample
 from tools.inspect import tool
 from tools.inspect.tool import file_facts, main
@@ -93,6 +94,12 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     }
 
 
+def test_an_empty_search_path_is_not_none(tmp_path: Path) -> None:
+    """The loader ignores DT_RPATH where there is a DT_RUNPATH, also an empty one."""
+    found = facts(tmp_path, Sample(rpath="$ORIGIN", runpath="").build())
+    assert (found["rpath"], found["runpath"]) == (["$ORIGIN"], [""])
+
+
 def test_what_cannot_be_edited_is_not_called_dynamic(tmp_path: Path) -> None:
     assert "dynamic" not in facts(tmp_path, Sample(machine=c.EM_AMDGPU).build())
     assert "dynamic" not in facts(tmp_path, Sample(soname="ld-linux-x86-64.so.2").build())
@@ -162,23 +169,34 @@ def test_an_archive_of_device_code_says_whose_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [4, 15, 63, 200, 700, 1200])
-def test_truncated_elf_file(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
-    artifact = Artifact(tmp_path, {"lib/libx.so": Sample().build()[:size]})
-    assert artifact.inspect() == 1
-    error = capsys.readouterr().err
-    assert error.startswith("ERROR: //:a: a_lib_x/stage/lib/libx.so: at file offset 0x")
-    assert f"the file has {size}" in error
-    assert error.endswith("The file is damaged or cut off: build or fetch the artifact anew\n")
-    assert not (tmp_path / "facts").exists()
+def test_a_truncated_elf_file_is_a_fact(tmp_path: Path, size: int) -> None:
+    """A package that excludes it need not care: the plan stops the others."""
+    artifact = Artifact(tmp_path, {"lib/libx.so": Sample().build()[:size], "lib/liby.so": Sample().build()})
+    assert artifact.inspect() == 0
+    damaged, whole = artifact.facts["files"].values()
+    assert whole["type"] == "elf-library"
+    assert (damaged.pop("size"), damaged.pop("type")) == (size, "elf-damaged")
+    (damage,) = damaged.values()
+    assert damaged == {"damage": damage}
+    assert damage.startswith("a_lib_x/stage/lib/libx.so: at file offset 0x")
+    assert f"the file has {size}" in damage
 
 
-def test_name_in_an_elf_file_that_is_not_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_name_in_an_elf_file_that_is_not_utf_8(tmp_path: Path) -> None:
     content = Sample(soname="libXX.so").build().replace(b"libXX.so", b"lib\xff\xfe.so")
-    assert Artifact(tmp_path, {"lib/libx.so": content}).inspect() == 1
-    error = capsys.readouterr().err
-    assert error.startswith(
-        "ERROR: //:a: a_lib_x/stage/lib/libx.so: at file offset 0x0: a name in the dynamic section is not"
-    )
+    assert facts(tmp_path, content) == {
+        "type": "elf-damaged",
+        "damage": "a_lib_x/stage/file: at file offset 0x0: a name in the dynamic section is not UTF-8",
+    }
+
+
+def test_debug_information_is_no_library(tmp_path: Path) -> None:
+    """It cannot be loaded or run, and has no search path."""
+    content = bytearray(Sample(sections=False).build())
+    header = read_elf(io.BytesIO(bytes(content)), "x").program_header(c.PT_DYNAMIC)
+    assert header
+    struct.pack_into("<Q", content, header.position + 32, 0)
+    assert facts(tmp_path, bytes(content))["type"] == "elf-debug"
 
 
 def test_file_that_the_sandbox_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from tools.common.documents import read_document
 from tools.common.errors import ToolError
 from tools.link.run import Run, packed_run
 from tools.pack.segment import Index, Packed
-from tools.plan.model import Plan
+from tools.plan.model import OTHER_NAMES, Plan
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,15 @@ class PackedTree:
 
 def _check_equal(plan: Plan, digests: dict[str, str]) -> None:
     """Raise ToolError when two files that stand for each other differ."""
+    other_names = {entry.source for entry in plan.entries if entry.treatment in OTHER_NAMES}
     for kept, dropped in plan.equal_sources:
         if digests[kept] != digests[dropped]:
+            common, remedy = "path", "Remove one of them, or give it another name"
+            if dropped in other_names:
+                common, remedy = "SONAME and size", "Exclude one of them, or link it with another SONAME"
             raise ToolError(
-                f"{kept} and {dropped} have one path in package {plan.package}, but different content "
-                f"(SHA-256 {digests[kept][:12]}… and {digests[dropped][:12]}…); expected equal content. "
-                "Remove one of them, or give it another name"
+                f"{kept} and {dropped} have one {common} in package {plan.package}, but different content "
+                f"(SHA-256 {digests[kept][:12]}… and {digests[dropped][:12]}…); expected equal content. {remedy}"
             )
 
 

@@ -1,6 +1,8 @@
 """Tests of reading plan, indexes and segments."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from tools.link.run import small_run
 from tools.pack.segment import Index, Packed
 from tools.plan.model import Definition, Plan
 from tools.plan.tool import make_plan
-from tools.testing.artifacts import artifact, file
+from tools.testing.artifacts import artifact, file, library
 
 CORE = Definition("core", "runtime", "_core")
 
@@ -21,7 +23,7 @@ def core() -> Plan:
     return make_plan(CORE, artifacts, [])
 
 
-def unit(directory: Path, name: str, paths: str, digests: dict[str, str]) -> tuple[str, str]:
+def unit(directory: Path, name: str, paths: Iterable[str], digests: dict[str, str]) -> tuple[str, str]:
     """Write a unit's index and segment; return their paths."""
     entries, segment = [], b""
     for path in paths:
@@ -52,6 +54,19 @@ def test_different_content_for_one_path_names_both_sources_and_the_remedy(tmp_pa
     assert str(error.value) == (
         "one_lib_generic/stage/a and two_lib_generic/stage/a have one path in package core, but different content "
         "(SHA-256 abababababab… and cdcdcdcdcdcd…); expected equal content. Remove one of them, or give it another name"
+    )
+
+
+def test_different_libraries_of_one_soname_and_size_are_named(tmp_path: Path) -> None:
+    found = [library(f"lib/liba.so.1{tail}", "liba.so.1") for tail in ("", ".2")]
+    planned = make_plan(replace(CORE, exclude=("lib/liba.so",)), [artifact("a_lib_x", *found)], [])
+    stage = "a_lib_x/stage/lib/liba.so.1"
+    one = unit(tmp_path, "one", ["lib/liba.so.1"], {stage: "ab" * 32, f"{stage}.2": "cd" * 32})
+    with pytest.raises(ToolError) as error:
+        read_tree(planned, [one[0]], [one[1]])
+    assert str(error.value) == (
+        f"{stage} and {stage}.2 have one SONAME and size in package core, but different content (SHA-256 abababababab… "
+        "and cdcdcdcdcdcd…); expected equal content. Exclude one of them, or link it with another SONAME"
     )
 
 

@@ -8,6 +8,7 @@ Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import IO
 
 from tools.common.cores import usable_cores
 from tools.common.documents import read_document, write_document
+from tools.common.errors import ToolError
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.common.rates import Stopwatch
 from tools.link.inputs import PackedTree, read_tree
@@ -53,10 +55,20 @@ def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], 
     return joined_member(name, data)
 
 
-def console_scripts(path: str, module: str, plan: Plan) -> list[tuple[str, str]]:
-    """Return the console scripts whose tools the package ships: (name, object reference)."""
+def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tuple[str, str]]:
+    """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
+
+    An SDK need not have every tool that a list of scripts names.
+    """
     shipped = {entry.path for entry in plan.entries if entry.is_packed_file}
-    scripts = [row for row in read_document(path) if row["path"] in shipped]
+    listed = read_document(path)
+    scripts = [row for row in listed if row["path"] in shipped]
+    if missing := [f"{row['script']} ({row['path']})" for row in listed if row not in scripts]:
+        print(
+            f"NOTE: {label}: console scripts without the tools that they start, which the package does not ship, are "
+            f"left out: {', '.join(missing)}",
+            file=sys.stderr,
+        )
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
@@ -66,12 +78,14 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
     Path(args.metadata).write_text(metadata, encoding="utf-8")
     yield text_member(f"{dist_info}/METADATA", metadata.encode())
     yield text_member(f"{dist_info}/WHEEL", wheel_text(args.tag).encode())
-    if args.console_scripts and (scripts := console_scripts(args.console_scripts, args.module, plan)):
+    if args.console_scripts and (scripts := console_scripts(args.console_scripts, args.module, plan, args.label)):
         yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
 
 
 def link(args: argparse.Namespace) -> None:
     """Write the wheel, its metadata and its digest."""
+    if args.devel and not args.devel_directory:
+        raise ToolError(f"no directory for _devel.{args.devel}; expected the package's import name. Set `import_name`")
     stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
     plan = Plan.from_document(read_document(args.plan))

@@ -95,7 +95,7 @@ class Wheel:
 
 
 def wheel(directory: Path, definition: Definition = CORE, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Wheel:
-    return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on))
+    return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on, name="core_lib_generic"))
 
 
 def test_runtime_wheel(tmp_path: Path) -> None:
@@ -161,11 +161,22 @@ def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
     assert text == made.content("share/doc/prim/LICENSE")
 
 
-def test_no_entry_points_without_tools(tmp_path: Path) -> None:
+def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = wheel(tmp_path, CORE, file("share/a"))
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core_wheel: console scripts without the tools that they start, which the package does not ship, are "
+        "left out: tool (bin/tool), oth-er++ (bin/other), absent (bin/absent)\n"
+    )
     with made.zip() as archive:
         assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_devel_wheel_needs_a_directory_for_its_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wheel(tmp_path, DEVEL).link("--devel=tar", "--devel-directory=") == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:core_wheel: no directory for _devel.tar; expected the package's import name. Set `import_name`\n"
+    )
 
 
 @pytest.mark.parametrize("kind", ["tar", "tar.xz"])

@@ -133,7 +133,7 @@ def entry_blocks(
     if "launcher_target" in entry:
         if launcher is None:
             raise ToolError(f"{entry['path']}: needs a launcher; expected the rule to give one")
-        yield Block(finished_launcher(launcher, entry["path"], entry["launcher_target"]))
+        yield Block(finished_launcher(launcher, entry["path"], entry["launcher_target"], entry.get("machine")))
     elif "forwarder_target" in entry:
         yield Block(forwarder(posixpath.basename(entry["path"]), entry["forwarder_target"], entry["machine"]))
     else:

@@ -32,6 +32,22 @@ def test_a_target_may_fill_the_section_but_not_more(tmp_path: Path) -> None:
     assert str(error.value) == "bin/x: the launcher's target '12345678' takes 9 bytes; at most 8 fit. Shorten the path"
 
 
+def test_a_launcher_for_another_cpu_is_refused(tmp_path: Path) -> None:
+    path = template(tmp_path, program(SECTION, bytes(8)))
+    with pytest.raises(ToolError) as error:
+        finished_launcher(path, "bin/x", "y", c.EM_AARCH64)
+    assert str(error.value) == (
+        "bin/x: its launcher is for x86_64, but y, which it starts, is for aarch64; expected one CPU. Set "
+        "--platforms to a platform of aarch64, for which launchers are compiled then, or exclude bin/x from the package"
+    )
+    with pytest.raises(
+        ToolError, match=r"but y, which it starts, is for e_machine 21; .* --platforms to a platform of e_"
+    ):
+        finished_launcher(path, "bin/x", "y", 21)
+    for machine in (c.EM_X86_64, c.EM_386, None):
+        assert finished_launcher(path, "bin/x", "y", machine)
+
+
 @pytest.mark.parametrize(
     "wrong", [program(".other", bytes(8)), program(SECTION, bytes(8), kind=c.SHT_NOBITS)], ids=["other", "no bytes"]
 )

@@ -146,6 +146,13 @@ def test_rpath_is_written_in_flight(unit: Unit, sample: Sample) -> None:
     }
 
 
+def test_an_empty_runpath_goes_though_the_rpath_is_as_wished(unit: Unit) -> None:
+    unit.files = {"lib/libsample.so.1": Sample(rpath="$ORIGIN", runpath="").build()}
+    assert unit.pack(keep("lib/libsample.so.1") | {"rpath": ["$ORIGIN"]}) == 0
+    found = dynamic(unit.content(unit.index.entries[0]))
+    assert (found["DT_RPATH"], "DT_RUNPATH" in found) == (["$ORIGIN"], False)
+
+
 def test_what_an_edit_gives_up_is_noted(unit: Unit) -> None:
     unit.files = {"lib/spare.so": Sample().build(), "lib/full.so": Sample(spare=0).build()}
     assert unit.pack(*(keep(path) | {"rpath": ["$ORIGIN"]} for path in ("lib/spare.so", "lib/full.so"))) == 0
@@ -191,6 +198,13 @@ def test_launcher(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
     assert section.data() == b"../lib/llvm/bin/clang-20".ljust(64, b"\0")
     assert unit.pack(edit) == 1
     assert "bin/clang++: needs a launcher; expected the rule to give one" in capsys.readouterr().err
+
+
+def test_launcher_for_another_cpu(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
+    edit = {"path": "bin/a", "mode": "0755", "launcher_target": "b", "machine": c.EM_AARCH64}
+    assert unit.pack(edit, options=(f"--launcher={unit.directory}/launcher",)) == 1
+    assert "ERROR: //:core: bin/a: its launcher is for x86_64, but b, which it" in capsys.readouterr().err
+    assert unit.pack(edit | {"machine": c.EM_X86_64}, options=(f"--launcher={unit.directory}/launcher",)) == 0
 
 
 def test_forwarder(unit: Unit) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Entry, Found, Plan, Treatment
-from tools.testing.artifacts import directory, file, library, link, plan, program
+from tools.plan.tool import make_plan
+from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
 DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",))
@@ -20,7 +21,10 @@ CHAIN = (
 
 
 def entries(*found: Found, builds_on: tuple[Plan, ...] = (), definition: Definition = DEVEL) -> dict[str, Entry]:
-    return {entry.path: entry for entry in plan(definition, *found, builds_on=builds_on).entries}
+    """Plan devel of the artifact that the package below is made from."""
+    name = builds_on[0].package if builds_on else "devel"
+    planned = plan(definition, *found, builds_on=builds_on, name=f"{name}_lib_generic")
+    return {entry.path: entry for entry in planned.entries}
 
 
 def outcome(entry: Entry) -> tuple[Treatment, str, str | None]:
@@ -44,6 +48,75 @@ def test_aliases_come_back() -> None:
         "liba.so.1",
     )
     assert outcome(planned["lib/liba.so"]) == (Treatment.LINK_TO, "link, kept", "liba.so.1")
+
+
+def test_no_link_goes_in_a_circle_where_a_name_is_left_out() -> None:
+    core = plan(replace(CORE, exclude=("lib/liba.so.1",)), *CHAIN)
+    planned = entries(*CHAIN, builds_on=(core,))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1.2"
+    assert planned["lib/liba.so.1"].target == "liba.so.1.2"
+
+
+def test_an_alias_whose_name_is_not_here_leads_to_the_package() -> None:
+    core = plan(CORE, *CHAIN)
+    planned = entries(CHAIN[0], builds_on=(core,))
+    assert outcome(planned["lib/liba.so.1.2"]) == (
+        Treatment.LINK_TO,
+        "alias of the library's SONAME, liba.so.1",
+        "../../_core/lib/liba.so.1",
+    )
+    planned = entries(*CHAIN, builds_on=(core,), definition=replace(DEVEL, exclude=("lib/liba.so.1",)))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1"
+    copies = [library(f"lib/liba.so.1{tail}", "liba.so.1") for tail in ("", ".2")]
+    planned = entries(*CHAIN, builds_on=(plan(CORE, *copies),))
+    assert planned["lib/liba.so.1.2"].target == "../../_core/lib/liba.so.1"
+
+
+def test_other_files_than_the_packages_are_held_here() -> None:
+    """Another artifact's file is not the package's because it has the same path: nobody compared the two."""
+    others = (library("lib/liba.so", "liba.so"), file("share/a", size=2), library("lib/liba.so.1", "liba.so.1"))
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), file("share/a"))
+    planned = {entry.path: entry for entry in make_plan(DEVEL, [artifact("c_dev_x", *others)], [core]).entries}
+    assert {path: str(entry.treatment) for path, entry in planned.items()} == {
+        "lib/liba.so": "patch",
+        "lib/liba.so.1": "patch",
+        "share/a": "keep",
+    }
+    linked = make_plan(DEVEL, [artifact("c_dev_x", link("lib/liba.so.1", "b"), library("lib/b", "liba.so.1"))], [core])
+    assert [entry.target for entry in linked.entries] == [None, "b"]
+
+
+def test_equal_files_are_the_packages_if_someone_compares_them() -> None:
+    one, two = (artifact(name, *CHAIN, file("share/a")) for name in ("a_lib_x", "b_lib_x"))
+    targets = ["../../_core/lib/liba.so.1", "liba.so.1", "../../_core/share/a"]
+    pair = ("a_lib_x/stage/share/a", "b_lib_x/stage/share/a")
+    core, devel = make_plan(CORE, [one, two], []), (DEVEL, [two])
+    assert pair in core.equal_sources
+    assert [entry.target for entry in make_plan(*devel, [core]).entries if entry.path != "lib/liba.so"] == targets
+    devel_too = make_plan(DEVEL, [one, two], [make_plan(CORE, [two], [])])
+    assert pair in devel_too.equal_sources
+    assert [entry.target for entry in devel_too.entries if entry.path != "lib/liba.so"] == targets
+
+
+def test_a_link_whose_target_is_not_here_leads_to_the_package() -> None:
+    """It would lead nowhere once the tree is unpacked."""
+    core = plan(CORE, *CHAIN, file("share/a"))
+    planned = entries(link("lib/c", "liba.so.1.2"), link("lib/d", "c"), link("b", "share/a"), builds_on=(core,))
+    assert {path: entry.target for path, entry in planned.items()} == {
+        "b": "../_core/share/a",
+        "lib/c": "../../_core/lib/liba.so.1",
+        "lib/d": "../../_core/lib/liba.so.1",
+    }
+    assert planned["b"].reason == "link to share/a, which package core has"
+
+
+def test_a_link_by_way_of_one_that_is_left_out_is_shortened() -> None:
+    found = (file("share/a"), link("share/b", "a"), link("c", "share/b"), link("d", "lib"), file("lib/x"))
+    planned = entries(*found, definition=replace(DEVEL, exclude=("share/b",)))
+    assert outcome(planned["c"]) == (Treatment.LINK_TO, "link to share/a", "share/a")
+    planned = entries(*found, definition=replace(DEVEL, exclude=("share/a", "lib/**")))
+    for path, text in (("c", "share/a"), ("share/b", "a"), ("d", "lib")):
+        assert outcome(planned[path]) == (Treatment.DROP, f"link to {text}, which no package ships", None)
 
 
 def test_links_stay_links() -> None:
@@ -118,7 +191,7 @@ def test_families_may_have_the_same_paths() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [replace(DEVICE, package="device_gfx1100"), replace(CORE, package="libraries", tree="_libraries")],
+    [replace(DEVICE, package="device_gfx1100"), replace(CORE, package="libraries", tree="_libraries", rpath=())],
 )
 def test_packages_that_are_installed_together_may_not(other: Definition) -> None:
     plans = (plan(DEVICE, file("lib/a")), plan(other, file("lib/a")))
@@ -132,10 +205,11 @@ def test_packages_that_are_installed_together_may_not(other: Definition) -> None
 
 def test_owner_of_the_bytes_counts_not_that_of_an_alias() -> None:
     core = plan(CORE, *CHAIN)
-    other = plan(replace(CORE, package="libraries", tree="_libraries"), file("lib/liba.so.1.2"))
+    libraries = replace(CORE, package="libraries", tree="_libraries", rpath=())
+    other = plan(libraries, file("lib/liba.so.1.2"), name="core_lib_generic")
     for order in ((core, other), (other, core)):
-        planned = entries(file("lib/liba.so.1.2"), builds_on=order)
-        assert planned["lib/liba.so.1.2"].target == "../../_libraries/lib/liba.so.1.2"
+        (entry,) = plan(DEVEL, file("lib/liba.so.1.2"), builds_on=order, name="core_lib_generic").entries
+        assert entry.target == "../../_libraries/lib/liba.so.1.2"
 
 
 def test_forwarders_are_links_here() -> None:
@@ -177,6 +251,16 @@ def test_include_and_exclude() -> None:
         "include/a.cpp": "excluded by **/*.cpp",
         "lib/a": "not among the paths of this package",
     }
+
+
+def test_damaged_elf_file_is_an_error_unless_it_is_excluded() -> None:
+    found = file("lib/liba.so", "elf-damaged")
+    assert found.facts
+    found = replace(found, facts=replace(found.facts, damage="lib/liba.so: truncated"))
+    with pytest.raises(ToolError, match=r"^lib/liba\.so: truncated\. .*, or exclude lib/liba\.so from package devel$"):
+        entries(found)
+    excluding = replace(DEVEL, exclude=("lib/**",))
+    assert entries(found, definition=excluding)["lib/liba.so"].treatment is Treatment.DROP
 
 
 def test_file_that_was_not_inspected_is_an_error() -> None:

@@ -45,10 +45,15 @@ class Treatment(enum.StrEnum):
 
 #: Treatments whose result is in the package as bytes.
 PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
+#: Those of them whose bytes are an artifact's, as they are or edited.
+COPIES = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK})
 #: Treatments of what is not in the package, under no name.
 LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
+
+#: How the reason of a dropped link begins that leads nowhere.
+DANGLES = "link that dangles"
 
 
 def is_executable(mode: str) -> bool:
@@ -88,7 +93,7 @@ class Entry:
     type: str | None = None
     #: DT_SONAME of the bytes.
     soname: str | None = None
-    #: CPU (e_machine) that a forwarder is made for.
+    #: CPU (e_machine) of an ELF program or library, of what a launcher starts, or that a forwarder is made for.
     machine: int | None = None
 
     @property
@@ -110,6 +115,15 @@ class Entry:
         """Read what `to_document` wrote."""
         kind, treatment = Kind(document["kind"]), Treatment(document["treatment"])
         return cls(**_with_tuples(document) | {"kind": kind, "treatment": treatment})
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What becomes of the entries of a package, sorted by path, and on what condition."""
+
+    entries: list[Entry]
+    #: Pairs of sources that are to be compared: (packed, left out because it is the same).
+    equal_sources: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -206,6 +220,8 @@ class Facts:
     archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
+    #: What is wrong with an ELF file that cannot be read; None of any other.
+    damage: str | None = None
 
     @classmethod
     def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":

@@ -1,6 +1,7 @@
 """The merged install prefix: all artifacts of a package laid over each other, and its links resolved."""
 
 import posixpath
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tools.common.errors import ToolError
@@ -100,8 +101,17 @@ def describe(found: Found) -> str:
 class Prefix:
     """The merged prefix of a package and of those it builds on, in which links are resolved."""
 
-    def __init__(self, merged: dict[str, Found], builds_on: list[Plan]) -> None:
-        """Lays the package's own entries over those of the plans; its own win."""
+    def __init__(self, merged: dict[str, Found], builds_on: list[Plan], equal: Sequence[tuple[str, str]] = ()) -> None:
+        """Lays the package's own entries over those of the plans; its own win.
+
+        `equal` are pairs of sources whose contents link compares, besides those of the plans.
+        """
+        #: What the package's own artifacts have, by path.
+        self.merged = merged
+        self._equal = {
+            frozenset(pair) for pairs in [equal, *(plan.equal_sources for plan in builds_on)] for pair in pairs
+        }
+        self._shipped = {entry.path: entry for plan in builds_on for entry in plan.entries if entry.is_packed_file}
         self._nodes: dict[str, Node] = {}
         for plan in builds_on:
             for entry in plan.entries:
@@ -120,6 +130,18 @@ class Prefix:
         for path in self._nodes:
             while path := posixpath.dirname(path):
                 self._directories.add(path)
+
+    def own(self, path: str) -> Found | None:
+        """Return what the package's own artifacts have at a path; no link is followed."""
+        return self.merged.get(path)
+
+    def shipped(self, path: str) -> Entry | None:
+        """Return what a package that this one builds on packs at a path."""
+        return self._shipped.get(path)
+
+    def is_same(self, source: str, other: str) -> bool:
+        """Whether two sources are one file, or have equal contents: link stops the build if they have not."""
+        return source == other or frozenset((source, other)) in self._equal
 
     def resolve(self, path: str) -> Resolved | None:
         """Follows every link in a path; None when it dangles, leads out or goes in circles."""

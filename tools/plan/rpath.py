@@ -1,8 +1,27 @@
 """Which directories an ELF file of a package tells the loader to search."""
 
 import posixpath
+from collections.abc import Iterable
+
+from tools.common.errors import ToolError
 
 ORIGIN = "$ORIGIN"
+
+
+def check_searched(package: str, searched: Iterable[str], trees: Iterable[str]) -> None:
+    """Raise ToolError for a directory that is not `tree/directory` in one of the trees that are installed together.
+
+    The loader would search it for nothing, or outside site-packages; and to it, `$` and `:` mean something.
+    """
+    known = sorted(set(trees))
+    for entry in searched:
+        in_tree = any(entry == tree or entry.startswith(f"{tree}/") for tree in known)
+        if not in_tree or ".." in entry.split("/") or {"$", ":"} & set(entry):
+            raise ToolError(
+                f"package {package}: rpath has {entry!r}; expected TREE/DIRECTORY without `..`, `$` and `:`, where "
+                f"TREE is {' or '.join(known)}, the tree of this package or of one in `builds_on`. Correct it, or add "
+                "the package whose tree is meant to `builds_on`"
+            )
 
 
 def origin_relative(tree: str, path: str, searched: str) -> str:

@@ -2,7 +2,11 @@
 
 import pytest
 
+from tools.common.errors import ToolError
+from tools.plan.model import Definition, Plan
 from tools.plan.rpath import extended, is_relocatable, origin_relative
+from tools.plan.tool import make_plan
+from tools.testing.artifacts import artifact, library
 
 
 @pytest.mark.parametrize(
@@ -52,3 +56,24 @@ def test_nothing_is_repeated_however_it_is_spelled() -> None:
 
 def test_entries_of_the_build_machine_are_left_out() -> None:
     assert extended(("/build/lib", "$ORIGIN", "", "."), ["$ORIGIN/a"]) == ("$ORIGIN", "$ORIGIN/a")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["_cor/lib", "/opt/rocm/lib", "$ORIGIN/../lib", "../_core/lib", "_core/../../lib", "_core/$LIB", "_core/a:b", ""],
+)
+def test_a_directory_outside_the_trees_is_refused(entry: str) -> None:
+    definition = Definition("libraries", "runtime", "_libraries", rpath=("_libraries/lib", "_core/lib", entry))
+    with pytest.raises(ToolError) as error:
+        make_plan(definition, [], [Plan("core", "_core", per_target=False)])
+    assert str(error.value) == (
+        f"package libraries: rpath has {entry!r}; expected TREE/DIRECTORY without `..`, `$` and `:`, where TREE is "
+        "_core or _libraries, the tree of this package or of one in `builds_on`. Correct it, or add the package whose "
+        "tree is meant to `builds_on`"
+    )
+
+
+def test_a_tree_and_directories_below_it_are_taken() -> None:
+    definition = Definition("core", "runtime", "_core", rpath=("_core", "_core/lib/", "_core/lib/llvm/lib"))
+    (entry,) = make_plan(definition, [artifact("a_lib_x", library("lib/libx.so"))], []).entries
+    assert entry.rpath == ("$ORIGIN/..", "$ORIGIN", "$ORIGIN/llvm/lib")

@@ -9,7 +9,21 @@ from dataclasses import replace
 
 from tools.common.errors import ToolError
 from tools.plan.forwarders import forwarders
-from tools.plan.model import LIBRARY, PROGRAM, SCRIPT, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.model import (
+    COPIES,
+    DANGLES,
+    LIBRARY,
+    PROGRAM,
+    SCRIPT,
+    Definition,
+    Entry,
+    Facts,
+    Found,
+    Kind,
+    Plan,
+    Planned,
+    Treatment,
+)
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
@@ -18,6 +32,18 @@ from tools.plan.slicing import RefusedError, other_code, other_target, refusal, 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
     return Entry(found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link)
+
+
+def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts:
+    """Return the facts of the file that a package packs at a path; raises ToolError if it cannot be read."""
+    if facts is None:
+        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    if facts.damage:
+        raise ToolError(
+            f"{facts.damage}. The file is damaged or cut off: build or fetch the artifact anew, or exclude "
+            f"{found.path} from package {definition.package}"
+        )
+    return facts
 
 
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
@@ -29,6 +55,7 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
             entry = replace(entry, treatment=Treatment.PATCH)
     if facts.type not in (LIBRARY, PROGRAM):
         return entry
+    entry = replace(entry, machine=facts.machine or None)
     if not facts.dynamic:
         return replace(entry, reason=f"{entry.reason}; no RPATH: {facts.refusal}") if facts.refusal else entry
     wanted = [origin_relative(definition.tree, entry.path, searched) for searched in definition.rpath]
@@ -44,32 +71,71 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
 
 
+def _packed_under_soname(path: str, definition: Definition, prefix: Prefix) -> Found | None:
+    """Return the library that this package packs at `path`, whose name is its SONAME; None if it packs no such one."""
+    if prefix.own(path) is None or _unwanted(path, definition):
+        return None
+    resolved = prefix.resolve(path)
+    facts = resolved.facts if resolved else None
+    if not resolved or not facts or (facts.type, facts.soname) != (LIBRARY, posixpath.basename(path)):
+        return None
+    return resolved.node.found
+
+
+def _is_same(one: Found, other: Found) -> bool:
+    """Whether two libraries are one file, or agree in all that shows without reading them: link compares the rest."""
+    return one.source == other.source or bool(
+        one.facts and other.facts and replace(one.facts, unit="") == replace(other.facts, unit="")
+    )
+
+
+def _has_library(path: str, library: Found, definition: Definition, prefix: Prefix) -> bool:
+    """Whether this package, or one that it builds on, packs the bytes of a library at `path`, its SONAME's."""
+    if own := _packed_under_soname(path, definition, prefix):
+        return _is_same(own, library)
+    shipped = prefix.shipped(path)
+    return bool(shipped and shipped.treatment in COPIES and prefix.is_same(shipped.source, library.source))
+
+
 def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and facts.soname != name:
         soname_path = posixpath.join(posixpath.dirname(found.path), facts.soname)
-        if prefix.resolve(soname_path):
+        if _has_library(soname_path, found, definition, prefix):
             reason = f"library whose name is not its SONAME, {facts.soname}"
             return replace(
                 _entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname
             )
-        reason = f"library that nothing provides under its SONAME, {facts.soname}"
+        taken = _packed_under_soname(soname_path, definition, prefix) or prefix.shipped(soname_path)
+        words = "another library than the one" if taken else "library that nothing provides"
+        reason = f"{words} under its SONAME, {facts.soname}"
         return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
     reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
     return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
 
 
+def _mode(resolved: Resolved) -> str:
+    """Return the permission bits of what a link leads to, octal."""
+    here = resolved.node.found or resolved.node.entry
+    return here.mode if here else "0"
+
+
 def _is_executable(resolved: Resolved, facts: Facts) -> bool:
-    mode = resolved.node.found.mode if resolved.node.found else resolved.node.entry.mode if resolved.node.entry else "0"
-    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(mode, 8) & 0o111))
+    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(_mode(resolved), 8) & 0o111))
 
 
 def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Definition) -> Entry:
+    if not int(_mode(resolved), 8) & 0o111:
+        raise ToolError(
+            f"{found.source}: the link leads to the program {resolved.path}, which may not be executed (mode "
+            f"{_mode(resolved)}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "
+            f"exclude {found.path} from package {definition.package}"
+        )
     tree = resolved.node.plan.tree if resolved.node.plan else definition.tree
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
     entry = _entry(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
-    return replace(entry, mode="0755", target=target)
+    return replace(entry, mode="0755", target=target, machine=facts.machine or None)
 
 
 def _facts(resolved: Resolved) -> Facts:
@@ -77,16 +143,27 @@ def _facts(resolved: Resolved) -> Facts:
     if resolved.facts:
         return resolved.facts
     entry = resolved.node.entry
-    return Facts(
-        unit="", size=0, type=(entry.type if entry else None) or "data", soname=entry.soname if entry else None
-    )
+    if entry is None:
+        return Facts(unit="", size=0, type="data")
+    return Facts(unit="", size=0, type=entry.type or "data", soname=entry.soname, machine=entry.machine or 0)
 
 
-def _alias(found: Found, resolved: Resolved, facts: Facts, prefix: Prefix) -> Entry:
-    """Return the entry for a link to a library that the merged prefix has under another path: its SONAME's, if any."""
-    packaged = posixpath.join(posixpath.dirname(resolved.path), facts.soname or "")
-    if not prefix.resolve(packaged):
-        packaged = resolved.path
+def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> str | None:
+    """Return the path at which a library is packed that links lead to; None if no package ships it."""
+    under_soname = posixpath.join(posixpath.dirname(resolved.path), facts.soname or "")
+    if library := resolved.node.found:
+        if _has_library(under_soname, library, definition, prefix):
+            return under_soname
+        return None if _unwanted(resolved.path, definition) else resolved.path
+    return next((path for path in (resolved.path, under_soname) if prefix.shipped(path)), None)
+
+
+def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
+    """Return the entry for a link to a library that is packed under another path: that of its SONAME, if possible."""
+    packaged = _packaged(resolved, facts, definition, prefix)
+    if packaged is None:
+        target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
+        return _entry(found, Treatment.DROP, f"link to {target}, which no package ships")
     reason = f"link to a library under another name than its SONAME, {facts.soname}"
     if facts.soname == posixpath.basename(found.path):
         reason = "link to a library that another package has"
@@ -97,13 +174,13 @@ def _alias(found: Found, resolved: Resolved, facts: Facts, prefix: Prefix) -> En
 def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     resolved = prefix.resolve(found.path)
     if resolved is None:
-        return _entry(found, Treatment.DROP, f"link that dangles: {found.link}")
+        return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
     if resolved.node.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
-    facts = _facts(resolved)
+    facts = readable(found, _facts(resolved), definition)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
-        return _alias(found, resolved, facts, prefix)
+        return _alias(found, resolved, facts, definition, prefix)
     # Python does not run a module that it imports: under that name a launcher would be a file that is none.
     is_module = name.endswith(".py") and resolved.node.found
     if _is_executable(resolved, facts) and not is_module:
@@ -129,6 +206,11 @@ def left_out(path: str, definition: Definition) -> str | None:
     return f"excluded by {pattern}" if pattern else None
 
 
+def _unwanted(path: str, definition: Definition) -> bool:
+    """Whether a package does not want a path: by its patterns, or because the path names another GPU target."""
+    return bool(left_out(path, definition) or (definition.slice and other_target(path, definition.slice)))
+
+
 def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if reason := left_out(found.path, definition):
         return _entry(found, Treatment.DROP, reason)
@@ -138,11 +220,10 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _entry(found, Treatment.OTHER_TARGET, reason)
     if found.kind is Kind.LINK:
         return _link(found, definition, prefix)
-    if found.facts is None:
-        raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
+    facts = readable(found, found.facts, definition)
     if definition.slice and (reason := other_code(found, definition.slice)):
         return _entry(found, Treatment.OTHER_TARGET, reason)
-    return _file(found, found.facts, definition, prefix)
+    return _file(found, facts, definition, prefix)
 
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
@@ -164,6 +245,20 @@ def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_o
                 )
         result.append(entry)
     return result
+
+
+def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list[Entry]:
+    """Give launchers of scripts the CPU of the package's ELF files, else of those that it builds on, if it is one."""
+    own = {entry.machine for entry in entries if entry.machine and entry.treatment in COPIES}
+    below = {entry.machine for plan in builds_on for entry in plan.entries if entry.machine}
+    machines = own or below
+    if len(machines) != 1:
+        return entries
+    (machine,) = machines
+    return [
+        replace(entry, machine=machine) if entry.treatment is Treatment.LAUNCHER and not entry.machine else entry
+        for entry in entries
+    ]
 
 
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
@@ -191,9 +286,17 @@ def _with_forwarders(
     return sorted([*(entry for entry in entries if entry.path not in wanted), *wanted.values()], key=lambda e: e.path)
 
 
-def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: list[Plan]) -> list[Entry]:
-    """Return the entries of a runtime package, sorted by path."""
-    prefix = Prefix(merged, builds_on)
+def _stand_ins(entries: list[Entry]) -> list[tuple[str, str]]:
+    """Return the sources of libraries that are left out because another file is the same one: (packed, left out)."""
+    packed = {entry.path: entry.source for entry in entries if entry.is_packed_file}
+    aliases = [entry for entry in entries if entry.treatment is Treatment.ALIAS_OF and entry.kind is Kind.FILE]
+    names = [(posixpath.join(posixpath.dirname(entry.path), entry.target or ""), entry.source) for entry in aliases]
+    return [(packed[path], source) for path, source in names if packed.get(path, source) != source]
+
+
+def plan_runtime(definition: Definition, prefix: Prefix, builds_on: list[Plan]) -> Planned:
+    """Plan a runtime package."""
+    merged = prefix.merged
     parents = {posixpath.dirname(path) for path in merged}
     entries, refused = [], []
     for path, found in sorted(merged.items()):
@@ -204,7 +307,9 @@ def plan_runtime(definition: Definition, merged: dict[str, Found], builds_on: li
                 refused.append(one)
     if definition.slice and refused:
         raise refusal(refused, definition.slice)
+    equal_sources = _stand_ins(entries)
     entries = _launchers_that_reach(entries, definition, builds_on)
+    entries = _launchers_with_machine(entries, builds_on)
     entries = _with_forwarders(entries, definition, merged, builds_on)
     check_owners(entries, definition, builds_on)
-    return entries
+    return Planned(entries, equal_sources)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tools.common.errors import ToolError
+from tools.elf import constants as c
 from tools.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.plan.tool import make_plan
 from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
@@ -73,6 +74,87 @@ def test_library_that_nothing_provides_under_its_soname_is_kept() -> None:
         None,
     )
     assert outcome(planned["lib/libother.so"])[::2] == (Treatment.ALIAS_OF, "libreal.so")
+
+
+def test_another_build_of_a_library_is_kept() -> None:
+    """Of one SONAME, the loader takes the file of that name; the others are opened by their paths, or are lost."""
+    planned = entries(
+        CORE,
+        library("lib/liba.so.1.1", "liba.so.1", size=1),
+        library("lib/liba.so.1.2", "liba.so.1", size=2),
+        library("lib/liba_debug.so", "liba.so.1", size=3),
+        link("lib/liba.so.1", "liba.so.1.2"),
+        link("lib/other", "liba_debug.so"),
+    )
+    reason = "another library than the one under its SONAME, liba.so.1; RPATH extended"
+    for path in ("lib/liba.so.1.1", "lib/liba_debug.so"):
+        assert outcome(planned[path]) == (Treatment.PATCH, reason, None)
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.ALIAS_OF
+    assert planned["lib/liba.so.1"].source.endswith("/lib/liba.so.1.2")
+    assert outcome(planned["lib/other"])[::2] == (Treatment.ALIAS_OF, "liba_debug.so")
+
+
+def test_copies_of_a_library_are_one_once_their_bytes_are_compared() -> None:
+    """A tree without links has files in their place."""
+    planned = plan(CORE, *(library(f"lib/liba.so{tail}", "liba.so.1") for tail in ("", ".1", ".1.2")))
+    assert {entry.path: str(entry.treatment) for entry in planned.entries} == {
+        "lib/liba.so": "forwarder",
+        "lib/liba.so.1": "patch",
+        "lib/liba.so.1.2": "alias of",
+    }
+    stage = "core_lib_generic/stage/lib/liba.so"
+    assert planned.equal_sources == ((f"{stage}.1", stage), (f"{stage}.1", f"{stage}.1.2"))
+
+
+def test_library_whose_other_names_are_left_out_is_kept() -> None:
+    chain = (library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba.so.1", "liba.so.1.2"), link("lib/b", "liba.so.1"))
+    for patterns in ({"exclude": ("lib/liba.so.1",)}, {"include": ("lib/liba.so.1.2", "lib/b")}):
+        planned = entries(replace(CORE, **patterns), *chain)
+        assert outcome(planned["lib/liba.so.1.2"]) == (
+            Treatment.PATCH,
+            "library that nothing provides under its SONAME, liba.so.1; RPATH extended",
+            None,
+        )
+        assert outcome(planned["lib/b"])[::2] == (Treatment.ALIAS_OF, "liba.so.1.2")
+    planned = entries(replace(CORE, include=("lib/b",)), *chain)
+    assert outcome(planned["lib/b"]) == (Treatment.DROP, "link to liba.so.1.2, which no package ships", None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [directory("lib/liba.so.1")],
+        [file("lib/d/x"), link("lib/liba.so.1", "d")],
+        [file("lib/liba.so.1")],
+        [library("lib/liba.so.1", "libb.so.1")],
+        [library("lib/liba.so.1")],
+    ],
+    ids=["directory", "link to a directory", "data", "another library", "library without SONAME"],
+)
+def test_what_is_not_the_library_is_no_alias_of_it(other: list[Found]) -> None:
+    planned = entries(CORE, library("lib/liba.so.1.2", "liba.so.1"), *other)
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.PATCH
+
+
+def test_another_build_of_a_library_that_a_package_below_has_is_kept() -> None:
+    core = plan(CORE, library("lib/liba.so.1", "liba.so.1"), library("lib/libc.so", "liba.so.1", size=2))
+    planned = entries(
+        LIBRARIES, library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba", "liba.so.1.2"), builds_on=(core,)
+    )
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.PATCH
+    assert outcome(planned["lib/liba"])[::2] == (Treatment.ALIAS_OF, "liba.so.1.2")
+    planned = entries(LIBRARIES, link("lib/liba", "libc.so"), builds_on=(core,))
+    assert outcome(planned["lib/liba"])[::2] == (Treatment.ALIAS_OF, "libc.so")
+
+
+def test_the_same_library_that_a_package_below_has_is_an_alias() -> None:
+    """Two packages are made from one artifact, and the second leaves out what the first ships."""
+    one = artifact("a_lib_generic", library("lib/liba.so.1.2", "liba.so.1"), link("lib/liba.so.1", "liba.so.1.2"))
+    core = make_plan(CORE, [one], [])
+    planned = make_plan(replace(LIBRARIES, exclude=("lib/liba.so.1",)), [one], [core])
+    (alias,) = [entry for entry in planned.entries if entry.path == "lib/liba.so.1.2"]
+    assert outcome(alias)[::2] == (Treatment.ALIAS_OF, "liba.so.1")
+    assert planned.equal_sources == ()
 
 
 def test_alias_in_another_directory_points_there() -> None:
@@ -149,6 +231,54 @@ def test_launcher_into_another_package_goes_by_way_of_site_packages() -> None:
     assert outcome(planned["libexec/x"])[::2] == (Treatment.LAUNCHER, "../../_core/bin/script")
 
 
+def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
+    unmarked = replace(program("bin/tool-1"), mode="0644")
+    with pytest.raises(ToolError) as error:
+        plan(CORE, unmarked, link("bin/tool", "tool-1"))
+    assert str(error.value) == (
+        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which may not be executed (mode "
+        "0644); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or exclude bin/tool "
+        "from package core"
+    )
+    with pytest.raises(
+        ToolError, match=r"^libraries_.*the program bin/tool-1, which may not .* from package libraries$"
+    ):
+        plan(LIBRARIES, link("bin/tool", "tool-1"), builds_on=(plan(CORE, unmarked),))
+    debug = link("lib/debug/x", "tool-1.debug"), file("lib/debug/tool-1.debug", "elf-debug")
+    assert entries(CORE, *debug)["lib/debug/x"].treatment is Treatment.COPY_OF_LINK
+
+
+def on(machine: int, found: Found) -> Found:
+    """Make the same ELF file for another CPU."""
+    assert found.facts
+    return replace(found, facts=replace(found.facts, machine=machine))
+
+
+def test_launcher_is_for_the_cpu_of_what_it_starts() -> None:
+    script, runs = file("bin/s", "script", "0755"), link("bin/t", "s")
+    aarch64 = on(c.EM_AARCH64, program("bin/a"))
+    core = plan(CORE, aarch64, link("bin/b", "a"), program("bin/c"), link("bin/d", "c"), script, runs)
+    machines = {entry.path: entry.machine for entry in core.entries}
+    assert {path: machines[path] for path in ("bin/a", "bin/b", "bin/c", "bin/d")} == {
+        "bin/a": c.EM_AARCH64,
+        "bin/b": c.EM_AARCH64,
+        "bin/c": c.EM_X86_64,
+        "bin/d": c.EM_X86_64,
+    }
+    assert (machines["bin/s"], machines["bin/t"]) == (None, None)
+    planned = entries(LIBRARIES, link("bin/x", "a"), link("bin/y", "s"), builds_on=(core,))
+    assert (planned["bin/x"].machine, planned["bin/y"].machine) == (c.EM_AARCH64, None)
+
+
+def test_launcher_of_a_script_is_for_the_cpu_of_the_package() -> None:
+    script = [file("bin/s", "script", "0755"), link("bin/t", "s")]
+    core = plan(CORE, on(c.EM_AARCH64, library("lib/liba.so")), *script, file("x.hsaco", "gpu-code-object"))
+    assert {entry.path: entry.machine for entry in core.entries}["bin/t"] == c.EM_AARCH64
+    planned = entries(LIBRARIES, file("bin/v", "script", "0755"), link("bin/u", "v"), builds_on=(core,))
+    assert planned["bin/u"].machine == c.EM_AARCH64
+    assert entries(CORE, *script)["bin/t"].machine is None
+
+
 def test_launcher_whose_target_is_excluded_is_dropped() -> None:
     definition = replace(CORE, exclude=("bin/clang-20",))
     planned = entries(definition, program("bin/clang-20"), link("bin/clang", "clang-20"))
@@ -222,7 +352,8 @@ def test_static_program_is_kept_as_it_is() -> None:
 
 
 def test_rpath_is_appended_as_rpath_and_crosses_trees() -> None:
-    entry = only(LIBRARIES, library("lib/sub/libb.so", rpath=("$ORIGIN/../../lib", "$ORIGIN/x")))
+    found = library("lib/sub/libb.so", rpath=("$ORIGIN/../../lib", "$ORIGIN/x"))
+    entry = entries(LIBRARIES, found, builds_on=(plan(CORE),))["lib/sub/libb.so"]
     assert entry.rpath == ("$ORIGIN/../../lib", "$ORIGIN/x", "$ORIGIN/..", "$ORIGIN/../../../_core/lib")
 
 
@@ -235,6 +366,11 @@ def test_runpath_is_what_counts_and_becomes_rpath() -> None:
 def test_file_that_has_the_rpath_is_not_touched() -> None:
     entry = only(CORE, library("lib/libb.so", rpath=("$ORIGIN", "$ORIGIN/llvm/lib")))
     assert (entry.treatment, entry.rpath) == (Treatment.KEEP, None)
+
+
+def test_an_empty_runpath_hides_an_rpath_that_is_as_wished() -> None:
+    entry = only(CORE, library("lib/libb.so", rpath=("$ORIGIN", "$ORIGIN/llvm/lib"), runpath=("",)))
+    assert (entry.treatment, entry.rpath) == (Treatment.PATCH, ("$ORIGIN", "$ORIGIN/llvm/lib"))
 
 
 def test_entries_of_the_build_machine_are_named_in_the_reason() -> None:
@@ -278,10 +414,40 @@ def test_file_that_was_not_inspected_is_an_error() -> None:
         plan(CORE, Found("a", Kind.FILE, ""))
 
 
+def damaged(path: str) -> Found:
+    """Make an ELF file that inspect could not read."""
+    found = file(path, "elf-damaged", "0755")
+    assert found.facts
+    return replace(found, facts=replace(found.facts, damage=f"{path}: at file offset 0x40: truncated"))
+
+
+def test_damaged_elf_file_stops_the_package_that_packs_it() -> None:
+    with pytest.raises(ToolError) as error:
+        plan(CORE, damaged("lib/liba.so.1"))
+    assert str(error.value) == (
+        "lib/liba.so.1: at file offset 0x40: truncated. The file is damaged or cut off: build or fetch the artifact "
+        "anew, or exclude lib/liba.so.1 from package core"
+    )
+    excluding = replace(CORE, exclude=("lib/liba.so.1",))
+    with pytest.raises(ToolError, match=r"or exclude bin/a from package core$"):
+        plan(excluding, damaged("lib/liba.so.1"), link("bin/a", "../lib/liba.so.1"))
+    assert only(excluding, damaged("lib/liba.so.1")).treatment is Treatment.DROP
+
+
 def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
     artifacts = [artifact(name, file("a"), file("b")) for name in ("x_lib_generic", "y_lib_generic")]
     planned = make_plan(replace(CORE, exclude=("b",)), artifacts, [])
     assert planned.equal_sources == (("x_lib_generic/stage/a", "y_lib_generic/stage/a"),)
+
+
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
+def test_a_package_of_no_artifacts_is_an_error(kind: str) -> None:
+    with pytest.raises(ToolError) as error:
+        make_plan(replace(CORE, kind=kind), [], [])
+    assert str(error.value) == (
+        "package core: it is made from no artifact; expected one or more, else its wheel holds nothing of the SDK. "
+        "Give the artifacts that it is made from, or leave the package out of what is built"
+    )
 
 
 def test_unknown_kind_of_package() -> None:

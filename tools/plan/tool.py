@@ -8,15 +8,17 @@ unit is written, with only what that unit's pack action needs to know: so a new 
 a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 """
 
-from collections.abc import Container
+import sys
+from collections.abc import Container, Iterator
 from typing import Any
 
 from tools.common.documents import read_document, write_document
 from tools.common.errors import ToolError
 from tools.common.program import argument_parser, file_arguments, report_errors
 from tools.plan.devel import plan_devel
-from tools.plan.model import Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
-from tools.plan.prefix import merge
+from tools.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.plan.prefix import Prefix, merge
+from tools.plan.rpath import check_searched
 from tools.plan.runtime import plan_runtime
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
@@ -54,10 +56,9 @@ def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
 
 def _edit(entry: Entry) -> dict[str, Any]:
     edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
-    if entry.treatment is Treatment.LAUNCHER:
-        return edit | {"launcher_target": entry.target}
-    if entry.treatment is Treatment.FORWARDER:
-        return edit | {"forwarder_target": entry.target, "machine": entry.machine}
+    if entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER):
+        target = {f"{entry.treatment}_target": entry.target}
+        return edit | target | ({"machine": entry.machine} if entry.machine else {})
     edit["source"] = entry.source
     changes = {"rpath": entry.rpath, "slice": entry.slice, "absent": entry.absent}
     return edit | {name: list(value) for name, value in changes.items() if value is not None}
@@ -97,19 +98,44 @@ def check_packed(plan: Plan, edits: dict[str, dict[str, Any]], packed: Container
 
 def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
     """Plans a package: the pure function behind the tool."""
-    merged, equal = merge(artifacts)
     if definition.kind not in PLANNERS:
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
-    entries = PLANNERS[definition.kind](definition, merged, builds_on)
-    used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
+    check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
+    if not artifacts:
+        raise ToolError(
+            f"package {definition.package}: it is made from no artifact; expected one or more, else its wheel holds "
+            "nothing of the SDK. Give the artifacts that it is made from, or leave the package out of what is built"
+        )
+    merged, equal = merge(artifacts)
+    planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
+    used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(
         package=definition.package,
         tree=definition.tree,
         per_target=definition.per_target,
-        entries=tuple(entries),
-        equal_sources=tuple(pair for pair in equal if pair[0] in used and frozenset(pair) not in compared),
+        entries=tuple(planned.entries),
+        equal_sources=tuple(
+            pair for pair in [*equal, *planned.equal_sources] if pair[0] in used and frozenset(pair) not in compared
+        ),
     )
+
+
+#: So many links a note names; the rest is a number.
+_NAMED_LINKS = 3
+
+
+def notes(plan: Plan) -> Iterator[str]:
+    """Yield what a plan does that may not be meant, and that real SDKs have: a line each, for people."""
+    dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
+    if dangling:
+        more = f" and {len(dangling) - _NAMED_LINKS} more" if len(dangling) > _NAMED_LINKS else ""
+        yield (
+            f"{len(dangling)} links lead nowhere in package {plan.package} and what it builds on, and are left out: "
+            f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all"
+        )
+    if all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
+        yield f"package {plan.package} holds no file of its artifacts: they are empty, or its patterns exclude all"
 
 
 def main(argv: list[str]) -> int:
@@ -144,5 +170,7 @@ def main(argv: list[str]) -> int:
         write_document(args.output, plan.to_document())
         for unit, path in edit_files.items():
             write_document(path, edits.get(unit, {"entries": [], "digest": []}))
+        for note in notes(plan):
+            print(f"NOTE: {args.label}: {note}", file=sys.stderr)
 
     return report_errors(args.label, work)

@@ -1,6 +1,7 @@
 """Tests of the plan tool: what each unit has to do, and the documents in and out."""
 
 import json
+import posixpath
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.common.errors import ToolError
-from tools.plan.model import Artifact, Definition, Found, Kind, Plan, Treatment
+from tools.plan.model import OTHER_NAMES, Artifact, Definition, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix, merge
 from tools.plan.tool import edits_by_unit, main, make_plan
 from tools.testing.artifacts import artifact, directory, file, library, link, plan, program
@@ -23,7 +24,7 @@ FOUND = st.one_of(
     PATHS.map(directory),
     PATHS.map(program),
     st.builds(file, PATHS, st.just("script"), st.sampled_from(["0644", "0755"])),
-    st.builds(library, PATHS, st.sampled_from([None, "libx.so.1", "libx.so"])),
+    st.builds(library, PATHS, st.sampled_from([None, "libx.so.1", "libx.so"]), size=st.sampled_from([1, 2])),
     st.builds(link, PATHS, TEXTS),
 )
 ARTIFACTS = st.lists(st.lists(FOUND, max_size=6, unique_by=lambda found: found.path), max_size=3).map(
@@ -71,6 +72,63 @@ def test_every_plan_can_be_read_and_packed(artifacts: list[Artifact], kind: str)
             assert resolved.node.kind is Kind.FILE
 
 
+#: Names of libraries in one directory, and what is there.
+SONAMES = st.sampled_from(["libx.so", "libx.so.1", "libx.so.1.1", "libx.so.1.2", "liby.so"])
+LIBRARIES = st.one_of(
+    st.builds(library, SONAMES.map("lib/{}".format), SONAMES, size=st.sampled_from([1, 2])),
+    st.builds(link, SONAMES.map("lib/{}".format), SONAMES),
+    SONAMES.map("lib/{}/x".format).map(file),
+)
+
+
+@given(st.lists(LIBRARIES, max_size=6, unique_by=lambda found: found.path), SONAMES)
+def test_no_library_is_lost(found: list[Found], exclude: str) -> None:
+    """Each that no pattern excludes is packed, or is compared with one that is packed under its SONAME."""
+    try:
+        made = plan(Definition("p", "runtime", "_p", exclude=(f"lib/{exclude}",)), *found)
+    except ToolError:
+        return
+    packed = {entry.path: entry.source for entry in made.entries if entry.is_packed_file}
+    for entry in made.entries:
+        if entry.kind is Kind.FILE and entry.treatment in OTHER_NAMES and entry.source not in packed.values():
+            under_soname = packed[posixpath.join(posixpath.dirname(entry.path), entry.target or "")]
+            assert (under_soname, entry.source) in made.equal_sources
+        elif entry.kind is Kind.FILE:
+            assert entry.source in packed.values() or entry.reason.startswith("excluded by")
+        if entry.treatment is Treatment.ALIAS_OF:
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target or "")) in packed
+
+
+def leads_to(path: str, devel: Plan, below: Plan) -> str | None:
+    """Follow the links of a devel tree; return the source of the bytes, None if they lead nowhere or in a circle."""
+    entries = {posixpath.join(plan.tree, entry.path): entry for plan in (devel, below) for entry in plan.entries}
+    here = posixpath.join(devel.tree, path)
+    for _ in entries:
+        entry = entries.get(here)
+        if entry is None or entry.treatment is not Treatment.LINK_TO:
+            return entry.source if entry and entry.is_packed_file else None
+        here = posixpath.normpath(posixpath.join(posixpath.dirname(here), entry.target or ""))
+    return None
+
+
+@given(st.lists(LIBRARIES, max_size=6, unique_by=lambda found: found.path), st.lists(SONAMES, max_size=2), st.data())
+def test_every_library_of_the_devel_tree_leads_to_its_bytes(found: list[Found], exclude: list[str], data: Any) -> None:
+    """Whatever the package below leaves out, and whatever this one lacks."""
+    patterns = tuple(f"lib/{name}" for name in exclude)
+    libraries = artifact("a_lib_x", *found)
+    try:
+        core = make_plan(Definition("core", "runtime", "_core", exclude=patterns), [libraries], [])
+        some = Artifact(libraries.name, tuple(one for one in libraries.found if data.draw(st.booleans())))
+        devel = make_plan(Definition("devel", "devel", "_devel"), [some], [core])
+    except ToolError:
+        return
+    equal = {frozenset(pair) for pair in core.equal_sources}
+    for one in some.found:
+        if one.kind is Kind.FILE:
+            source = leads_to(one.path, devel, core)
+            assert source == one.source or frozenset((source, one.source)) in equal
+
+
 def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
     """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
     arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
@@ -109,7 +167,7 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
     two = json.loads((tmp_path / "two_run_generic.edit").read_text(encoding="utf-8"))
     assert one == {
         "entries": [
-            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool"},
+            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool", "machine": 62},
             {
                 "path": "lib/liba.so.1",
                 "mode": "0755",
@@ -197,3 +255,21 @@ def test_a_big_file_that_nothing_packs_is_an_error(tmp_path: Path, capsys: pytes
     )
     assert "Name the artifact in `repacked`" in error
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": ONE, "two_run_generic": TWO})) == 0
+    assert capsys.readouterr().err == ""
+    dangling = [link(f"lib/{number}", f"../{number}/x") for number in range(5)]
+    assert main(documents(tmp_path, {"one_lib_generic": [*ONE, *dangling], "two_run_generic": TWO})) == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core: 5 links lead nowhere in package core and what it builds on, and are left out: lib/0 -> ../0/x, "
+        "lib/1 -> ../1/x, lib/2 -> ../2/x and 2 more; the plan has all\n"
+    )
+
+
+def test_a_package_that_holds_nothing_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": [file("x/y")]})) == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core: package core holds no file of its artifacts: they are empty, or its patterns exclude all\n"
+    )

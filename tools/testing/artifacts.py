@@ -29,8 +29,9 @@ def library(
 
 
 def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> Found:
-    """Make an ELF program; one that is not dynamic is static."""
-    return Found(path, Kind.FILE, "", "0755", facts=Facts("", 1, "elf-program", None, rpath, dynamic=dynamic))
+    """Make an ELF program for x86_64; one that is not dynamic is static."""
+    facts = Facts("", 1, "elf-program", None, rpath, dynamic=dynamic, machine=c.EM_X86_64)
+    return Found(path, Kind.FILE, "", "0755", facts=facts)
 
 
 def link(path: str, text: str) -> Found:
@@ -56,6 +57,7 @@ def artifact(name: str, *found: Found) -> Artifact:
     return Artifact(name, tuple(sourced))
 
 
-def plan(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Plan:
-    """Plan a package of one artifact, `{package}_lib_generic`."""
-    return make_plan(definition, [artifact(f"{definition.package}_lib_generic", *found)], list(builds_on))
+def plan(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = (), name: str | None = None) -> Plan:
+    """Plan a package of one artifact, `{package}_lib_generic` if no other name is given."""
+    one = artifact(name or f"{definition.package}_lib_generic", *found)
+    return make_plan(definition, [one], list(builds_on))
