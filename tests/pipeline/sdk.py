@@ -1,0 +1,322 @@
+"""Random SDKs as pure data: artifacts, the packages that are made from them, and the settings of a build.
+
+    sdk = sdks().example()
+
+An SDK says all that both the build (`tests.pipeline.run`) and the oracle (`tests.pipeline.oracle`) have to know, so its
+`repr` is the reproduction of a finding. Names come from small pools, so that they meet: one path in two artifacts, one
+SONAME in two libraries, links in circles. What comes first in a pool is simplest: findings shrink to it.
+"""
+
+import posixpath
+from dataclasses import dataclass, field
+from enum import Enum
+
+from hypothesis import strategies as st
+
+from tools.device import sample as device_sample
+from tools.elf import constants as c
+from tools.elf.sample import Sample
+from tools.testing import tiny_elf
+
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+
+
+@dataclass(frozen=True)
+class Data:
+    """Bytes that are no ELF file."""
+
+    data: bytes = b""
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        return self.data
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the kernel would start an interpreter for it."""
+        return self.data.startswith(b"#!")
+
+
+@dataclass(frozen=True)
+class Elf:
+    """A shared library, or a program if it is one, with a dynamic section."""
+
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: str | None = None
+    runpath: str | None = None
+    machine: int = c.EM_X86_64
+    program: bool = False
+    variant: int = 0
+    """Tells builds of one library apart: their content differs, and its size if this is odd."""
+    spare: int = 3
+    """Free entries of the dynamic section: with none, an edit has to move something."""
+    zeros: int = 0
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        return Sample(
+            machine=self.machine,
+            soname=self.soname,
+            needed=self.needed,
+            rpath=self.rpath,
+            runpath=self.runpath,
+            interpreter=LOADER if self.program else None,
+            versions=(),
+            spare=self.spare,
+            zeros=self.zeros,
+            tail=f"build {self.variant}".encode() + bytes(1 + 8 * (self.variant % 2)),
+        ).build()
+
+
+class Form(Enum):
+    """ELF files without an editable dynamic section, and device code."""
+
+    OBJECT = "object"
+    STATIC = "static"
+    BUNDLE = "bundle"
+    COMPRESSED = "compressed"
+    FAT_LIBRARY = "fat library"
+
+
+@dataclass(frozen=True)
+class Other:
+    """A file of some other form, made for GPU targets if it has device code."""
+
+    form: Form
+    targets: tuple[str, ...] = ("gfx1030",)
+    machine: int = c.EM_X86_64
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        if self.form is Form.OBJECT:
+            return tiny_elf.relocatable(self.machine)
+        if self.form is Form.STATIC:
+            return tiny_elf.program(".rodata", b"static", machine=self.machine)
+        code = [(device_sample.HOST, b"")] + [
+            (device_sample.PREFIX + target, target.encode() * 9) for target in self.targets
+        ]
+        bundle = device_sample.bundle(code, align=64)
+        if self.form is Form.BUNDLE:
+            return bundle
+        if self.form is Form.COMPRESSED:
+            return device_sample.compressed(bundle)
+        return device_sample.Sample((device_sample.Part(device_sample.bundle(code)),), machine=self.machine).build()
+
+
+Content = Data | Elf | Other
+
+
+@dataclass(frozen=True)
+class File:
+    """A regular file."""
+
+    content: Content = Data()
+    executable: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link, by its text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory that may be empty."""
+
+
+Node = File | Link | Directory
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One artifact: its whole name, and what lies below each of its base directories."""
+
+    name: str
+    bases: dict[str, dict[str, Node]]
+
+
+@dataclass(frozen=True)
+class Package:
+    """What a BUILD file says about one package and its wheel."""
+
+    name: str
+    tree: str
+    artifacts: tuple[str, ...]
+    builds_on: tuple[str, ...] = ()
+    kind: str = "runtime"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    rpath: tuple[str, ...] = ()
+    repacked: bool = False
+    """Whether a devel package may hold big files that packages it builds on leave out."""
+
+    @property
+    def distribution(self) -> str:
+        """Name of the distribution."""
+        return f"sdk-{self.name}"
+
+    @property
+    def import_name(self) -> str:
+        """Name of the package's Python code."""
+        return f"sdk_{self.name}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a build."""
+
+    compression: str = "fast"
+    devel_archive: str = "tar"
+    version: str = "1.0"
+    big_file: int = 32 << 20
+    """Bytes from which on a file is a unit of its own."""
+    machine: int = c.EM_X86_64
+    """The CPU that launchers are made for."""
+
+
+@dataclass(frozen=True)
+class Sdk:
+    """Everything that a build has to know."""
+
+    artifacts: tuple[Artifact, ...]
+    packages: tuple[Package, ...]
+    settings: Settings = field(default_factory=Settings)
+
+
+def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
+    """Return what can lie in one directory: without what is below a file or a link."""
+    blocked = {path for path, node in nodes.items() if not isinstance(node, Directory)}
+
+    def fits(path: str) -> bool:
+        while path := posixpath.dirname(path):
+            if path in blocked:
+                return False
+        return True
+
+    return {path: node for path, node in sorted(nodes.items()) if fits(path)}
+
+
+SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
+LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
+ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 240, ".hidden")
+TOOLS = ("tool", "tool.py", "tool-1")
+TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
+LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
+ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
+
+machines = st.sampled_from((c.EM_X86_64, c.EM_X86_64, c.EM_X86_64, c.EM_AARCH64))
+search_paths = st.none() | st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join)
+libraries = st.builds(
+    Elf,
+    soname=st.sampled_from((*SONAMES[:5], *SONAMES[:2], None, *SONAMES[5:])),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
+    rpath=search_paths,
+    runpath=search_paths,
+    machine=machines,
+    variant=st.sampled_from((0, 0, 1, 2)),
+    spare=st.sampled_from((3, 0)),
+    zeros=st.sampled_from((0, 70000)),
+)
+programs = st.builds(
+    Elf,
+    needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
+    rpath=search_paths,
+    machine=machines,
+    program=st.just(True),
+    variant=st.sampled_from((0, 1)),
+)
+others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
+datas = st.sampled_from((b"", b"a", b"b", b"#!/bin/sh\n", b"\x7fELF", b"__CLANG_OFF")).map(Data)
+
+library_files = st.builds(File, libraries, st.sampled_from((True, False)))
+tool_files = st.builds(File, st.one_of(programs, datas, others), st.sampled_from((True, False)))
+text_files = st.builds(File, st.one_of(datas, others, libraries), st.sampled_from((False, True)))
+
+
+def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
+    """Return links to what may lie beside, in other directories, nowhere, or out of the prefix."""
+    beside = st.sampled_from(names)
+    far = st.builds(
+        lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
+    )
+    strange = st.sampled_from(("missing", "sub", ".", "..", "../bin", "libfoo.so.1/", "tool/.", "../../out", "/abs"))
+    return st.builds(Link, st.one_of(beside, beside, far, far, strange))
+
+
+def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Return paths of these names in these directories."""
+    return st.builds(posixpath.join, st.sampled_from(directories), st.sampled_from(names))
+
+
+entries = st.one_of(
+    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), library_files | links(LIBRARIES)),
+    st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
+    st.tuples(paths(("share/doc", "lib/cmake", "include"), TEXTS), text_files | links(TEXTS) | st.just(Directory())),
+    st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
+)
+nodes = st.lists(entries, max_size=8).map(dict).map(placeable)
+
+ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
+BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
+PATTERNS = ("**/cmake/**", "lib/libfoo.so.1", "lib/*.so", "bin/**", "lib/libfoo.so.*", "**/*.txt", "share/**")
+
+
+@st.composite
+def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
+    """Return up to four artifacts, each with one or two base directories."""
+    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True))
+    bases = st.dictionaries(st.sampled_from(BASES), nodes, min_size=1, max_size=2)
+    return tuple(Artifact(name, draw(bases)) for name in sorted(names))
+
+
+def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the directories that the loader searches for a package that is installed with these trees."""
+    return tuple(f"{tree}/lib" for tree in trees)
+
+
+@st.composite
+def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
+    """Return packages made from artifacts of these names: one or two for run time, and perhaps one for development."""
+    patterns = st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple)
+    second = draw(st.lists(st.sampled_from(names), unique=True).map(sorted)) if len(names) > 1 else []
+    first = tuple(name for name in names if name not in second or draw(st.integers(0, 5)) == 5)
+    packages = []
+    if first:
+        packages.append(
+            Package("core", "_core", first, exclude=draw(patterns), rpath=searched(("_core",))),
+        )
+    if second:
+        trees = ("_libraries", *(package.tree for package in packages))
+        packages.append(
+            Package(
+                "libraries",
+                "_libraries",
+                tuple(second),
+                builds_on=tuple(package.name for package in packages),
+                exclude=draw(patterns),
+                include=draw(st.one_of(st.just(()), patterns)),
+                rpath=searched(trees),
+            )
+        )
+    if draw(st.booleans()):
+        on = tuple(package.name for package in packages)
+        packages.append(Package("devel", "_devel", names, builds_on=on, kind="devel", rpath=searched(("_devel",)), repacked=True))
+    return tuple(packages)
+
+
+settings = st.builds(
+    Settings,
+    compression=st.sampled_from(("fast", "balanced", "small")),
+    devel_archive=st.sampled_from(("tar", "tar.xz")),
+    big_file=st.sampled_from((32 << 20, 600)),
+)
+
+
+@st.composite
+def sdks(draw: st.DrawFn) -> Sdk:
+    """Return SDKs."""
+    artifacts = draw(artifact_sets())
+    return Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings))
