@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.pipeline.sdk import Artifact, Directory, File, Link, Node, Package, Sdk, Settings
+from tests.pipeline.sdk import Directory, Link, Node, Package, Sdk, Settings
 from tools.catalog import catalog, one_archive, scan
 from tools.device.sample import zstd_frame
 from tools.index import tool as index_tool
@@ -109,17 +109,6 @@ class _Build:
         return items[::-1] if self.variation.backwards else items
 
 
-def base_entries(artifact: Artifact) -> dict[str, dict[str, Node]]:
-    """Return all entries of each base directory; one that lies in another is among that one's, too."""
-    found = {base: dict(nodes) for base, nodes in artifact.bases.items()}
-    for base, nodes in artifact.bases.items():
-        for outer in artifact.bases:
-            if base.startswith(outer + "/"):
-                inside = posixpath.relpath(base, outer)
-                found[outer] |= {inside: Directory()} | {f"{inside}/{path}": node for path, node in nodes.items()}
-    return found
-
-
 def write_artifacts(sdk: Sdk, folder: Path, variation: Variation) -> None:
     """Write the artifacts directory."""
     folder.mkdir(parents=True)
@@ -128,6 +117,7 @@ def write_artifacts(sdk: Sdk, folder: Path, variation: Variation) -> None:
         place.mkdir()
         (place / "artifact_manifest.txt").write_text("".join(f"{base}\n" for base in artifact.bases), encoding="utf-8")
         for base, nodes in artifact.bases.items():
+            (place / base).mkdir(parents=True, exist_ok=True)
             for path, node in list(nodes.items())[:: -1 if variation.backwards else 1]:
                 _write_node(place / base / path, node, variation)
         if variation.archive:

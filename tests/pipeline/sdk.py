@@ -229,10 +229,11 @@ programs = st.builds(
     variant=st.sampled_from((0, 1)),
 )
 others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
-datas = st.sampled_from((b"", b"a", b"b", b"#!/bin/sh\n", b"\x7fELF", b"__CLANG_OFF")).map(Data)
+datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
+damaged = st.one_of(*[datas] * 15, st.just(Data(b"\x7fELF")))
 
 library_files = st.builds(File, libraries, st.sampled_from((True, False)))
-tool_files = st.builds(File, st.one_of(programs, datas, others), st.sampled_from((True, False)))
+tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
 text_files = st.builds(File, st.one_of(datas, others, libraries), st.sampled_from((False, True)))
 
 
@@ -242,8 +243,9 @@ def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
     far = st.builds(
         lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
     )
-    strange = st.sampled_from(("missing", "sub", ".", "..", "../bin", "libfoo.so.1/", "tool/.", "../../out", "/abs"))
-    return st.builds(Link, st.one_of(beside, beside, far, far, strange))
+    strange = st.sampled_from(("missing", "sub", ".", "..", "../bin", "libfoo.so.1/", "tool/."))
+    out = st.sampled_from(("../../../out", "/abs"))
+    return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
 
 
 def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStrategy[str]:
@@ -257,19 +259,51 @@ entries = st.one_of(
     st.tuples(paths(("share/doc", "lib/cmake", "include"), TEXTS), text_files | links(TEXTS) | st.just(Directory())),
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
-nodes = st.lists(entries, max_size=8).map(dict).map(placeable)
-
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
 BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
 PATTERNS = ("**/cmake/**", "lib/libfoo.so.1", "lib/*.so", "bin/**", "lib/libfoo.so.*", "**/*.txt", "share/**")
 
 
+@dataclass(frozen=True)
+class _Placed:
+    """An entry, and in which of all base directories it lies: in a second one perhaps, too, there perhaps another."""
+
+    path: str
+    node: Node
+    first: int
+    second: int | None
+    instead: Node | None
+
+
+placed = st.builds(
+    lambda entry, first, second, other: _Placed(*entry, first, second, other[1] if other else None),
+    entries,
+    st.integers(0, 7),
+    st.one_of(st.none(), st.none(), st.integers(0, 7)),
+    st.one_of(*[st.none()] * 7, entries),
+)
+
+
 @st.composite
 def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
     """Return up to four artifacts, each with one or two base directories."""
-    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True))
-    bases = st.dictionaries(st.sampled_from(BASES), nodes, min_size=1, max_size=2)
-    return tuple(Artifact(name, draw(bases)) for name in sorted(names))
+    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted))
+    bases = [
+        (name, base)
+        for name in names
+        for base in draw(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True))
+    ]
+    found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
+    pool = {one.path: one for one in draw(st.lists(placed, max_size=14))}
+    clean = placeable({path: one.node for path, one in pool.items()})
+    for path, one in pool.items():
+        if path in clean or one.second == 0:
+            found[bases[one.first % len(bases)]][path] = one.node
+            if one.second is not None:
+                found[bases[one.second % len(bases)]][path] = one.instead or one.node
+    return tuple(
+        Artifact(name, {base: placeable(found[of, base]) for of, base in bases if of == name}) for name in names
+    )
 
 
 def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
@@ -303,7 +337,9 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
         )
     if draw(st.booleans()):
         on = tuple(package.name for package in packages)
-        packages.append(Package("devel", "_devel", names, builds_on=on, kind="devel", rpath=searched(("_devel",)), repacked=True))
+        packages.append(
+            Package("devel", "_devel", names, builds_on=on, kind="devel", rpath=searched(("_devel",)), repacked=True)
+        )
     return tuple(packages)
 
 
