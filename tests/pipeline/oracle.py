@@ -4,7 +4,7 @@
     check(expected, built, site)
 
 It was written apart from the product and imports nothing of it. Links are resolved by the kernel, in a directory laid
-out like the merged prefix; ELF files are read by pyelftools; wheels by the standard library and by `packaging`. What it
+out like the merged prefix; ELF files are read by the gABI; wheels by the standard library and by `packaging`. What it
 finds is a `FindingError`, of a kind by which findings are told apart.
 """
 
@@ -15,19 +15,18 @@ import fnmatch
 import functools
 import hashlib
 import io
+import itertools
 import json
 import posixpath
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from elftools.elf.dynamic import DynamicSection
-from elftools.elf.elffile import ELFFile
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
@@ -47,6 +46,11 @@ REFUSALS = {
 #: Names that say that files are data; nobody looks into these.
 DATA = (".h", ".txt")
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
+#: Constants of the gABI.
+PT_LOAD, PT_DYNAMIC, PT_INTERP, SHT_NOBITS = 1, 2, 3, 8
+DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 14, 15, 29
+#: Sections whose bytes no edit may change.
+KEPT_SECTIONS = (".data", ".comment", ".hip_fatbin", ".note.gnu.build-id", ".gnu.hash")
 
 
 class FindingError(AssertionError):
@@ -228,7 +232,7 @@ def lay(root: Path, nodes: Mapping[str, Node]) -> None:
 
 
 def prefix_below(expected: Expected, package: Package) -> dict[str, Node]:
-    """Return what packages have that this one builds on; the first wins. A file that its package excludes is nowhere."""
+    """Return what packages have that this one builds on; the first wins. An excluded file is nowhere."""
     below: dict[str, Node] = {}
     for name in package.builds_on:
         tree = expected.trees[name]
@@ -256,7 +260,6 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     blocked = {path for path, node in (tree.own | tree.below).items() if not isinstance(node, Directory)}
     if any(above in blocked for path in (*tree.own, *tree.below) for above in parents(path)):
         expected.may["conflict"] = "one package has a directory where another has none"
-        expected.may["unsettled"] = expected.may["conflict"]
         return
     lay(tree.root, tree.own | tree.below)
     if package.kind == "runtime":
@@ -308,7 +311,7 @@ def _expect_link(expected: Expected, tree: Tree, path: str, aliases: dict[str, s
 
 
 def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[str, str]) -> None:
-    """Decide on a library under another name than its SONAME: it is left out only if its bytes are shipped under that."""
+    """Decide on a library under another name than its SONAME: left out only if its bytes are shipped under that."""
     file = tree.own[path]
     assert isinstance(file, File)
     assert isinstance(file.content, Elf)
@@ -387,13 +390,17 @@ def _packaged(tree: Tree, real: str) -> str:
 # What came
 
 
-def check_refusal(expected: Expected, message: str) -> None:
-    """Raise FindingError unless the documentation lets the build stop so; `message` is what the tool printed."""
+def check_refusal(expected: Expected, message: str) -> str:
+    """Return of which kind a refusal is; raises FindingError unless the documentation lets the build stop so.
+
+    `message` is what the tool printed.
+    """
     known = next((kind for words, kind in REFUSALS.items() if re.search(words, message)), None)
-    if known not in expected.must | expected.may:
+    if known is None or known not in expected.must | expected.may:
         raise FindingError(f"refused: {known}", f"{message}\n expected: {expected.must or expected.may or 'wheels'}")
     if "\n" in message or not message.startswith(("ERROR: //", "/")):
         raise FindingError("form of an error", message)
+    return known
 
 
 def check_wheels(expected: Expected, wheels: Mapping[str, Path], site: Path) -> None:
@@ -494,47 +501,61 @@ class ElfFacts:
     """What an ELF file says about itself, and bytes that no edit may change."""
 
     machine: int
-    kind: str
+    kind: int
     soname: str | None
     needed: tuple[str, ...]
     rpath: tuple[str, ...] | None
     runpath: tuple[str, ...] | None
     interpreter: bytes
     symbols: tuple[str, ...]
-    bytes: tuple[tuple[str, Any], ...]
+    bytes: tuple[tuple[str, bytes], ...]
 
 
 @functools.lru_cache(maxsize=4096)
 def read_elf(data: bytes) -> ElfFacts:
-    """Read an ELF file with pyelftools."""
-    elf = ELFFile(io.BytesIO(data))
-    dynamic = next(section for section in elf.iter_sections() if isinstance(section, DynamicSection))
-    tags = [(tag.entry.d_tag, tag) for tag in dynamic.iter_tags()]
+    """Read an ELF file as the loader does, by its segments (gABI, "Program Loading and Dynamic Linking")."""
+    kind, machine = struct.unpack_from("<HH", data, 16)
+    phoff, shoff = struct.unpack_from("<QQ", data, 32)
+    phnum, _, shnum, shstrndx = struct.unpack_from("<4H", data, 56)
+    programs = [struct.unpack_from("<IIQQQQQQ", data, phoff + 56 * at) for at in range(phnum)]
 
-    def texts(name: str, field_: str) -> list[str]:
-        return [getattr(tag, field_) for kind, tag in tags if kind == name]
+    def offset(address: int) -> int:
+        for kind_, _, at, vaddr, _, size, *_ in programs:
+            if kind_ == PT_LOAD and vaddr <= address < vaddr + size:
+                return int(at + address - vaddr)
+        raise FindingError("address", f"{address:#x} is in no segment's bytes")
 
-    search = {name: texts(f"DT_{name.upper()}", name) for name in ("rpath", "runpath")}
-    symbols = elf.get_section_by_name(".dynsym")
-    kept = (".data", ".comment", ".hip_fatbin", ".note.gnu.build-id", ".gnu.hash")
-    interpreter = elf.get_section_by_name(".interp")
+    start, size = next((offset(one[3]), one[5]) for one in programs if one[0] == PT_DYNAMIC)
+    tags = list(itertools.takewhile(lambda tag: tag[0], struct.iter_unpack("<qQ", data[start : start + size])))
+    table = offset(dict(tags)[DT_STRTAB])
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, shoff + 64 * at) for at in range(shnum)]
+    names = sections[shstrndx][4]
+    content = {_text(data, names + one[0]): data[one[4] : one[4] + one[5]] for one in sections if one[1] != SHT_NOBITS}
+    symbols = [_text(data, table + number) for number, *_ in struct.iter_unpack("<IIQQ", content.get(".dynsym", b""))]
+
+    def texts(tag: int) -> tuple[str, ...]:
+        return tuple(_text(data, table + value) for found, value in tags if found == tag)
+
     return ElfFacts(
-        machine={"EM_X86_64": 62, "EM_AARCH64": 183}[elf["e_machine"]],
-        kind=elf["e_type"],
-        soname=next(iter(texts("DT_SONAME", "soname")), None),
-        needed=tuple(texts("DT_NEEDED", "needed")),
-        rpath=tuple(search["rpath"][0].split(":")) if search["rpath"] else None,
-        runpath=tuple(search["runpath"][0].split(":")) if search["runpath"] else None,
-        interpreter=interpreter.data() if interpreter else b"",
-        symbols=tuple(symbol.name for symbol in symbols.iter_symbols() if symbol.name) if symbols else (),
-        bytes=tuple((name, _section(elf, name)) for name in kept),
+        machine=machine,
+        kind=kind,
+        soname=next(iter(texts(DT_SONAME)), None),
+        needed=texts(DT_NEEDED),
+        rpath=_entries(texts(DT_RPATH)),
+        runpath=_entries(texts(DT_RUNPATH)),
+        interpreter=next((data[one[2] : one[2] + one[5]] for one in programs if one[0] == PT_INTERP), b""),
+        symbols=tuple(filter(None, symbols)),
+        # The first word of .data holds the address of .dynamic, which may move.
+        bytes=tuple((name, content.get(name, b"")[8 * (name == ".data") :]) for name in KEPT_SECTIONS),
     )
 
 
-def _section(elf: Any, name: str) -> bytes:
-    section = elf.get_section_by_name(name)
-    # The first word of .data holds the address of .dynamic, which may move.
-    return bytes(section.data()[8:] if name == ".data" else section.data()) if section else b""
+def _text(data: bytes, offset: int) -> str:
+    return data[offset : data.index(b"\0", offset)].decode()
+
+
+def _entries(texts: tuple[str, ...]) -> tuple[str, ...] | None:
+    return tuple(texts[0].split(":")) if texts else None
 
 
 def normal(entry: str) -> str:

@@ -9,6 +9,7 @@ from tests.pipeline.sdk import Sdk
 
 #: Where scratch directories are made: in memory, if the machine has such a file system.
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+PLAIN = Variation()
 #: Every other way in which the same SDK may come.
 VARIATIONS = (
     Variation(file_mode=0o600, program_mode=0o700, time=1, backwards=True, umask=0o077),
@@ -17,7 +18,7 @@ VARIATIONS = (
 )
 
 
-def made(sdk: Sdk, place: Path, variation: Variation = Variation()) -> Built | str:
+def made(sdk: Sdk, place: Path, variation: Variation = PLAIN) -> Built | str:
     """Build an SDK in a directory that is not there yet; return what came, or what the tool printed that refused."""
     place.mkdir()
     write_artifacts(sdk, place / "artifacts", variation)
@@ -27,19 +28,21 @@ def made(sdk: Sdk, place: Path, variation: Variation = Variation()) -> Built | s
         return str(error)
 
 
-def holds(sdk: Sdk) -> None:
-    """Check an SDK's build against the oracle; raises FindingError."""
+def holds(sdk: Sdk) -> str:
+    """Check an SDK's build against the oracle; return what came, in a few words. Raises FindingError."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         place = Path(scratch)
         expected = oracle.expect(sdk, place / "expected")
         built = made(sdk, place / "one")
         if isinstance(built, str):
-            oracle.check_refusal(expected, built)
-        elif "unsettled" not in expected.may and "conflict" not in expected.may:
+            return f"refused: {oracle.check_refusal(expected, built)}"
+        if "conflict" not in expected.may:
             wheels = {name: wheel.file for name, wheel in built.wheels.items()}
             oracle.check_wheels(expected, wheels, place / "site")
             oracle.check_installed(expected, place / "site")
             oracle.check_index(expected, wheels, built.index)
+            return f"{len(wheels)} wheels"
+        return "unsettled"
 
 
 def is_reproducible(sdk: Sdk, variation: Variation) -> None:

@@ -28,13 +28,14 @@ class Search:
 
     known: set[str] = field(default_factory=set)
     seen: Counter[str] = field(default_factory=Counter)
+    came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
 
     def trial(self, sdk: Sdk) -> None:
         """Try one SDK; raises what is new."""
         self.cases += 1
         try:
-            holds(sdk)
+            self.came[holds(sdk)] += 1
             if self.cases % VARIED == 0 or self.seen["other bytes"]:
                 is_reproducible(sdk, VARIATIONS[self.cases // VARIED % len(VARIATIONS)])
         except FindingError as error:
@@ -90,7 +91,8 @@ def main(argv: list[str]) -> int:
         tried += min(count, search.cases - before)
         number += 1
         rate = search.cases / (time.monotonic() - start)
-        print(f"{tried} of {args.cases} cases, {rate:.1f} a second; {dict(search.seen)}", flush=True)
+        print(f"{tried} of {args.cases} cases, {rate:.1f} a second; findings: {dict(search.seen)}", flush=True)
+    print(*(f"{count:8} {what}" for what, count in search.came.most_common()), sep="\n")
     return 1 if search.seen else 0
 
 

@@ -276,7 +276,7 @@ class _Placed:
 
 
 placed = st.builds(
-    lambda entry, first, second, other: _Placed(*entry, first, second, other[1] if other else None),
+    lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
     entries,
     st.integers(0, 7),
     st.one_of(st.none(), st.none(), st.integers(0, 7)),
