@@ -23,6 +23,7 @@ import stat
 import struct
 import tarfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -264,6 +265,10 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     lay(tree.root, tree.own | tree.below)
     if package.kind == "runtime":
         _expect_runtime(expected, tree)
+        return
+    owned = Counter(path for name in package.builds_on for path in expected.trees[name].shipped)
+    if twice := [path for path, count in owned.items() if count > 1]:
+        expected.must["two owners"] = twice[0]
 
 
 # What a runtime package ships

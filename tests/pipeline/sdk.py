@@ -244,7 +244,7 @@ def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
         lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
     )
     strange = st.sampled_from(("missing", "sub", ".", "..", "../bin", "libfoo.so.1/", "tool/."))
-    out = st.sampled_from(("../../../out", "/abs"))
+    out = st.sampled_from(("missing", *["../lib"] * 9, "../../../out", "/abs"))
     return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
 
 
@@ -254,8 +254,9 @@ def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStra
 
 
 entries = st.one_of(
-    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), library_files | links(LIBRARIES)),
+    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), st.one_of(library_files, library_files, links(LIBRARIES))),
     st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
+    st.tuples(paths(("bin",), TOOLS), st.builds(File, programs, st.just(True)) | st.sampled_from(TOOLS).map(Link)),
     st.tuples(paths(("share/doc", "lib/cmake", "include"), TEXTS), text_files | links(TEXTS) | st.just(Directory())),
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
@@ -279,8 +280,8 @@ placed = st.builds(
     lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
     entries,
     st.integers(0, 7),
-    st.one_of(st.none(), st.none(), st.integers(0, 7)),
-    st.one_of(*[st.none()] * 7, entries),
+    st.one_of(*[st.none()] * 5, st.integers(0, 7)),
+    st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
 )
 
 
@@ -294,7 +295,8 @@ def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
         for base in draw(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True))
     ]
     found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
-    pool = {one.path: one for one in draw(st.lists(placed, max_size=14))}
+    least = draw(st.integers(0, 9))
+    pool = {one.path: one for one in draw(st.lists(placed, min_size=least, max_size=16))}
     clean = placeable({path: one.node for path, one in pool.items()})
     for path, one in pool.items():
         if path in clean or one.second == 0:
@@ -311,39 +313,48 @@ def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{tree}/lib" for tree in trees)
 
 
+PATTERN_SETS = st.one_of(
+    st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(())
+)
+#: Packages for run time, in the order in which they build on each other.
+RUNTIME = ("core", "libraries", "profiler")
+
+
 @st.composite
 def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
-    """Return packages made from artifacts of these names: one or two for run time, and perhaps one for development."""
-    patterns = st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple)
-    second = draw(st.lists(st.sampled_from(names), unique=True).map(sorted)) if len(names) > 1 else []
-    first = tuple(name for name in names if name not in second or draw(st.integers(0, 5)) == 5)
-    packages = []
-    if first:
-        packages.append(
-            Package("core", "_core", first, exclude=draw(patterns), rpath=searched(("_core",))),
-        )
-    if second:
-        trees = ("_libraries", *(package.tree for package in packages))
-        packages.append(
-            Package(
-                "libraries",
-                "_libraries",
-                tuple(second),
-                builds_on=tuple(package.name for package in packages),
-                exclude=draw(patterns),
-                include=draw(st.one_of(st.just(()), patterns)),
-                rpath=searched(trees),
+    """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
+    owners = {
+        name: draw(st.sets(st.integers(0, 2), min_size=1, max_size=2 if draw(st.integers(0, 7)) == 7 else 1))
+        for name in names
+    }
+    packages: list[Package] = []
+    for number, name in enumerate(RUNTIME):
+        of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
+        if of:
+            # The third builds on the first alone: what the second has is not seen by it.
+            on = tuple(package for package in packages if number < 2 or package.name == "core")
+            trees = (f"_{name}", *(package.tree for package in on))
+            packages.append(
+                Package(
+                    name,
+                    f"_{name}",
+                    of,
+                    builds_on=tuple(package.name for package in on),
+                    exclude=draw(PATTERN_SETS),
+                    include=draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS)),
+                    rpath=searched(trees),
+                )
             )
-        )
-    if draw(st.booleans()):
-        on = tuple(package.name for package in packages)
+    if draw(st.integers(0, 2)):
+        on_names = tuple(package.name for package in packages)
+        rpath = searched(("_devel", *(package.tree for package in packages)))
         packages.append(
-            Package("devel", "_devel", names, builds_on=on, kind="devel", rpath=searched(("_devel",)), repacked=True)
+            Package("devel", "_devel", names, on_names, "devel", exclude=draw(PATTERN_SETS), rpath=rpath, repacked=True)
         )
     return tuple(packages)
 
 
-settings = st.builds(
+settings_of_builds = st.builds(
     Settings,
     compression=st.sampled_from(("fast", "balanced", "small")),
     devel_archive=st.sampled_from(("tar", "tar.xz")),
@@ -355,4 +366,4 @@ settings = st.builds(
 def sdks(draw: st.DrawFn) -> Sdk:
     """Return SDKs."""
     artifacts = draw(artifact_sets())
-    return Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings))
+    return Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings_of_builds))
