@@ -35,13 +35,14 @@ from tests.pipeline.sdk import Content, Data, Directory, Elf, File, Form, Link, 
 
 #: What a refusal says -> the kind of input that calls for it.
 REFUSALS = {
+    r"have one SONAME": "one SONAME, two libraries",
     r"differ, but go to one package|different content|is where its directory has to be": "conflict",
     r"expected one owner": "two owners",
     r"expected a target whose content can be copied": "link into another package",
     r"leads outside the artifact tree": "link leads out",
     r"damaged or cut off": "damaged",
     r"--platforms": "launcher of another CPU",
-    r"SONAME": "one SONAME, two libraries",
+    r"platform tag|expected files for": "another CPU than the tag's",
     r"execut": "launcher without executable bit",
 }
 #: Names that say that files are data; nobody looks into these.
@@ -158,6 +159,11 @@ def soname_of(path: str, content: Content) -> str | None:
     return content.soname if isinstance(content, Elf) and is_library(path, content) else None
 
 
+def _is_foreign(expected: Expected, content: Content | None) -> bool:
+    """Whether a file is for another CPU than the build."""
+    return isinstance(content, Elf | Other) and content.machine != expected.sdk.settings.machine
+
+
 def same_bytes(one: Content, other: Content) -> bool:
     """Whether two contents are the same bytes."""
     return one == other or one.build() == other.build()
@@ -266,6 +272,9 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     if package.kind == "runtime":
         _expect_runtime(expected, tree)
         return
+    for path, node in tree.own.items():
+        if isinstance(node, File) and _is_foreign(expected, node.content):
+            expected.may["another CPU than the tag's"] = path
     owned = Counter(path for name in package.builds_on for path in expected.trees[name].shipped)
     if twice := [path for path, count in owned.items() if count > 1]:
         expected.must["two owners"] = twice[0]
@@ -293,9 +302,22 @@ def _expect_runtime(expected: Expected, tree: Tree) -> None:
         _expect_other_name(expected, tree, path, aliases)
     _expect_launchers(expected, tree)
     _expect_forwarders(expected, tree, aliases)
+    _expect_owners(expected, tree)
+
+
+def _expect_owners(expected: Expected, tree: Tree) -> None:
+    """Say what a package may not ship: what another has, and what is for another CPU."""
+    for path, shipped in tree.shipped.items():
+        if _is_foreign(expected, shipped.content):
+            expected.may["another CPU than the tag's"] = path
     for name in tree.package.builds_on:
-        if twice := sorted(set(expected.trees[name].shipped) & set(tree.shipped)):
+        other = expected.trees[name]
+        if twice := sorted(set(other.shipped) & set(tree.shipped)):
             expected.must["two owners"] = twice[0]
+        if other.package.tree == tree.package.tree:
+            pairs = [(path, above) for path in (*tree.shipped, *other.shipped) for above in parents(path)]
+            if under := [path for path, above in pairs if above in tree.shipped or above in other.shipped]:
+                expected.must["two owners"] = f"{under[0]} is below a file"
 
 
 def _expect_link(expected: Expected, tree: Tree, path: str, aliases: dict[str, str]) -> None:
@@ -342,9 +364,7 @@ def _expect_launchers(expected: Expected, tree: Tree) -> None:
                 del tree.shipped[path]
                 continue
             target = owner.shipped[shipped.target]
-            content = target.content
-            machine = content.machine if isinstance(content, Elf | Other) else expected.sdk.settings.machine
-            if machine != expected.sdk.settings.machine:
+            if _is_foreign(expected, target.content):
                 expected.must["launcher of another CPU"] = path
             if not target.executable:
                 expected.may["launcher without executable bit"] = path
@@ -435,7 +455,10 @@ def check_metadata(sdk: Sdk, package: Package, wheel: Path, files: Mapping[str, 
         "file name": (name, package.distribution),
         "version": (str(metadata.version), str(version)),
         "requirements": ([str(one) for one in metadata.requires_dist or ()], on),
-        "licence files": ([f"{info}/licenses/{one}" in files for one in metadata.license_files or ()], [True]),
+        "licence files": (
+            sorted(f"{info}/licenses/{one}" for one in metadata.license_files or ()),
+            sorted(one for one in files if one.startswith(f"{info}/licenses/")),
+        ),
         "tags": (
             email.parser.BytesParser().parsebytes(files[f"{info}/WHEEL"][0]).get_all("Tag"),
             [str(tag) for tag in tags],
@@ -467,6 +490,7 @@ def _check_tree(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes,
         raise FindingError("missing file", f"{tree.package.name}: {missing[0]}: {tree.own.get(missing[0])}")
     if extra := sorted(set(came) - wanted):
         raise FindingError("extra file", f"{tree.package.name}: {extra[0]}: {tree.own.get(extra[0])}")
+    _check_licenses(expected, tree, files)
     for path, shipped in tree.shipped.items():
         data, mode = came[path]
         where = f"{tree.package.name}: {path}"
@@ -478,6 +502,18 @@ def _check_tree(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes,
             check_launcher(where, data, posixpath.join(prefix, posixpath.dirname(path)), shipped.target)
         else:
             check_forwarder(where, data, tree, path, shipped.target)
+
+
+def _check_licenses(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes, int]]) -> None:
+    """Check that the licence texts of artifacts lie beside the metadata, too: docs/metadata.md."""
+    patterns = expected.sdk.settings.license_patterns
+    wanted = {path for path in tree.shipped if any(matches(path, pattern) for pattern in patterns) and "\\" not in path}
+    found = {name.partition("/licenses/")[2]: file[0] for name, file in files.items() if ".dist-info/licenses/" in name}
+    if found.keys() != wanted | {"LICENSE"}:
+        raise FindingError("licence texts", f"{tree.package.name}: {sorted(found)}; expected {sorted(wanted)}")
+    for path in wanted:
+        if found[path] != files[f"{tree.package.tree}/{path}"][0]:
+            raise FindingError("licence texts", f"{tree.package.name}: {path} is another one")
 
 
 def check_launcher(where: str, data: bytes, directory: str, target: str) -> None:
@@ -668,9 +704,12 @@ def _check_loads(expected: Expected, tree: Tree, path: str, site: Path) -> None:
 def _in_prefix(expected: Expected, tree: Tree, directory: str, needed: str, machine: int) -> bool:
     """Whether a directory of the prefix has a library of that SONAME, and a package ships it."""
     owner, _, inside = directory.partition("/")
-    of = next(one for one in expected.trees.values() if one.package.tree == owner)
     path = f"{inside}/{needed}"
-    real = of.resolve(path) if path in of.own and of.wants(path) else None
+    there = [one for one in expected.trees.values() if one.package.tree == owner and path in one.own]
+    if not there:
+        return False
+    of = there[0]
+    real = of.resolve(path) if of.wants(path) else None
     file = of.file(real) if real else None
     if not real or not file or not isinstance(file.content, Elf):
         return False

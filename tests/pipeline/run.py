@@ -23,16 +23,19 @@ from unittest import mock
 from tests.pipeline.sdk import Directory, Link, Node, Package, Sdk, Settings
 from tools.catalog import catalog, one_archive, scan
 from tools.device.sample import zstd_frame
+from tools.elf import constants as c
 from tools.index import tool as index_tool
 from tools.inspect import tool as inspect_tool
 from tools.link import tool as link_tool
 from tools.pack import tool as pack_tool
 from tools.plan import tool as plan_tool
+from tools.platform_tag import tool as platform_tag_tool
 from tools.testing import tiny_elf
 
 REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"
 #: Extensions of data, as `_DATA_EXTENSIONS` of common/units.bzl has them, as far as SDKs have such names.
 DATA_EXTENSIONS = ("h", "txt")
+PLATFORMS = {c.EM_X86_64: "linux_x86_64", c.EM_AARCH64: "linux_aarch64"}
 LICENSE = "MIT"
 README = "# An SDK\n"
 
@@ -183,6 +186,8 @@ def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation) -> Buil
         for package in sdk.packages:
             _plan(run, package)
             _pack(run, package)
+        for package in sdk.packages:
+            _prove_tag(run, package)
         wheels = {package.name: _link(run, package) for package in sdk.packages}
         return Built(wheels, _index(run, wheels))
 
@@ -308,6 +313,16 @@ def _pack(run: _Build, package: Package) -> None:
         run.packed[package.name].append((segment, index))
 
 
+def _prove_tag(run: _Build, package: Package) -> None:
+    place = run.folder / package.name
+    arguments = [f"--label=//:{package.name}_wheel", f"--distribution={package.distribution}", "--setting=//:tag"]
+    arguments += [f"--tag={PLATFORMS[run.sdk.settings.machine]}", f"--plan={run.plans[package.name]}"]
+    arguments += [f"--builds-on={run.plans[name]}" for name in package.builds_on]
+    units = [unit for name in package.artifacts for unit in run.artifacts[name].units]
+    arguments += [*(f"--facts={unit.facts}" for unit in units), f"--output={place / 'platform_tag.json'}"]
+    _action(platform_tag_tool.main, place / "platform_tag.params", arguments)
+
+
 def _project(run: _Build, package: Package) -> dict[str, Any]:
     version = run.sdk.settings.version
     on = [one.distribution for one in run.sdk.packages if one.name in package.builds_on]
@@ -328,7 +343,7 @@ def _project(run: _Build, package: Package) -> dict[str, Any]:
 def wheel_name(sdk: Sdk, package: Package) -> str:
     """Return the file name of a package's wheel, as rocm_wheel.bzl declares it."""
     escaped = package.distribution.replace("-", "_").replace(".", "_")
-    return f"{escaped}-{sdk.settings.version}-py3-none-linux_x86_64.whl"
+    return f"{escaped}-{sdk.settings.version}-py3-none-{PLATFORMS[sdk.settings.machine]}.whl"
 
 
 def _link(run: _Build, package: Package) -> Wheel:
@@ -343,7 +358,12 @@ def _link(run: _Build, package: Package) -> Wheel:
     arguments += [f"--description={place / 'README.md'}", f"--metadata={wheel.metadata}", f"--digest={wheel.digest}"]
     packed = run.packed[package.name][:: -1 if run.variation.backwards else 1]
     arguments += [f"--plan={wheel.plan}", *(f"--index={index}" for _, index in packed)]
-    arguments += [*(f"--segment={segment}" for segment, _ in packed), "--tag=py3-none-linux_x86_64", f"--wheel={file}"]
+    arguments += [
+        *(f"--segment={segment}" for segment, _ in packed),
+        f"--tag=py3-none-{PLATFORMS[run.sdk.settings.machine]}",
+        f"--wheel={file}",
+    ]
+    arguments += [f"--license-pattern={pattern}" for pattern in run.sdk.settings.license_patterns]
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
         arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]

@@ -8,7 +8,7 @@ SONAME in two libraries, links in circles. What comes first in a pool is simples
 """
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from hypothesis import strategies as st
@@ -175,6 +175,7 @@ class Settings:
     """Bytes from which on a file is a unit of its own."""
     machine: int = c.EM_X86_64
     """The CPU that launchers are made for."""
+    license_patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,8 @@ def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
 
 
 SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
+#: SONAMEs that are no names of files beside the library.
+STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
 LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
 ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 240, ".hidden")
 TOOLS = ("tool", "tool.py", "tool-1")
@@ -207,11 +210,12 @@ TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
 LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
 ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
 
-machines = st.sampled_from((c.EM_X86_64, c.EM_X86_64, c.EM_X86_64, c.EM_AARCH64))
+OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
+machines = st.sampled_from((*[c.EM_X86_64] * 31, c.EM_AARCH64))
 search_paths = st.none() | st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join)
 libraries = st.builds(
     Elf,
-    soname=st.sampled_from((*SONAMES[:5], *SONAMES[:2], None, *SONAMES[5:])),
+    soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
     needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
     rpath=search_paths,
     runpath=search_paths,
@@ -224,13 +228,13 @@ programs = st.builds(
     Elf,
     needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
     rpath=search_paths,
-    machine=machines,
+    machine=st.sampled_from((*[c.EM_X86_64] * 9, c.EM_AARCH64)),
     program=st.just(True),
     variant=st.sampled_from((0, 1)),
 )
 others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
 datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
-damaged = st.one_of(*[datas] * 15, st.just(Data(b"\x7fELF")))
+damaged = st.one_of(*[datas] * 63, st.just(Data(b"\x7fELF")))
 
 library_files = st.builds(File, libraries, st.sampled_from((True, False)))
 tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
@@ -310,39 +314,36 @@ def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
 
 def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
     """Return the directories that the loader searches for a package that is installed with these trees."""
-    return tuple(f"{tree}/lib" for tree in trees)
+    return tuple(f"{tree}/lib" for tree in dict.fromkeys(trees))
 
 
 PATTERN_SETS = st.one_of(
     st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(())
 )
-#: Packages for run time, in the order in which they build on each other.
-RUNTIME = ("core", "libraries", "profiler")
+#: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
+RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
 
 
 @st.composite
 def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
-    owners = {
-        name: draw(st.sets(st.integers(0, 2), min_size=1, max_size=2 if draw(st.integers(0, 7)) == 7 else 1))
-        for name in names
-    }
+    third = draw(st.sampled_from((2, 3)))
+    several = st.sets(st.sampled_from((0, 1, third)), min_size=1, max_size=2 if draw(st.integers(0, 7)) == 7 else 1)
+    owners = {name: draw(several) for name in names}
     packages: list[Package] = []
-    for number, name in enumerate(RUNTIME):
+    for number, (name, tree) in enumerate(RUNTIME):
         of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
         if of:
-            # The third builds on the first alone: what the second has is not seen by it.
-            on = tuple(package for package in packages if number < 2 or package.name == "core")
-            trees = (f"_{name}", *(package.tree for package in on))
+            on = tuple(package for package in packages if name != "profiler" or package.name == "core")
             packages.append(
                 Package(
                     name,
-                    f"_{name}",
+                    tree,
                     of,
                     builds_on=tuple(package.name for package in on),
                     exclude=draw(PATTERN_SETS),
                     include=draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS)),
-                    rpath=searched(trees),
+                    rpath=searched((tree, *(package.tree for package in on))),
                 )
             )
     if draw(st.integers(0, 2)):
@@ -359,11 +360,31 @@ settings_of_builds = st.builds(
     compression=st.sampled_from(("fast", "balanced", "small")),
     devel_archive=st.sampled_from(("tar", "tar.xz")),
     big_file=st.sampled_from((32 << 20, 600)),
+    license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
 )
+
+
+def for_other_cpu(sdk: Sdk) -> Sdk:
+    """Return the SDK with the two CPUs exchanged."""
+
+    def exchanged(node: Node) -> Node:
+        if isinstance(node, File) and isinstance(node.content, Elf | Other):
+            return replace(node, content=replace(node.content, machine=OTHER_CPU[node.content.machine]))
+        return node
+
+    artifacts = tuple(
+        Artifact(
+            one.name,
+            {base: {path: exchanged(node) for path, node in nodes.items()} for base, nodes in one.bases.items()},
+        )
+        for one in sdk.artifacts
+    )
+    return Sdk(artifacts, sdk.packages, replace(sdk.settings, machine=OTHER_CPU[sdk.settings.machine]))
 
 
 @st.composite
 def sdks(draw: st.DrawFn) -> Sdk:
     """Return SDKs."""
     artifacts = draw(artifact_sets())
-    return Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings_of_builds))
+    sdk = Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings_of_builds))
+    return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
