@@ -43,8 +43,11 @@ REFUSALS = {
     r"damaged or cut off": "damaged",
     r"--platforms": "launcher of another CPU",
     r"platform tag|expected files for": "another CPU than the tag's",
+    r"`repacked`": "not repacked",
     r"execut": "launcher without executable bit",
 }
+#: Bytes of a file that no generated file reaches.
+ALWAYS_SMALL = 1 << 20
 #: Names that say that files are data; nobody looks into these.
 DATA = (".h", ".txt")
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
@@ -275,6 +278,8 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     for path, node in tree.own.items():
         if isinstance(node, File) and _is_foreign(expected, node.content):
             expected.may["another CPU than the tag's"] = path
+    if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
+        expected.may["not repacked"] = "a package leaves a big file out"
     owned = Counter(path for name in package.builds_on for path in expected.trees[name].shipped)
     if twice := [path for path, count in owned.items() if count > 1]:
         expected.must["two owners"] = twice[0]

@@ -146,12 +146,26 @@ def _archive(folder: Path, variation: Variation) -> None:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
         tar.add(folder / "artifact_manifest.txt", "artifact_manifest.txt")
+        known: dict[bytes, str] = {}
         for path in sorted(folder.rglob("*"), reverse=variation.backwards):
             if path.name != "artifact_manifest.txt":
-                tar.add(path, path.relative_to(folder), recursive=False)
+                _add(tar, path, str(path.relative_to(folder)), known)
     data = stream.getvalue()
     compressed = zstd_frame(data) if variation.archive == ".tar.zst" else _gzip(data)
     folder.with_name(folder.name + variation.archive).write_bytes(compressed)
+
+
+def _add(tar: tarfile.TarFile, path: Path, name: str, known: dict[bytes, str]) -> None:
+    """Add a path to an archive; a file of which there is an equal one, of equal mode, as a hard link to that."""
+    info = tar.gettarinfo(path, name)
+    if not info.isreg():
+        tar.addfile(info)
+        return
+    data = path.read_bytes()
+    first = known.setdefault(data + bytes([bool(info.mode & 0o100)]), name)
+    if first != name:
+        info.type, info.linkname, info.size = tarfile.LNKTYPE, first, 0
+    tar.addfile(info, io.BytesIO(data) if info.isreg() else None)
 
 
 def _gzip(data: bytes) -> bytes:

@@ -204,7 +204,8 @@ SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.
 #: SONAMEs that are no names of files beside the library.
 STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
 LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
-ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 240, ".hidden")
+ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 255, ".hidden")
+ODD_DIRECTORIES = ("share/a b/été", "share/BUILD", "share/x:y/%41")
 TOOLS = ("tool", "tool.py", "tool-1")
 TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
 LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
@@ -247,7 +248,20 @@ def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
     far = st.builds(
         lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
     )
-    strange = st.sampled_from(("missing", "sub", ".", "..", "../bin", "libfoo.so.1/", "tool/."))
+    strange = st.sampled_from(
+        (
+            "missing",
+            "sub",
+            ".",
+            "..",
+            "../bin",
+            "libfoo.so.1/",
+            "tool/.",
+            "../lib//libfoo.so.1",
+            "./tool",
+            "sub/../tool",
+        )
+    )
     out = st.sampled_from(("missing", *["../lib"] * 9, "../../../out", "/abs"))
     return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
 
@@ -261,7 +275,11 @@ entries = st.one_of(
     st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), st.one_of(library_files, library_files, links(LIBRARIES))),
     st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
     st.tuples(paths(("bin",), TOOLS), st.builds(File, programs, st.just(True)) | st.sampled_from(TOOLS).map(Link)),
-    st.tuples(paths(("share/doc", "lib/cmake", "include"), TEXTS), text_files | links(TEXTS) | st.just(Directory())),
+    st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.just(Directory())),
+    st.tuples(
+        paths(("share/doc", "lib/cmake", "include", *ODD_DIRECTORIES), TEXTS),
+        text_files | links(TEXTS) | st.just(Directory()),
+    ),
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
@@ -349,8 +367,11 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     if draw(st.integers(0, 2)):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
+        kept = draw(PATTERN_SETS)
         packages.append(
-            Package("devel", "_devel", names, on_names, "devel", exclude=draw(PATTERN_SETS), rpath=rpath, repacked=True)
+            Package(
+                "devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(st.booleans())
+            )
         )
     return tuple(packages)
 
@@ -360,6 +381,7 @@ settings_of_builds = st.builds(
     compression=st.sampled_from(("fast", "balanced", "small")),
     devel_archive=st.sampled_from(("tar", "tar.xz")),
     big_file=st.sampled_from((32 << 20, 600)),
+    version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
 )
 
