@@ -401,6 +401,7 @@ def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) 
         if beside:
             wanted[path] = posixpath.basename(library)
     taken = {path for name in tree.package.builds_on for path in expected.trees[name].shipped}
+    taken |= {path for path, node in tree.own.items() if isinstance(node, Directory)}
     taken |= set(tree.shipped) | {above for path in tree.shipped for above in parents(path)}
     for path, target in wanted.items():
         if path not in taken and tree.wants(path):

@@ -247,6 +247,9 @@ def _read_repository(run: _Build, place: Path) -> None:
 
 def _catalogued(run: _Build, place: Path, artifact: str, attributes: dict[str, Any]) -> Catalogued:
     identity = artifact.replace(":", "%3A")
+    labels_given = [*attributes["srcs"], *attributes["big_srcs"]]
+    if len(set(labels_given)) != len(labels_given):
+        raise BuildError(f"//:{attributes['name']}: a label is duplicated in srcs, which Bazel refuses")
 
     def unit(name: str, manifest: str, labels: list[str], *, is_big: bool = False) -> Unit:
         pairs = {label: f"../{place.name}/{label}={place / label}" for label in labels}

@@ -284,7 +284,17 @@ entries = st.one_of(
 )
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
 BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
-PATTERNS = ("**/cmake/**", "lib/libfoo.so.1", "lib/*.so", "bin/**", "lib/libfoo.so.*", "**/*.txt", "share/**")
+PATTERNS = (
+    "**/cmake/**",
+    "bin/tool",
+    "lib/libfoo.so.1.1",
+    "lib/libfoo.so.1",
+    "lib/*.so",
+    "bin/**",
+    "lib/libfoo.so.*",
+    "**/*.txt",
+    "share/**",
+)
 
 
 @dataclass(frozen=True)
@@ -296,6 +306,13 @@ class _Placed:
     first: int
     second: int | None
     instead: Node | None
+
+    @property
+    def again(self) -> Node:
+        """What lies in the second: mostly the same, sometimes with the other mode."""
+        if self.instead is None and isinstance(self.node, File) and self.second and self.second % 3 == 0:
+            return replace(self.node, executable=not self.node.executable)
+        return self.instead or self.node
 
 
 placed = st.builds(
@@ -324,7 +341,7 @@ def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
         if path in clean or one.second == 0:
             found[bases[one.first % len(bases)]][path] = one.node
             if one.second is not None:
-                found[bases[one.second % len(bases)]][path] = one.instead or one.node
+                found[bases[one.second % len(bases)]][path] = one.again
     return tuple(
         Artifact(name, {base: placeable(found[of, base]) for of, base in bases if of == name}) for name in names
     )
