@@ -363,7 +363,9 @@ RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profil
 def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
     third = draw(st.sampled_from((2, 3)))
-    several = st.sets(st.sampled_from((0, 1, third)), min_size=1, max_size=2 if draw(st.integers(0, 7)) == 7 else 1)
+    several = st.sets(
+        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.integers(1, 2))
+    )
     owners = {name: draw(several) for name in names}
     packages: list[Package] = []
     for number, (name, tree) in enumerate(RUNTIME):
@@ -381,7 +383,7 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
                     rpath=searched((tree, *(package.tree for package in on))),
                 )
             )
-    if draw(st.integers(0, 2)):
+    if not packages or draw(st.integers(0, 2)):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
         kept = draw(PATTERN_SETS)
