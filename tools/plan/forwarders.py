@@ -72,6 +72,7 @@ def _reason(sonames: list[str]) -> str:
 def _taken(entries: list[Entry], builds_on: list[Plan]) -> set[str]:
     """Return the paths that are files or directories already, here or in a package that this one builds on."""
     taken = {entry.path for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    taken |= {entry.path for entry in entries if entry.kind is Kind.DIRECTORY}
     for path in [entry.path for entry in entries if entry.is_packed_file]:
         taken.add(path)
         while path := posixpath.dirname(path):

@@ -123,6 +123,11 @@ def test_a_name_that_leads_to_another_directory_stays_an_alias() -> None:
     assert forwarded(*found) == {"lib64/libx.so": "libx.so.1"}
 
 
+def test_an_empty_directory_of_that_name_is_no_forwarder() -> None:
+    planned = entries(*versioned("lib/liba.so", "1"), directory("lib/liba.so"))
+    assert planned["lib/liba.so"].treatment is Treatment.DROP
+
+
 def test_a_file_or_directory_of_that_name_stays() -> None:
     assert forwarded(*versioned("lib/liba.so", "1"), file("lib/liba.so")) == {}
     assert forwarded(*versioned("lib/liba.so", "1"), library("lib/liba.so", "liba.so")) == {}

@@ -1,0 +1,61 @@
+"""What is tried with one SDK: the oracle's answer, and that nothing but the SDK decides the bytes."""
+
+import tempfile
+from pathlib import Path
+
+from tests.pipeline import oracle
+from tests.pipeline.run import BuildError, Built, Variation, build, write_artifacts
+from tests.pipeline.sdk import Sdk
+
+#: Where scratch directories are made: in memory, if the machine has such a file system.
+SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+PLAIN = Variation()
+#: Every other way in which the same SDK may come.
+VARIATIONS = (
+    Variation(file_mode=0o600, program_mode=0o700, time=1, backwards=True, umask=0o077),
+    Variation(archive=".tar.gz"),
+    Variation(archive=".tar.zst", file_mode=0o664, program_mode=0o775, backwards=True),
+)
+
+
+def made(sdk: Sdk, place: Path, variation: Variation = PLAIN) -> Built | str:
+    """Build an SDK in a directory that is not there yet; return what came, or what the tool printed that refused."""
+    place.mkdir()
+    write_artifacts(sdk, place / "artifacts", variation)
+    try:
+        return build(sdk, place / "artifacts", place / "build", variation)
+    except BuildError as error:
+        return str(error)
+
+
+def holds(sdk: Sdk) -> str:
+    """Check an SDK's build against the oracle; return what came, in a few words. Raises FindingError."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        place = Path(scratch)
+        expected = oracle.expect(sdk, place / "expected")
+        built = made(sdk, place / "one")
+        if isinstance(built, str):
+            return f"refused: {oracle.check_refusal(expected, built)}"
+        if "conflict" not in expected.may:
+            wheels = {name: wheel.file for name, wheel in built.wheels.items()}
+            oracle.check_wheels(expected, wheels, place / "site")
+            oracle.check_installed(expected, place / "site")
+            oracle.check_index(expected, wheels, built.index)
+            return f"{len(wheels)} wheels"
+        return "unsettled"
+
+
+def is_reproducible(sdk: Sdk, variation: Variation) -> None:
+    """Check that a variation gives the same bytes, or is refused as well; raises FindingError."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        one, other = made(sdk, Path(scratch) / "one"), made(sdk, Path(scratch) / "a longer name", variation)
+        if isinstance(one, str) or isinstance(other, str):
+            if type(one) is not type(other):
+                raise oracle.FindingError("refused as variation", f"{variation}: {one} but {other}")
+            return
+        for name, wheel in one.wheels.items():
+            if wheel.file.read_bytes() != other.wheels[name].file.read_bytes():
+                raise oracle.FindingError("other bytes", f"{name} with {variation}")
+        for file in sorted(path.relative_to(one.index) for path in one.index.rglob("*") if path.is_file()):
+            if (one.index / file).read_bytes() != (other.index / file).read_bytes():
+                raise oracle.FindingError("other index", f"{file} with {variation}")

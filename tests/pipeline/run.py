@@ -1,0 +1,404 @@
+"""Builds an SDK in one process: writes its artifacts, and calls each tool's `main` as the rules have Bazel do it.
+
+    built = build(sdk, folder, Variation())
+
+What an action is given follows `rules/private`: catalogued_artifact.bzl, common/units.bzl, common/package_actions.bzl,
+rocm_wheel.bzl and rocm_index.bzl. Arguments go through params files. A tool that returns an error ends the build.
+"""
+
+import contextlib
+import io
+import json
+import os
+import posixpath
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from tests.pipeline.sdk import Directory, Link, Node, Package, Sdk, Settings
+from tools.catalog import catalog, one_archive, scan
+from tools.device.sample import zstd_frame
+from tools.elf import constants as c
+from tools.index import tool as index_tool
+from tools.inspect import tool as inspect_tool
+from tools.link import tool as link_tool
+from tools.pack import tool as pack_tool
+from tools.plan import tool as plan_tool
+from tools.platform_tag import tool as platform_tag_tool
+from tools.testing import tiny_elf
+
+REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"
+#: Extensions of data, as `_DATA_EXTENSIONS` of common/units.bzl has them, as far as SDKs have such names.
+DATA_EXTENSIONS = ("h", "txt")
+PLATFORMS = {c.EM_X86_64: "linux_x86_64", c.EM_AARCH64: "linux_aarch64"}
+LICENSE = "MIT"
+README = "# An SDK\n"
+
+
+class BuildError(Exception):
+    """A tool refused its input: the text is what it printed."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What may not change a byte: how the artifacts lie on the disk, and in which order tools are told of them."""
+
+    archive: str = ""
+    """What archives of artifacts end with; empty for folders."""
+    file_mode: int = 0o644
+    program_mode: int = 0o755
+    time: int = 1_700_000_000
+    backwards: bool = False
+    umask: int = 0o022
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What one inspect and one pack action work on."""
+
+    id: str
+    manifest: Path
+    files: tuple[str, ...]
+    """Arguments `FILE=PATH`."""
+    inspected: tuple[str, ...]
+    facts: Path
+    is_big: bool = False
+
+
+@dataclass(frozen=True)
+class Catalogued:
+    """An artifact as the catalog wrote it down."""
+
+    name: str
+    manifest: Path
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """What the build made of one package."""
+
+    package: Package
+    file: Path
+    metadata: Path
+    digest: Path
+    plan: Path
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished build."""
+
+    wheels: dict[str, Wheel]
+    index: Path
+
+
+@dataclass
+class _Build:
+    sdk: Sdk
+    folder: Path
+    variation: Variation
+    artifacts: dict[str, Catalogued] = field(default_factory=dict)
+    plans: dict[str, Path] = field(default_factory=dict)
+    packed: dict[str, list[tuple[Path, Path]]] = field(default_factory=dict)
+
+    def ordered(self, items: list[str]) -> list[str]:
+        """Return arguments in the order in which this build gives them."""
+        return items[::-1] if self.variation.backwards else items
+
+
+def write_artifacts(sdk: Sdk, folder: Path, variation: Variation) -> None:
+    """Write the artifacts directory."""
+    folder.mkdir(parents=True)
+    for artifact in sdk.artifacts[:: -1 if variation.backwards else 1]:
+        place = folder / artifact.name
+        place.mkdir()
+        (place / "artifact_manifest.txt").write_text("".join(f"{base}\n" for base in artifact.bases), encoding="utf-8")
+        for base, nodes in artifact.bases.items():
+            (place / base).mkdir(parents=True, exist_ok=True)
+            for path, node in list(nodes.items())[:: -1 if variation.backwards else 1]:
+                _write_node(place / base / path, node, variation)
+        if variation.archive:
+            _archive(place, variation)
+            shutil.rmtree(place)
+
+
+def _write_node(path: Path, node: Node, variation: Variation) -> None:
+    if isinstance(node, Directory):
+        path.mkdir(parents=True, exist_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(node, Link):
+        path.symlink_to(node.text)
+        return
+    path.write_bytes(node.content.build())
+    path.chmod(variation.program_mode if node.executable else variation.file_mode)
+    os.utime(path, (variation.time, variation.time))
+
+
+def _archive(folder: Path, variation: Variation) -> None:
+    """Write the archive of an artifact's folder beside it, its manifest first."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        tar.add(folder / "artifact_manifest.txt", "artifact_manifest.txt")
+        known: dict[bytes, str] = {}
+        for path in sorted(folder.rglob("*"), reverse=variation.backwards):
+            if path.name != "artifact_manifest.txt":
+                _add(tar, path, str(path.relative_to(folder)), known)
+    data = stream.getvalue()
+    compressed = zstd_frame(data) if variation.archive == ".tar.zst" else _gzip(data)
+    folder.with_name(folder.name + variation.archive).write_bytes(compressed)
+
+
+def _add(tar: tarfile.TarFile, path: Path, name: str, known: dict[bytes, str]) -> None:
+    """Add a path to an archive; a file of which there is an equal one, of equal mode, as a hard link to that."""
+    info = tar.gettarinfo(path, name)
+    if not info.isreg():
+        tar.addfile(info)
+        return
+    data = path.read_bytes()
+    first = known.setdefault(data + bytes([bool(info.mode & 0o100)]), name)
+    if first != name:
+        info.type, info.linkname, info.size = tarfile.LNKTYPE, first, 0
+    tar.addfile(info, io.BytesIO(data) if info.isreg() else None)
+
+
+def _gzip(data: bytes) -> bytes:
+    compressor = zlib.compressobj(1, wbits=31)
+    return compressor.compress(data) + compressor.flush()
+
+
+def _call(main: Callable[[list[str]], int], arguments: list[str]) -> None:
+    """Run a tool; raises BuildError with what it printed if it fails."""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors):
+        status = main(arguments)
+    if status:
+        raise BuildError(errors.getvalue().strip())
+
+
+def _action(main: Callable[[list[str]], int], params: Path, arguments: list[str]) -> None:
+    """Run an action's tool with a params file, a line for each argument, as Bazel writes it."""
+    params.parent.mkdir(parents=True, exist_ok=True)
+    params.write_text("".join(f"{argument}\n" for argument in arguments), encoding="utf-8")
+    _call(main, [f"@{params}"])
+
+
+def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation) -> Built:
+    """Build all wheels and the index of the artifacts into a folder; raises BuildError where a tool refuses."""
+    run = _Build(sdk, folder, variation)
+    with mock.patch.object(scan, "BIG_FILE_BYTES", sdk.settings.big_file), _umask(variation.umask):
+        _catalog(run, artifacts)
+        for artifact in run.artifacts.values():
+            for unit in artifact.units:
+                _inspect(run, artifact, unit)
+        for package in sdk.packages:
+            _plan(run, package)
+            _pack(run, package)
+        for package in sdk.packages:
+            _prove_tag(run, package)
+        wheels = {package.name: _link(run, package) for package in sdk.packages}
+        return Built(wheels, _index(run, wheels))
+
+
+@contextlib.contextmanager
+def _umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _catalog(run: _Build, artifacts: Path) -> None:
+    """Scan the directory, as the repository rules do."""
+    output, archives = run.folder / "external" / REPOSITORY, []
+    output.mkdir(parents=True)
+    if run.variation.archive:
+        archives = [f"{one.name}{run.variation.archive}" for one in run.sdk.artifacts]
+    pairs = [f"--archived={name}={REPOSITORY}_{number}" for number, name in enumerate(archives)]
+    arguments = [f"--artifacts={artifacts}", f"--repository={REPOSITORY}", f"--output={output}"]
+    _call(catalog.main, arguments + run.ordered(pairs))
+    _read_repository(run, output)
+    for number, name in enumerate(archives):
+        place = run.folder / "external" / f"{REPOSITORY}_{number}"
+        place.mkdir()
+        artifact = name.removesuffix(run.variation.archive)
+        arguments = [f"--archive={artifacts / name}", f"--artifact={artifact}"]
+        _call(one_archive.main, [*arguments, f"--repository={place.name}", f"--output={place}"])
+        _read_repository(run, place)
+
+
+def _read_repository(run: _Build, place: Path) -> None:
+    """Take up the artifacts that a repository's BUILD file declares: it is Python, too."""
+
+    def catalogued_artifact(**attributes: Any) -> None:
+        artifact = f"{attributes['artifact_name']}_{attributes['component']}_{attributes['target']}"
+        run.artifacts[artifact] = _catalogued(run, place, artifact, attributes)
+
+    words = {"load": lambda *_: None, "package": lambda **_: None, "catalogued_artifact": catalogued_artifact}
+    exec((place / "BUILD.bazel").read_text(encoding="utf-8"), words)
+
+
+def _catalogued(run: _Build, place: Path, artifact: str, attributes: dict[str, Any]) -> Catalogued:
+    identity = artifact.replace(":", "%3A")
+    labels_given = [*attributes["srcs"], *attributes["big_srcs"]]
+    if len(set(labels_given)) != len(labels_given):
+        raise BuildError(f"//:{attributes['name']}: a label is duplicated in srcs, which Bazel refuses")
+
+    def unit(name: str, manifest: str, labels: list[str], *, is_big: bool = False) -> Unit:
+        pairs = {label: f"../{place.name}/{label}={place / label}" for label in labels}
+        inspected = [pair for label, pair in pairs.items() if _extension(label) not in DATA_EXTENSIONS]
+        facts = run.folder / f"{identity}.facts" / f"{identity}/{name}.json"
+        files = tuple(run.ordered(list(pairs.values())))
+        return Unit(f"{identity}/{name}", place / manifest, files, tuple(run.ordered(inspected)), facts, is_big)
+
+    units = [unit("small", attributes["small_manifest"], attributes["srcs"])]
+    for label, manifest in zip(attributes["big_srcs"], attributes["big_manifests"], strict=True):
+        name = label.partition(f"files/{attributes['name']}/")[2]
+        units.append(unit(f"big/{name}", manifest, [label], is_big=True))
+    return Catalogued(artifact, place / attributes["manifest"], tuple(units))
+
+
+def _extension(label: str) -> str:
+    """Return what Bazel calls a File's extension."""
+    name = posixpath.basename(label)
+    return name.rpartition(".")[2] if "." in name else ""
+
+
+def _inspect(run: _Build, artifact: Catalogued, unit: Unit) -> None:
+    unit.facts.parent.mkdir(parents=True, exist_ok=True)
+    arguments = [f"--artifact={artifact.name}", f"--unit={unit.id}", f"--manifest={unit.manifest}"]
+    arguments += [f"--output={unit.facts}", *unit.inspected]
+    _action(inspect_tool.main, run.folder / "inspect.params", [f"--label=//:{artifact.name}", *arguments])
+
+
+def _packed_units(run: _Build, package: Package) -> list[tuple[Catalogued, Unit]]:
+    """Return what a package packs: a devel package not the big files of packages that it builds on."""
+    linked = set()
+    if package.kind == "devel" and not package.repacked:
+        on = [one for one in run.sdk.packages if one.name in package.builds_on]
+        linked = {unit.id for one in on for name in one.artifacts for unit in run.artifacts[name].units if unit.is_big}
+    units = [(run.artifacts[name], unit) for name in package.artifacts for unit in run.artifacts[name].units]
+    return [(artifact, unit) for artifact, unit in units if unit.id not in linked]
+
+
+def _plan(run: _Build, package: Package) -> None:
+    place = run.folder / package.name
+    definition = {name: getattr(package, name) for name in ("exclude", "include", "kind", "rpath", "tree")}
+    definition |= {"package": package.name, "per_target": False}
+    place.mkdir()
+    (place / "definition.json").write_text(json.dumps(definition), encoding="utf-8")
+    artifacts = [run.artifacts[name] for name in package.artifacts]
+    run.plans[package.name] = place / "plan.json"
+    arguments = [f"--label=//:{package.name}", f"--definition={place / 'definition.json'}"]
+    arguments += run.ordered([f"--manifest={artifact.manifest}" for artifact in artifacts])
+    arguments += run.ordered([f"--facts={unit.facts}" for artifact in artifacts for unit in artifact.units])
+    arguments += [f"--builds-on={run.plans[name]}" for name in package.builds_on]
+    arguments += [f"--output={run.plans[package.name]}"]
+    for _, unit in _packed_units(run, package):
+        edits = place / "edits" / f"{unit.id}.json"
+        edits.parent.mkdir(parents=True, exist_ok=True)
+        arguments.append(f"--edit={unit.id}={edits}")
+    arguments += [f"--launchers={artifact.name}={artifact.units[0].id}" for artifact in artifacts]
+    _action(plan_tool.main, place / "plan.params", arguments)
+
+
+def launcher(settings: Settings) -> bytes:
+    """Return a program with room for a target, in place of the compiled launcher."""
+    return tiny_elf.program(".launcher.target", bytes(512), machine=settings.machine)
+
+
+def _pack(run: _Build, package: Package) -> None:
+    place, program = run.folder / package.name, run.folder / "launcher"
+    program.write_bytes(launcher(run.sdk.settings))
+    run.packed[package.name] = []
+    for artifact, unit in _packed_units(run, package):
+        segment, index = (place / "segments" / f"{unit.id}{suffix}" for suffix in (".seg", ".json"))
+        segment.parent.mkdir(parents=True, exist_ok=True)
+        arguments = [f"--label=//:{package.name}", f"--edits={place / 'edits' / f'{unit.id}.json'}"]
+        arguments += [f"--artifact={artifact.name}", f"--manifest={unit.manifest}"]
+        arguments += [] if unit.is_big else [f"--launcher={program}"]
+        arguments += [f"--compression={run.sdk.settings.compression}", "--threads=1"]
+        arguments += [f"--segment={segment}", f"--index={index}", *unit.files]
+        _action(pack_tool.main, place / "pack.params", arguments)
+        run.packed[package.name].append((segment, index))
+
+
+def _prove_tag(run: _Build, package: Package) -> None:
+    place = run.folder / package.name
+    arguments = [f"--label=//:{package.name}_wheel", f"--distribution={package.distribution}", "--setting=//:tag"]
+    arguments += [f"--tag={PLATFORMS[run.sdk.settings.machine]}", f"--plan={run.plans[package.name]}"]
+    arguments += [f"--builds-on={run.plans[name]}" for name in package.builds_on]
+    units = [unit for name in package.artifacts for unit in run.artifacts[name].units]
+    arguments += [*(f"--facts={unit.facts}" for unit in units), f"--output={place / 'platform_tag.json'}"]
+    _action(platform_tag_tool.main, place / "platform_tag.params", arguments)
+
+
+def _project(run: _Build, package: Package) -> dict[str, Any]:
+    version = run.sdk.settings.version
+    on = [one.distribution for one in run.sdk.packages if one.name in package.builds_on]
+    return {
+        "classifiers": ["Development Status :: 4 - Beta"],
+        "distribution": package.distribution,
+        "dynamic": [],
+        "license_expression": LICENSE,
+        "license_files": ["LICENSE"],
+        "requires": [f"{name}=={version}" for name in on],
+        "requires_python": ">=3.9",
+        "summary": f"The package {package.name} of an SDK",
+        "urls": {"Homepage": "https://example.org/"},
+        "version": version,
+    }
+
+
+def wheel_name(sdk: Sdk, package: Package) -> str:
+    """Return the file name of a package's wheel, as rocm_wheel.bzl declares it."""
+    escaped = package.distribution.replace("-", "_").replace(".", "_")
+    return f"{escaped}-{sdk.settings.version}-py3-none-{PLATFORMS[sdk.settings.machine]}.whl"
+
+
+def _link(run: _Build, package: Package) -> Wheel:
+    place = run.folder / package.name
+    file = place / wheel_name(run.sdk, package)
+    texts = {"project.json": json.dumps(_project(run, package)), "README.md": README, "LICENSE": "The licence\n"}
+    texts["__init__.py"] = '"""Glue."""\n'
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+    wheel = Wheel(package, file, Path(f"{file}.metadata"), Path(f"{file}.digest.json"), run.plans[package.name])
+    arguments = [f"--label=//:{package.name}_wheel", f"--project={place / 'project.json'}"]
+    arguments += [f"--description={place / 'README.md'}", f"--metadata={wheel.metadata}", f"--digest={wheel.digest}"]
+    packed = run.packed[package.name][:: -1 if run.variation.backwards else 1]
+    arguments += [f"--plan={wheel.plan}", *(f"--index={index}" for _, index in packed)]
+    arguments += [
+        *(f"--segment={segment}" for segment, _ in packed),
+        f"--tag=py3-none-{PLATFORMS[run.sdk.settings.machine]}",
+        f"--wheel={file}",
+    ]
+    arguments += [f"--license-pattern={pattern}" for pattern in run.sdk.settings.license_patterns]
+    if package.kind == "devel":
+        archive = run.sdk.settings.devel_archive
+        arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]
+    arguments += [f"{{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
+    arguments += [f"{package.import_name}/__init__.py={place / '__init__.py'}"]
+    _action(link_tool.main, place / "link.params", arguments)
+    return wheel
+
+
+def _index(run: _Build, wheels: dict[str, Wheel]) -> Path:
+    output = run.folder / "dist"
+    style, script = run.folder / "page.css", run.folder / "page.js"
+    style.write_text("", encoding="utf-8")
+    script.write_text("", encoding="utf-8")
+    output.mkdir()
+    arguments = ["--label=//:dist"]
+    for wheel in list(wheels.values()):
+        arguments += [f"--distribution={wheel.file}", f"--metadata={wheel.metadata}", f"--digest={wheel.digest}"]
+    arguments += ["--title=An SDK", f"--style={style}", f"--script={script}", f"--output={output}"]
+    _action(index_tool.main, run.folder / "index.params", arguments)
+    return output

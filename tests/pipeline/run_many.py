@@ -1,0 +1,100 @@
+"""Tries many random SDKs: `python3 -B -m tests.pipeline.run_many --cases 10000 --seed 1`.
+
+It prints how far it is, and each finding, shrunk, with the SDK that shows it. Of a kind that was found it goes on
+without: what else there is shall show, too. Exits with 1 if there was a finding.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.pipeline.oracle import FindingError
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible
+from tests.pipeline.sdk import Sdk, sdks
+
+#: SDKs that one run of hypothesis tries.
+CHUNK = 250
+#: Of so many SDKs, one is built in another variation as well.
+VARIED = 4
+
+
+@dataclass
+class Search:
+    """How far the search is."""
+
+    known: set[str] = field(default_factory=set)
+    seen: Counter[str] = field(default_factory=Counter)
+    came: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+
+    def trial(self, sdk: Sdk) -> None:
+        """Try one SDK; raises what is new."""
+        self.cases += 1
+        try:
+            self.came[holds(sdk)] += 1
+            if self.cases % VARIED == 0 or self.seen["other bytes"]:
+                is_reproducible(sdk, VARIATIONS[self.cases // VARIED % len(VARIATIONS)])
+        except FindingError as error:
+            self.seen[error.kind] += 1
+            if error.kind not in self.known:
+                raise
+        except Exception as error:
+            kind = f"{type(error).__name__}: {error}"[:60]
+            self.seen[kind] += 1
+            if kind not in self.known:
+                raise
+
+    def run(self, number: int, cases: int, *, shrink: bool) -> None:
+        """Try some SDKs of one seed; print a finding."""
+        phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+
+        @seed(number)
+        @settings(
+            max_examples=cases,
+            deadline=None,
+            database=None,
+            phases=phases,
+            print_blob=False,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+        )
+        @given(sdks())
+        def trial(sdk: Sdk) -> None:
+            self.last = sdk
+            self.trial(sdk)
+
+        try:
+            trial()
+        except Exception as error:
+            kind = error.kind if isinstance(error, FindingError) else f"{type(error).__name__}: {error}"[:60]
+            self.known.add(kind)
+            print(f"\nFINDING (seed {number}) {type(error).__name__}: {error}\n {self.last!r}\n", flush=True)
+
+
+def main(argv: list[str]) -> int:
+    """Search, and say what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=10000, help="how many SDKs to try")
+    parser.add_argument("--seed", type=int, default=1, help="where to begin")
+    parser.add_argument("--known", action="append", default=[], help="a kind of finding not to stop for")
+    parser.add_argument("--no-shrink", action="store_true", help="print findings as they come")
+    args = parser.parse_args(argv)
+    search, start, number = Search(set(args.known)), time.monotonic(), args.seed
+    tried = 0
+    while tried < args.cases:
+        before, count = search.cases, min(CHUNK, args.cases - tried)
+        search.run(number, count, shrink=not args.no_shrink)
+        tried += min(count, search.cases - before)
+        number += 1
+        rate = search.cases / (time.monotonic() - start)
+        print(f"{tried} of {args.cases} cases, {rate:.1f} a second; findings: {dict(search.seen)}", flush=True)
+    print(*(f"{count:8} {what}" for what, count in search.came.most_common()), sep="\n")
+    return 1 if search.seen else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,431 @@
+"""Random SDKs as pure data: artifacts, the packages that are made from them, and the settings of a build.
+
+    sdk = sdks().example()
+
+An SDK says all that both the build (`tests.pipeline.run`) and the oracle (`tests.pipeline.oracle`) have to know, so its
+`repr` is the reproduction of a finding. Names come from small pools, so that they meet: one path in two artifacts, one
+SONAME in two libraries, links in circles. What comes first in a pool is simplest: findings shrink to it.
+"""
+
+import posixpath
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from hypothesis import strategies as st
+
+from tools.device import sample as device_sample
+from tools.elf import constants as c
+from tools.elf.sample import Sample
+from tools.testing import tiny_elf
+
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+
+
+@dataclass(frozen=True)
+class Data:
+    """Bytes that are no ELF file."""
+
+    data: bytes = b""
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        return self.data
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the kernel would start an interpreter for it."""
+        return self.data.startswith(b"#!")
+
+
+@dataclass(frozen=True)
+class Elf:
+    """A shared library, or a program if it is one, with a dynamic section."""
+
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: str | None = None
+    runpath: str | None = None
+    machine: int = c.EM_X86_64
+    program: bool = False
+    variant: int = 0
+    """Tells builds of one library apart: their content differs, and its size if this is odd."""
+    spare: int = 3
+    """Free entries of the dynamic section: with none, an edit has to move something."""
+    zeros: int = 0
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        return Sample(
+            machine=self.machine,
+            soname=self.soname,
+            needed=self.needed,
+            rpath=self.rpath,
+            runpath=self.runpath,
+            interpreter=LOADER if self.program else None,
+            versions=(),
+            spare=self.spare,
+            zeros=self.zeros,
+            tail=f"build {self.variant}".encode() + bytes(1 + 8 * (self.variant % 2)),
+        ).build()
+
+
+class Form(Enum):
+    """ELF files without an editable dynamic section, and device code."""
+
+    OBJECT = "object"
+    STATIC = "static"
+    BUNDLE = "bundle"
+    COMPRESSED = "compressed"
+    FAT_LIBRARY = "fat library"
+
+
+@dataclass(frozen=True)
+class Other:
+    """A file of some other form, made for GPU targets if it has device code."""
+
+    form: Form
+    targets: tuple[str, ...] = ("gfx1030",)
+    machine: int = c.EM_X86_64
+
+    def build(self) -> bytes:
+        """Return the bytes."""
+        if self.form is Form.OBJECT:
+            return tiny_elf.relocatable(self.machine)
+        if self.form is Form.STATIC:
+            return tiny_elf.program(".rodata", b"static", machine=self.machine)
+        code = [(device_sample.HOST, b"")] + [
+            (device_sample.PREFIX + target, target.encode() * 9) for target in self.targets
+        ]
+        bundle = device_sample.bundle(code, align=64)
+        if self.form is Form.BUNDLE:
+            return bundle
+        if self.form is Form.COMPRESSED:
+            return device_sample.compressed(bundle)
+        return device_sample.Sample((device_sample.Part(device_sample.bundle(code)),), machine=self.machine).build()
+
+
+Content = Data | Elf | Other
+
+
+@dataclass(frozen=True)
+class File:
+    """A regular file."""
+
+    content: Content = Data()
+    executable: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link, by its text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory that may be empty."""
+
+
+Node = File | Link | Directory
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One artifact: its whole name, and what lies below each of its base directories."""
+
+    name: str
+    bases: dict[str, dict[str, Node]]
+
+
+@dataclass(frozen=True)
+class Package:
+    """What a BUILD file says about one package and its wheel."""
+
+    name: str
+    tree: str
+    artifacts: tuple[str, ...]
+    builds_on: tuple[str, ...] = ()
+    kind: str = "runtime"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    rpath: tuple[str, ...] = ()
+    repacked: bool = False
+    """Whether a devel package may hold big files that packages it builds on leave out."""
+
+    @property
+    def distribution(self) -> str:
+        """Name of the distribution."""
+        return f"sdk-{self.name}"
+
+    @property
+    def import_name(self) -> str:
+        """Name of the package's Python code."""
+        return f"sdk_{self.name}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a build."""
+
+    compression: str = "fast"
+    devel_archive: str = "tar"
+    version: str = "1.0"
+    big_file: int = 32 << 20
+    """Bytes from which on a file is a unit of its own."""
+    machine: int = c.EM_X86_64
+    """The CPU that launchers are made for."""
+    license_patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sdk:
+    """Everything that a build has to know."""
+
+    artifacts: tuple[Artifact, ...]
+    packages: tuple[Package, ...]
+    settings: Settings = field(default_factory=Settings)
+
+
+def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
+    """Return what can lie in one directory: without what is below a file or a link."""
+    blocked = {path for path, node in nodes.items() if not isinstance(node, Directory)}
+
+    def fits(path: str) -> bool:
+        while path := posixpath.dirname(path):
+            if path in blocked:
+                return False
+        return True
+
+    return {path: node for path, node in sorted(nodes.items()) if fits(path)}
+
+
+SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
+#: SONAMEs that are no names of files beside the library.
+STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
+LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
+ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 255, ".hidden")
+ODD_DIRECTORIES = ("share/a b/été", "share/BUILD", "share/x:y/%41")
+TOOLS = ("tool", "tool.py", "tool-1")
+TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
+LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
+ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
+
+OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
+machines = st.sampled_from((*[c.EM_X86_64] * 31, c.EM_AARCH64))
+search_paths = st.none() | st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join)
+libraries = st.builds(
+    Elf,
+    soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
+    rpath=search_paths,
+    runpath=search_paths,
+    machine=machines,
+    variant=st.sampled_from((0, 0, 1, 2)),
+    spare=st.sampled_from((3, 0)),
+    zeros=st.sampled_from((0, 70000)),
+)
+programs = st.builds(
+    Elf,
+    needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
+    rpath=search_paths,
+    machine=st.sampled_from((*[c.EM_X86_64] * 9, c.EM_AARCH64)),
+    program=st.just(True),
+    variant=st.sampled_from((0, 1)),
+)
+others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
+datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
+damaged = st.one_of(*[datas] * 63, st.just(Data(b"\x7fELF")))
+
+library_files = st.builds(File, libraries, st.sampled_from((True, False)))
+tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
+text_files = st.builds(File, st.one_of(datas, others, libraries), st.sampled_from((False, True)))
+
+
+def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
+    """Return links to what may lie beside, in other directories, nowhere, or out of the prefix."""
+    beside = st.sampled_from(names)
+    far = st.builds(
+        lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
+    )
+    strange = st.sampled_from(
+        (
+            "missing",
+            "sub",
+            ".",
+            "..",
+            "../bin",
+            "libfoo.so.1/",
+            "tool/.",
+            "../lib//libfoo.so.1",
+            "./tool",
+            "sub/../tool",
+        )
+    )
+    out = st.sampled_from(("missing", *["../lib"] * 9, "../../../out", "/abs"))
+    return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
+
+
+def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Return paths of these names in these directories."""
+    return st.builds(posixpath.join, st.sampled_from(directories), st.sampled_from(names))
+
+
+entries = st.one_of(
+    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), st.one_of(library_files, library_files, links(LIBRARIES))),
+    st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
+    st.tuples(paths(("bin",), TOOLS), st.builds(File, programs, st.just(True)) | st.sampled_from(TOOLS).map(Link)),
+    st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.just(Directory())),
+    st.tuples(
+        paths(("share/doc", "lib/cmake", "include", *ODD_DIRECTORIES), TEXTS),
+        text_files | links(TEXTS) | st.just(Directory()),
+    ),
+    st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
+)
+ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
+BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
+PATTERNS = (
+    "**/cmake/**",
+    "bin/tool",
+    "lib/libfoo.so.1.1",
+    "lib/libfoo.so.1",
+    "lib/*.so",
+    "bin/**",
+    "lib/libfoo.so.*",
+    "**/*.txt",
+    "share/**",
+)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """An entry, and in which of all base directories it lies: in a second one perhaps, too, there perhaps another."""
+
+    path: str
+    node: Node
+    first: int
+    second: int | None
+    instead: Node | None
+
+    @property
+    def again(self) -> Node:
+        """What lies in the second: mostly the same, sometimes with the other mode."""
+        if self.instead is None and isinstance(self.node, File) and self.second and self.second % 3 == 0:
+            return replace(self.node, executable=not self.node.executable)
+        return self.instead or self.node
+
+
+placed = st.builds(
+    lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
+    entries,
+    st.integers(0, 7),
+    st.one_of(*[st.none()] * 5, st.integers(0, 7)),
+    st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
+)
+
+
+@st.composite
+def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
+    """Return up to four artifacts, each with one or two base directories."""
+    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted))
+    bases = [
+        (name, base)
+        for name in names
+        for base in draw(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True))
+    ]
+    found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
+    least = draw(st.integers(0, 9))
+    pool = {one.path: one for one in draw(st.lists(placed, min_size=least, max_size=16))}
+    clean = placeable({path: one.node for path, one in pool.items()})
+    for path, one in pool.items():
+        if path in clean or one.second == 0:
+            found[bases[one.first % len(bases)]][path] = one.node
+            if one.second is not None:
+                found[bases[one.second % len(bases)]][path] = one.again
+    return tuple(
+        Artifact(name, {base: placeable(found[of, base]) for of, base in bases if of == name}) for name in names
+    )
+
+
+def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the directories that the loader searches for a package that is installed with these trees."""
+    return tuple(f"{tree}/lib" for tree in dict.fromkeys(trees))
+
+
+PATTERN_SETS = st.one_of(
+    st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(())
+)
+#: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
+RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
+
+
+@st.composite
+def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
+    """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
+    third = draw(st.sampled_from((2, 3)))
+    several = st.sets(
+        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.integers(1, 2))
+    )
+    owners = {name: draw(several) for name in names}
+    packages: list[Package] = []
+    for number, (name, tree) in enumerate(RUNTIME):
+        of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
+        if of:
+            on = tuple(package for package in packages if name != "profiler" or package.name == "core")
+            packages.append(
+                Package(
+                    name,
+                    tree,
+                    of,
+                    builds_on=tuple(package.name for package in on),
+                    exclude=draw(PATTERN_SETS),
+                    include=draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS)),
+                    rpath=searched((tree, *(package.tree for package in on))),
+                )
+            )
+    if not packages or draw(st.integers(0, 2)):
+        on_names = tuple(package.name for package in packages)
+        rpath = searched(("_devel", *(package.tree for package in packages)))
+        kept = draw(PATTERN_SETS)
+        packages.append(
+            Package(
+                "devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(st.booleans())
+            )
+        )
+    return tuple(packages)
+
+
+settings_of_builds = st.builds(
+    Settings,
+    compression=st.sampled_from(("fast", "balanced", "small")),
+    devel_archive=st.sampled_from(("tar", "tar.xz")),
+    big_file=st.sampled_from((32 << 20, 600)),
+    version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
+    license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
+)
+
+
+def for_other_cpu(sdk: Sdk) -> Sdk:
+    """Return the SDK with the two CPUs exchanged."""
+
+    def exchanged(node: Node) -> Node:
+        if isinstance(node, File) and isinstance(node.content, Elf | Other):
+            return replace(node, content=replace(node.content, machine=OTHER_CPU[node.content.machine]))
+        return node
+
+    artifacts = tuple(
+        Artifact(
+            one.name,
+            {base: {path: exchanged(node) for path, node in nodes.items()} for base, nodes in one.bases.items()},
+        )
+        for one in sdk.artifacts
+    )
+    return Sdk(artifacts, sdk.packages, replace(sdk.settings, machine=OTHER_CPU[sdk.settings.machine]))
+
+
+@st.composite
+def sdks(draw: st.DrawFn) -> Sdk:
+    """Return SDKs."""
+    artifacts = draw(artifact_sets())
+    sdk = Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings_of_builds))
+    return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
