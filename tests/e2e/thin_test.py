@@ -1,9 +1,11 @@
 """What thin_real says where packages do not hold what they should: its comparisons, on code objects made up here."""
 
+import struct
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.thin_bundler import PAGE, raw_bundles
 from tests.e2e.thin_code import Bundle, Code, held, kept, same
 from tests.e2e.thin_packages import find_packages, named_files
 from tests.e2e.thin_readers import Library
@@ -54,6 +56,16 @@ def test_what_a_library_holds(tmp_path: Path) -> None:
         [(f"{PREFIX}gfx1030", 6), (HOST, 0)],
     ]
     assert found.handed() == found.bundles[:1]
+
+
+@pytest.mark.parametrize(("version", "sizes"), [(2, "II"), (3, "QQ")])
+def test_a_compressed_bundle_may_end_with_zeros(tmp_path: Path, version: int, sizes: str) -> None:
+    frame = b"a raw block of zstd that ends with" + bytes(7)
+    size = struct.calcsize(f"<4sHH{sizes}8s") + len(frame)
+    compressed = struct.pack(f"<4sHH{sizes}8s", b"CCOB", version, 1, size, 99, b"digest") + frame
+    file = tmp_path / "two.co"
+    file.write_bytes(2 * compressed.ljust(PAGE, b"\0"))
+    assert list(raw_bundles(file)) == [compressed, compressed]
 
 
 def test_what_all_slices_have_together() -> None:

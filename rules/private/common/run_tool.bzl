@@ -35,7 +35,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores
         outputs: list of File.
         mnemonic: the action's mnemonic.
         progress_message: what Bazel shows while the action runs.
-        cores: how many threads the action has for its work: 1, 2, 4 or 8. It is counted as half as many cores: see below.
+        cores: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
         compresses_xz: whether two cores compress with xz, which takes far more memory than all else.
         use_default_shell_env: whether the tool sees what `--action_env` names, for the sake of SOURCE_DATE_EPOCH.
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
@@ -56,9 +56,9 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores
         use_default_shell_env = use_default_shell_env,
     )
 
-# Bazel wants functions known to the whole module, one per amount. An action with threads is counted as half as many
-# cores, so that another one fills them while it has work for one thread alone: to start, to read, to digest. Memory is in
-# MB: what was measured, with a reserve; docs/hermeticity.md has the figures.
+# Bazel wants functions known to the whole module, one per amount. Pack's threads are counted as half as many cores, so
+# that another action fills them while pack has work for one thread alone: to start, to read, to digest. xz keeps both of
+# its cores busy. Memory is in MB: what was measured, with a reserve; docs/hermeticity.md has the figures.
 def _one_core(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 
