@@ -73,8 +73,11 @@ class ActionsTest(CountedTest):
         )
 
     def test_a_mode_changed(self) -> None:
-        """No file is read for it but those of its unit."""
-        (self.directory / "blas_dev_generic/stage/include/more/types.h").chmod(0o600)
+        """Whether a file is executable is all of its mode that counts: no file is read but those of its unit."""
+        header = self.directory / "blas_dev_generic/stage/include/more/types.h"
+        header.chmod(0o600)
+        self.assert_ran(self.build())
+        header.chmod(0o755)
         self.assert_ran(
             self.build(),
             RocmPlan=["devel"],
