@@ -226,7 +226,7 @@ class ConsumerTest(unittest.TestCase):
         options = (other, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
         self.addCleanup(self.build, DIST)
         built(self.build("//wheels:core", options=options))
-        (directory / "runtime_lib_generic/runtime/lib64/added.txt").write_text("new")
+        (directory / "runtime_lib_generic/stage/runtime/lib64/added.txt").write_text("new")
         built(self.build("//wheels:core", options=options))
         (listing,) = (self.holder / "output_base/external").glob("*acme_artifacts_directory/BUILD.bazel")
         assert "/runtime/lib64/added.txt" in listing.read_text()
