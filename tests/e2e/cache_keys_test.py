@@ -2,8 +2,8 @@
 
     python3 -B -m tests.e2e.cache_keys_test
 
-A setting that is missing in a key gives stale packages; one too many builds without need. Keys are read from `aquery`, so
-nothing is executed. What depends on files (content, modes, names) is in actions_test.
+A setting that is missing in a key gives stale packages; one too many builds without need. Keys are read from `aquery`,
+so nothing is executed. What depends on files (content, modes, names) is in actions_test.
 """
 
 import json
