@@ -131,8 +131,8 @@ def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
         )
     if not artifacts:
         yield (
-            f"package {plan.package} is made from no artifact, so its wheel holds no file of the SDK. Add the artifacts "
-            "that it is made from, or leave its wheel out of what is built and published"
+            f"package {plan.package} is made from no artifact, so its wheel holds no file of the SDK. Add the "
+            "artifacts that it is made from, or leave its wheel out of what is built and published"
         )
     elif all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
         yield f"package {plan.package} holds no file of its artifacts: they are empty, or its patterns exclude all"

@@ -280,7 +280,7 @@ def test_a_package_of_no_artifact_is_noted(kind: str, tmp_path: Path, capsys: py
     """A directory of artifacts may be a part of an SDK, of which some packages have nothing."""
     assert main(documents(tmp_path, {}, kind)) == 0
     assert capsys.readouterr().err == (
-        "NOTE: //:core: package core is made from no artifact, so its wheel holds no file of the SDK. Add the artifacts "
-        "that it is made from, or leave its wheel out of what is built and published\n"
+        "NOTE: //:core: package core is made from no artifact, so its wheel holds no file of the SDK. Add the "
+        "artifacts that it is made from, or leave its wheel out of what is built and published\n"
     )
     assert json.loads((tmp_path / "plan.json").read_text())["entries"] == []
