@@ -77,14 +77,14 @@ def artifact_test_suite(name):
     catalogued_artifact(
         name = name + "_uneven",
         artifact_name = "mini",
-        big_cores = [],
         big_manifests = ["manifest.json"],
         big_srcs = ["data.txt"],
+        big_threads = [],
         component = "lib",
         manifest = "manifest.json",
         small_manifest = "manifest.json",
         tags = ["manual"],
         target = "generic",
     )
-    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_cores; expected as many of each"]))
+    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected as many of each"]))
     native.test_suite(name = name, tests = tests)

@@ -65,8 +65,8 @@ def package_test_suite(name):
     catalogued_artifact(
         name = name + "_found",
         artifact_name = "mini",
-        big_cores = [1],
         big_srcs = ["data.txt"],
+        big_threads = [1],
         component = "dev",
         big_manifests = ["manifest.json"],
         manifest = "manifest.json",

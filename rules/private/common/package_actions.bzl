@@ -89,7 +89,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
     args.add(unit.manifest, format = "--manifest=%s")
     args.add_all(launchers, format_each = "--launcher=%s")
     args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
-    args.add(unit.cores, format = "--threads=%s")
+    args.add(unit.threads, format = "--threads=%s")
     if ctx.attr._verbose[BuildSettingInfo].value:
         args.add("--verbose")
     args.add_all(segments, format_each = "--segment=%s")
@@ -103,7 +103,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
         outputs = segments + indexes,
         mnemonic = "RocmPack",
         progress_message = "Packing {}: {}".format(ctx.label.name, name),
-        cores = unit.cores,
+        threads = unit.threads,
     )
 
 def _files(ctx, members, units, pattern):
