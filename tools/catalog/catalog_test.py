@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -467,12 +468,27 @@ def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> Non
 
 def test_the_list_of_archives_has_sizes_and_times(artifacts: Artifacts, capsys: pytest.CaptureFixture[str]) -> None:
     artifacts.add("folder_lib_generic", {})
+    changed = {}
     for name in ("b_lib_generic.tar.xz", "a_lib_generic.tar.zst", ".hidden_lib_generic.tar.gz", "notes.txt"):
         (artifacts.root / name).write_text(name)
         os.utime(artifacts.root / name, ns=(1, 123456789))
+        changed[name] = (artifacts.root / name).stat().st_ctime_ns
     assert list_archives.main([f"--artifacts={artifacts.root}"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert list(listed.items()) == [
-        ("a_lib_generic.tar.zst", "21 123456789"),
-        ("b_lib_generic.tar.xz", "20 123456789"),
+        ("a_lib_generic.tar.zst", f"21 123456789 {changed['a_lib_generic.tar.zst']}"),
+        ("b_lib_generic.tar.xz", f"20 123456789 {changed['b_lib_generic.tar.xz']}"),
     ]
+
+
+def test_an_archive_of_another_content_has_another_stamp(tmp_path: Path) -> None:
+    """Also if its size is the same, and its time: reproducible builds set it, copies keep it."""
+    archive = tmp_path / "a_lib_generic.tar.zst"
+    stamps = []
+    for content in (b"one", b"two"):
+        archive.write_bytes(content)
+        os.utime(archive, ns=(0, 0))
+        stamps.append(list_archives.archives(tmp_path)[archive.name])
+        assert list_archives.archives(tmp_path)[archive.name] == stamps[-1]
+        time.sleep(0.05)  # The kernel's clock for files ticks 100 to 1000 times a second.
+    assert stamps[0] != stamps[1]
