@@ -8,6 +8,9 @@ visibility(["//rules"])
 
 _COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
 
+# The modes that a package may bring: all may read the file, at most its owner may write it, nobody runs it as another user.
+_MODES = ["0644", "0755", "0444", "0555"]
+
 def _check_link(ctx, path, target):
     parts = path.split("/")[:-1]
     for part in target.split("/"):
@@ -35,13 +38,17 @@ def _entry(ctx, place):
     mode = ctx.attr.modes.get(place.path, "0644")
     return {"base": ctx.attr.base_directory, "file": place.file.short_path, "kind": "file", "mode": mode, "path": place.path}
 
+def _check_modes(ctx, paths):
+    for path, mode in ctx.attr.modes.items():
+        if path not in paths:
+            fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+        if mode not in _MODES:
+            fail("{}: modes give {} the mode {}, which no package may bring; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
+
 def _rocm_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
     places = _places(ctx)
-    paths = [path for path, place in places.items() if place.file]
-    for path in ctx.attr.modes:
-        if path not in paths:
-            fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+    _check_modes(ctx, [path for path, place in places.items() if place.file])
     entries = [_entry(ctx, place) for place in places.values()]
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
     document = {"artifact": artifact, "entries": sorted(entries, key = lambda entry: entry["path"])}
@@ -59,7 +66,7 @@ Links, modes and empty directories are declared, because Bazel's inputs lose the
         "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "The part of the build: libraries, programs, what developers need, …"),
         "directories": attr.string_list(doc = "Empty directories."),
         "links": attr.string_dict(doc = "Path of each link -> its text. A link may dangle; it may not lead out of the prefix."),
-        "modes": attr.string_dict(doc = "Path -> octal permission bits of files that are not `0644`."),
+        "modes": attr.string_dict(doc = "Path -> mode of files that are not `0644`: `0755`, `0444` or `0555`."),
         "srcs": attr.label_keyed_string_dict(
             allow_files = True,
             doc = "File -> its path below the install prefix.",

@@ -31,7 +31,8 @@ def _rocm_index_impl(ctx):
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
         # A sandbox is a file system of its own to link(2); without one, the directory costs no copy of the distributions.
-        execution_requirements = {"no-sandbox": "1"},
+        # Nor is a cache to have them: see rocm_wheel.
+        execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
     )
     return [DefaultInfo(files = depset([directory]))]
 

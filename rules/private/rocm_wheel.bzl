@@ -22,6 +22,7 @@ def _prove_platform_tag(ctx, package):
     args.add(shown(ctx.attr.platform_tag.label), format = "--setting=%s")
     args.add(ctx.attr.platform_tag[BuildSettingInfo].value, format = "--tag=%s")
     args.add(package.plan, format = "--plan=%s")
+    args.add(package.definition.kind, format = "--kind=%s")
     args.add_all(package.builds_on, format_each = "--builds-on=%s")
     args.add_all(package.facts, format_each = "--facts=%s")
     args.add_all(ctx.attr.externals, format_each = "--external=%s")

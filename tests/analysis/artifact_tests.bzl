@@ -48,6 +48,7 @@ def artifact_test_suite(name):
     )
     _declares_test(name = name + "_declares_test", target_under_test = good)
     both = "//tests/analysis:data.txt and {} are both placed at lib/x; expected one of them there. Give one another path"
+    mode = "modes give \"lib/x\" the mode \"{}\", which no package may bring; expected one of 0644, 0755, 0444, 0555"
     outside = "leads outside the artifact tree; expected a relative link that stays inside"
     cases = {
         "absolute_link": (dict(links = {"lib/x": "/etc/passwd"}), ["the link lib/x -> /etc/passwd", outside]),
@@ -59,6 +60,9 @@ def artifact_test_suite(name):
             ["//tests/analysis:data.txt is placed at lib/x, and //tests/analysis:description.md below it, at lib/x/y; expected a file or a directory"],
         ),
         "link_outside": (dict(links = {"lib/x": "../../x"}), ["the link lib/x -> ../../x", outside]),
+        "mode_for_all_to_write": (dict(srcs = {"data.txt": "lib/x"}, modes = {"lib/x": "0777"}), [mode.format("0777")]),
+        "mode_in_words": (dict(srcs = {"data.txt": "lib/x"}, modes = {"lib/x": "rwxr-xr-x"}), [mode.format("rwxr-xr-x")]),
+        "mode_set_user_id": (dict(srcs = {"data.txt": "lib/x"}, modes = {"lib/x": "4755"}), [mode.format("4755")]),
         "parent_path": (dict(srcs = {"data.txt": "lib/../../x"}), ["path \"lib/../../x\": expected a relative path without '..'"]),
         "path_not_normal": (dict(srcs = {"data.txt": "lib/./x"}), ["path \"lib/./x\": expected a relative path without '..', '.' or empty parts"]),
         "several_files": (dict(srcs = {":" + name + "_several": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
@@ -73,14 +77,14 @@ def artifact_test_suite(name):
     catalogued_artifact(
         name = name + "_uneven",
         artifact_name = "mini",
-        big_cores = [],
         big_manifests = ["manifest.json"],
         big_srcs = ["data.txt"],
+        big_threads = [],
         component = "lib",
         manifest = "manifest.json",
         small_manifest = "manifest.json",
         tags = ["manual"],
         target = "generic",
     )
-    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_cores; expected as many of each"]))
+    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected as many of each"]))
     native.test_suite(name = name, tests = tests)

@@ -65,8 +65,8 @@ def package_test_suite(name):
     catalogued_artifact(
         name = name + "_found",
         artifact_name = "mini",
-        big_cores = [1],
         big_srcs = ["data.txt"],
+        big_threads = [1],
         component = "dev",
         big_manifests = ["manifest.json"],
         manifest = "manifest.json",
@@ -99,7 +99,9 @@ def package_test_suite(name):
     _repacks_test(name = name + "_repacks_test", target_under_test = name + "_repacking")
     both = "//tests/analysis:{}_built and //tests/analysis:{}_again are both mini_lib_generic; expected one of that name".format(name, name)
     expect_failure(name + "_alike_test", name + "_alike", [both])
+    rocm_package(name = name + "_outside", package = "mini", tags = ["manual"], tree = "../mini")
+    expect_failure(name + "_outside_test", name + "_outside", ["tree \"../mini\": expected a relative path without '..', '.' or empty parts"])
     native.test_suite(
         name = name,
-        tests = [name + "_" + test + "_test" for test in ["alike", "declares", "links", "provides_plan", "repacks"]],
+        tests = [name + "_" + test + "_test" for test in ["alike", "declares", "links", "outside", "provides_plan", "repacks"]],
     )

@@ -127,7 +127,9 @@ def _placed_tests(name):
     both = "//tests/analysis:data.txt and {} are both placed at {}; expected one of them there. Give one another path"
     cases = {
         "alike": (dict(files = {"data.txt": "a/b", "description.md": "a/b"}), both.format("//tests/analysis:description.md", "a/b")),
+        "absolute": (dict(files = {"data.txt": "/a/b"}), "path \"/a/b\": expected a relative path without '..', '.' or empty parts"),
         "not_normal": (dict(files = {"data.txt": "a//b"}), "path \"a//b\": expected a relative path without '..', '.' or empty parts"),
+        "outside": (dict(files = {"data.txt": "a/../../b"}), "path \"a/../../b\": expected a relative path without '..', '.' or empty parts"),
         "several": (dict(files = {name + "_several": "a/b"}), "expected one regular file, to be placed at a/b"),
     }
     wheel_license = dict(files = {"data.txt": "{dist_info}/licenses/LICENSE"}, license_files = ["//:LICENSE"])

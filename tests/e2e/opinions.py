@@ -39,7 +39,7 @@ def report_of(wheel: Path, reports: Path) -> dict[str, Any]:
 
 def our_versions(report: dict[str, Any]) -> set[tuple[str, str]]:
     """Return all (library, symbol version) that we found, whoever has the library."""
-    libraries = [pair for part in ("system", "packaged", "external") for pair in report[part].items()]
+    libraries = [pair for part in ("system", "packaged", "unreached", "external") for pair in report[part].items()]
     return {
         (name, version) for name, needed in libraries for version in needed if version and not name.startswith(LOADER)
     }
@@ -49,7 +49,8 @@ def our_outsiders(report: dict[str, Any], wheel: Path, guaranteed: Container[str
     """Return the libraries that are not in the wheel, nor on all systems of a policy."""
     with zipfile.ZipFile(wheel) as archive:
         own = {name.rpartition("/")[2] for name in archive.namelist()}
-    system = {name for name in report["system"] if name not in guaranteed and not name.startswith(LOADER)}
+    outside = (*report["system"], *report["unreached"])
+    system = {name for name in outside if name not in guaranteed and not name.startswith(LOADER)}
     return {*(set(report["packaged"]) - own), *report["external"], *system}
 
 

@@ -9,6 +9,7 @@ import hashlib
 import mmap
 import shutil
 import struct
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from tests.e2e.thin_code import Bundle, Code
 COMPRESSED = b"CCOB"
 MAGIC = (b"__CLANG_OFFLOAD_BUNDLE__", COMPRESSED)
 PAGE = 4096
+#: The header of version 1: magic number, version, method, size of what is inflated, digest.
+HEADER_BYTES = struct.calcsize("<4sHHI8s")
+#: The method of it that is not zlib.
+ZSTD = 1
 PROGRAM = "clang-offload-bundler"
 
 
@@ -77,14 +82,31 @@ def raw_bundles(path: Path) -> Iterator[bytes]:
 def _without_padding(bundle: bytes) -> bytes:
     """Cut off the zeros behind a compressed bundle: LLVM 18 takes it to end with its file.
 
-    From version 2 on the header says how large it is. Of version 1 the last byte is taken not to be zero, which is so
-    where zstd's last block is a compressed one; a raw one may end with zeros that belong to it.
+    From version 2 on the header says how large it is; in version 1 what is compressed says where it ends.
     """
     sizes = {2: "<I", 3: "<Q"}
-    version = struct.unpack_from("<H", bundle, len(COMPRESSED))[0]
-    if version not in sizes:
-        return bundle.rstrip(b"\0")
-    return bundle[: struct.unpack_from(sizes[version], bundle, 8)[0]]
+    found = header(bundle)
+    if found and found.version in sizes:
+        return bundle[: struct.unpack_from(sizes[found.version], bundle, 8)[0]]
+    if found and found.method == ZSTD:
+        return bundle[: _frame_end(bundle, HEADER_BYTES)]
+    stream = zlib.decompressobj()
+    stream.decompress(bundle[HEADER_BYTES:])
+    return bundle[: len(bundle) - len(stream.unused_data)]
+
+
+def _frame_end(data: bytes, at: int) -> int:
+    """Return where the zstd frame ends that begins at an offset (RFC 8878, 3.1.1)."""
+    descriptor = data[at + 4]
+    is_single, has_checksum = descriptor >> 5 & 1, descriptor >> 2 & 1
+    content_size = (is_single, 2, 4, 8)[descriptor >> 6]
+    at += 5 + (not is_single) + (0, 1, 2, 4)[descriptor & 3] + content_size
+    is_last = 0
+    while not is_last:
+        block = int.from_bytes(data[at : at + 3], "little")
+        is_last, is_repeated = block & 1, block >> 1 & 3 == 1
+        at += 3 + (1 if is_repeated else block >> 3)
+    return at + 4 * has_checksum
 
 
 def take_apart(data: bytes, folder: Path, program: str) -> Bundle:

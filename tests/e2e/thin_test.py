@@ -1,5 +1,6 @@
 """What thin_real says where packages do not hold what they should: its comparisons, on code objects made up here."""
 
+import random
 import struct
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from tests.e2e.thin_code import Bundle, Code, held, kept, same
 from tests.e2e.thin_packages import find_packages, named_files
 from tests.e2e.thin_readers import Library
 from tests.e2e.thin_real import check_data, check_union
-from tools.device.sample import HOST, PREFIX, Part, Sample, bundle
+from tools.device.model import Method
+from tools.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.device.target_id import parse_target_id
 
 GFX1011, GFX1030, GFX90A = map(parse_target_id, ("gfx1011", "gfx1030", "gfx90a"))
@@ -62,10 +64,19 @@ def test_what_a_library_holds(tmp_path: Path) -> None:
 def test_a_compressed_bundle_may_end_with_zeros(tmp_path: Path, version: int, sizes: str) -> None:
     frame = b"a raw block of zstd that ends with" + bytes(7)
     size = struct.calcsize(f"<4sHH{sizes}8s") + len(frame)
-    compressed = struct.pack(f"<4sHH{sizes}8s", b"CCOB", version, 1, size, 99, b"digest") + frame
+    one = struct.pack(f"<4sHH{sizes}8s", b"CCOB", version, 1, size, 99, b"digest") + frame
     file = tmp_path / "two.co"
-    file.write_bytes(2 * compressed.ljust(PAGE, b"\0"))
-    assert list(raw_bundles(file)) == [compressed, compressed]
+    file.write_bytes(2 * one.ljust(PAGE, b"\0"))
+    assert list(raw_bundles(file)) == [one, one]
+
+
+@pytest.mark.parametrize("method", Method)
+def test_the_end_of_a_bundle_whose_header_does_not_say_its_size(tmp_path: Path, method: Method) -> None:
+    code = random.Random(1).randbytes(300_000) + bytes(200_000)
+    one = compressed(bundle([(HOST, b""), (f"{PREFIX}gfx1030", code)]), version=1, method=method)
+    file = tmp_path / "two.co"
+    file.write_bytes(2 * (one + bytes(-len(one) % PAGE)))
+    assert list(raw_bundles(file)) == [one, one]
 
 
 def test_what_all_slices_have_together() -> None:

@@ -27,8 +27,9 @@ MNEMONICS = {
     "RocmStaticWheel",
 }
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
-#: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway.
-FURTHER = {"RocmIndex": {"no-sandbox"}, "RocmLink": {"no-remote-cache-upload"}}
+#: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
+#: RocmIndex makes from that.
+FURTHER = {"RocmIndex": {"no-remote-cache-upload", "no-sandbox"}, "RocmLink": {"no-remote-cache-upload"}}
 
 
 @dataclass(frozen=True)

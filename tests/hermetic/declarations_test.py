@@ -33,9 +33,14 @@ def test_an_action_that_asks_for_nothing() -> None:
 
 
 def test_an_action_that_leaves_the_sandbox() -> None:
-    assert problems(read_actions(printed("RocmIndex", "block-network", "no-sandbox"))) == []
+    assert problems(read_actions(printed("RocmIndex", "block-network", "no-remote-cache-upload", "no-sandbox"))) == []
     (problem,) = problems(read_actions(printed("RocmPack", "block-network", "no-sandbox")))
     assert "asks for ['block-network', 'no-sandbox']; expected ['block-network']" in problem
+
+
+def test_an_index_that_a_cache_would_get_with_all_wheels() -> None:
+    (problem,) = problems(read_actions(printed("RocmIndex", "block-network", "no-sandbox")))
+    assert "asks for ['block-network', 'no-sandbox']; expected ['block-network', 'no-remote-cache-upload'," in problem
 
 
 def test_an_action_of_others() -> None:

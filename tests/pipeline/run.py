@@ -334,7 +334,7 @@ def _prove_tag(run: _Build, package: Package) -> None:
     place = run.folder / package.name
     arguments = [f"--label=//:{package.name}_wheel", f"--distribution={package.distribution}", "--setting=//:tag"]
     arguments += [f"--tag={PLATFORMS[run.sdk.settings.machine]}", f"--plan={run.plans[package.name]}"]
-    arguments += [f"--builds-on={run.plans[name]}" for name in package.builds_on]
+    arguments += [f"--kind={package.kind}", *(f"--builds-on={run.plans[name]}" for name in package.builds_on)]
     units = [unit for name in package.artifacts for unit in run.artifacts[name].units]
     arguments += [*(f"--facts={unit.facts}" for unit in units), f"--output={place / 'platform_tag.json'}"]
     _action(platform_tag_tool.main, place / "platform_tag.params", arguments)

@@ -370,7 +370,7 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     packages: list[Package] = []
     for number, (name, tree) in enumerate(RUNTIME):
         of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
-        if of:
+        if of or not draw(st.integers(0, 15)):
             on = tuple(package for package in packages if name != "profiler" or package.name == "core")
             packages.append(
                 Package(

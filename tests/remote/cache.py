@@ -22,7 +22,9 @@ from tests.remote.http_cache import http_cache
 from tests.remote.spawns import count_by
 
 #: What only joins what is there: each build does it again, unless wheels are in the cache as well.
-LINKED = ("RocmLink",)
+LINKED = ("RocmIndex", "RocmLink")
+#: The wheels, and the directory with all of them.
+TARGETS = (TARGET, "//packaging:dist")
 WITH_WHEELS = "--config=remote_wheels"
 
 
@@ -48,11 +50,11 @@ def fetched(cache: Server) -> float:
 def with_wheels(checkouts: list[Checkout], store: Path, cache: Server, first: Outcome) -> None:
     """Put the wheels into the cache, too: then nothing but distributions comes down."""
     checkouts[0].clean()
-    checkouts[0].build(WITH_WHEELS).succeeded()
+    checkouts[0].build(WITH_WHEELS, targets=TARGETS).succeeded()
     print(f"with wheels the cache holds {stored(store) / 1e6:.1f} MB", flush=True)
     checkouts[1].clean()
     cache.requests()
-    second = checkouts[1].build(WITH_WHEELS).succeeded()
+    second = checkouts[1].build(WITH_WHEELS, targets=TARGETS).succeeded()
     print(f"second checkout, with wheels: {second.build.seconds:.1f} s, {fetched(cache):.1f} MB fetched", flush=True)
     check_second(first, second, ())
     assert not checkouts[1].outputs("*.seg"), "segments came down, too"
@@ -112,7 +114,7 @@ def run(artifacts: Path | None, runs: int, folder: Path) -> None:
         try:
             for checkout in checkouts:
                 checkout.fetch()
-            first = checkouts[0].build().succeeded()
+            first = checkouts[0].build(targets=TARGETS).succeeded()
             print(
                 f"first checkout: {first.build.seconds:.1f} s; the cache holds {stored(store) / 1e6:.1f} MB", flush=True
             )
@@ -120,7 +122,7 @@ def run(artifacts: Path | None, runs: int, folder: Path) -> None:
             kept = [sha for sha in wheels if (store / "cas" / sha).exists()]
             assert len(kept) == 1, f"expected the static wheel alone, which nothing is linked of: {kept}"
             cache.requests()
-            second = checkouts[1].build().succeeded()
+            second = checkouts[1].build(targets=TARGETS).succeeded()
             print(f"second checkout: {second.build.seconds:.1f} s, {fetched(cache):.1f} MB fetched", flush=True)
             print(count_by(second.spawns))
             check_second(first, second, LINKED)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -111,13 +112,13 @@ def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
     assert call == {
         "name": "gfx_lib_gfx950%3Axnack+",
         "artifact_name": "gfx",
-        "big_cores": [],
         "big_manifests": [],
         "big_srcs": [],
+        "big_threads": [],
         "component": "lib",
         "manifest": "manifests/gfx_lib_gfx950%3Axnack+.json",
-        "small_cores": 1,
         "small_manifest": "manifests/gfx_lib_gfx950%3Axnack+/small.json",
+        "small_threads": 1,
         "srcs": [labels[path] for path, entry in entries.items() if entry["kind"] == "file"],
         "target": "gfx950:xnack+",
     }
@@ -308,20 +309,20 @@ def test_big_files_are_told_from_small_ones(artifacts: Artifacts, monkeypatch: p
 @pytest.mark.parametrize(
     ("mebibytes", "expected"), [(16, 1), (255, 1), (256, 2), (511, 2), (512, 4), (1023, 4), (1024, 8), (9999, 8)]
 )
-def test_bigger_files_are_given_more_cores(mebibytes: int, expected: int) -> None:
-    assert scan.cores(mebibytes << 20) == expected
+def test_bigger_files_are_given_more_threads(mebibytes: int, expected: int) -> None:
+    assert scan.threads(mebibytes << 20) == expected
 
 
-def test_every_unit_says_how_many_cores(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_unit_says_how_many_threads(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "BIG_FILE_BYTES", 10)
-    monkeypatch.setattr(scan, "BYTES_PER_CORE", 10)
+    monkeypatch.setattr(scan, "BYTES_PER_THREAD", 10)
     small = {f"small{n}": "1" * 5 for n in range(5)}
     artifacts.add("a_lib_generic", {"ten": "0" * 10, "forty": "4" * 40} | small)
     assert artifacts.scan() == 0
     (call,) = artifacts.load("BUILD.bazel")["calls"]
     assert [label.rpartition("/")[2] for label in call["big_srcs"]] == ["forty", "ten"]
-    assert call["big_cores"] == [4, 1]
-    assert call["small_cores"] == 2
+    assert call["big_threads"] == [4, 1]
+    assert call["small_threads"] == 2
 
 
 BUILD_FILE = """load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")
@@ -331,13 +332,13 @@ package(default_visibility = ["//visibility:public"])
 catalogued_artifact(
     name = "a_dev_generic",
     artifact_name = "a",
-    big_cores = [],
     big_manifests = [],
     big_srcs = [],
+    big_threads = [],
     component = "dev",
     manifest = "manifests/a_dev_generic.json",
-    small_cores = 1,
     small_manifest = "manifests/a_dev_generic/small.json",
+    small_threads = 1,
     srcs = ["files/a_dev_generic/stage/include/a.h"],
     target = "generic",
 )
@@ -345,13 +346,13 @@ catalogued_artifact(
 catalogued_artifact(
     name = "ï_lib_gfx942",
     artifact_name = "ï",
-    big_cores = [],
     big_manifests = [],
     big_srcs = [],
+    big_threads = [],
     component = "lib",
     manifest = "manifests/ï_lib_gfx942.json",
-    small_cores = 1,
     small_manifest = "manifests/ï_lib_gfx942/small.json",
+    small_threads = 1,
     srcs = [],
     target = "gfx942",
 )
@@ -467,12 +468,27 @@ def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> Non
 
 def test_the_list_of_archives_has_sizes_and_times(artifacts: Artifacts, capsys: pytest.CaptureFixture[str]) -> None:
     artifacts.add("folder_lib_generic", {})
+    changed = {}
     for name in ("b_lib_generic.tar.xz", "a_lib_generic.tar.zst", ".hidden_lib_generic.tar.gz", "notes.txt"):
         (artifacts.root / name).write_text(name)
         os.utime(artifacts.root / name, ns=(1, 123456789))
+        changed[name] = (artifacts.root / name).stat().st_ctime_ns
     assert list_archives.main([f"--artifacts={artifacts.root}"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert list(listed.items()) == [
-        ("a_lib_generic.tar.zst", "21 123456789"),
-        ("b_lib_generic.tar.xz", "20 123456789"),
+        ("a_lib_generic.tar.zst", f"21 123456789 {changed['a_lib_generic.tar.zst']}"),
+        ("b_lib_generic.tar.xz", f"20 123456789 {changed['b_lib_generic.tar.xz']}"),
     ]
+
+
+def test_an_archive_of_another_content_has_another_stamp(tmp_path: Path) -> None:
+    """Also if its size is the same, and its time: reproducible builds set it, copies keep it."""
+    archive = tmp_path / "a_lib_generic.tar.zst"
+    stamps = []
+    for content in (b"one", b"two"):
+        archive.write_bytes(content)
+        os.utime(archive, ns=(0, 0))
+        stamps.append(list_archives.archives(tmp_path)[archive.name])
+        assert list_archives.archives(tmp_path)[archive.name] == stamps[-1]
+        time.sleep(0.05)  # The kernel's clock for files ticks 100 to 1000 times a second.
+    assert stamps[0] != stamps[1]

@@ -2,7 +2,7 @@
 # Sourced by bazelw and tools/bazel: exports ROCM_ARTIFACTS_FINGERPRINT, of which a change makes the catalog look again.
 # Bazel itself watches the contents of the artifacts' files, but neither modes nor the texts of links, and the listing
 # of a directory only until that is removed: from then on it calls the file system inconsistent. Of archives, which are
-# too big to be read each time, sizes and times tell.
+# too big to be read each time, sizes and times tell: of the content, and of the status (ctime), which nobody can set.
 #   export_fingerprint ARGUMENTS_OF_BAZEL...
 #
 # Which directory a build uses is for Bazel to say: it depends on the order of rc files and on --config. So each
@@ -93,7 +93,7 @@ fingerprint() {
   # catalog to say.
   {
     find -H "$1"/* -printf '%y %m %p %l\n' || true
-    find -H "$1"/*.tar.{gz,xz,zst} -maxdepth 0 -printf '%p %s %T@\n' || true
+    find -H "$1"/*.tar.{gz,xz,zst} -maxdepth 0 -printf '%p %s %T@ %C@\n' || true
   } 2>/dev/null | LC_ALL=C sort | sha256sum | cut -d' ' -f1
 }
 

@@ -2,7 +2,8 @@
 
     python3 -m tools.catalog.list_archives --artifacts DIR
 
-prints a JSON object: file name -> a text that changes when the file does (size and time, so that nothing is read).
+prints a JSON object: file name -> a text that changes when the file does (size and times, so that nothing is read).
+The time of the last change of its status (st_ctime) is one of them: whoever replaces a file can keep the other.
 What is wrong with the directory is left for the scan to say.
 """
 
@@ -20,7 +21,7 @@ def archives(directory: Path) -> dict[str, str]:
     for path in sorted(directory.iterdir()):
         if archive_suffix(path.name) and not path.name.startswith(".") and path.is_file():
             status = path.stat()
-            stamps[path.name] = f"{status.st_size} {status.st_mtime_ns}"
+            stamps[path.name] = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
     return stamps
 
 

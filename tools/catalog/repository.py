@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.catalog.about import BASE, about_files, dist_targets, is_split
 from tools.catalog.names import MANIFEST_NAME, ArtifactName, escape
-from tools.catalog.scan import Artifact, cores
+from tools.catalog.scan import Artifact, threads
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
             "name": artifact.name.label_name,
             **({"archive_sha256": archive_sha256} if archive_sha256 else {}),
             "artifact_name": artifact.name.name,
-            "big_cores": list(artifact.big.values()),
             "big_manifests": [artifact.unit_manifest(label) for label in artifact.big],
             "big_srcs": list(artifact.big),
+            "big_threads": list(artifact.big.values()),
             "component": artifact.name.component,
             "manifest": f"manifests/{artifact.name.label_name}.json",
-            "small_cores": cores(artifact.small_size),
             "small_manifest": artifact.unit_manifest(None),
+            "small_threads": threads(artifact.small_size),
             "srcs": list(artifact.small),
             "target": artifact.name.target,
         }

@@ -17,9 +17,9 @@ PLAIN = 0o644
 
 #: Files of at least this many bytes get inspect and pack actions of their own.
 BIG_FILE_BYTES = 32 << 20
-#: A unit gets another core for each so many bytes, which one deflates in about a second.
-BYTES_PER_CORE = 128 << 20
-CORES_MAX = 8
+#: A unit gets another thread for each so many bytes, which one deflates in about a second.
+BYTES_PER_THREAD = 128 << 20
+THREADS_MAX = 8
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Artifact:
     small: dict[str, None] = field(default_factory=dict)
     #: Bytes of all small files together.
     small_size: int = 0
-    #: Label of each big file -> how many cores packing it can use.
+    #: Label of each big file -> how many threads packing it can use.
     big: dict[str, int] = field(default_factory=dict)
     directories: list[Path] = field(default_factory=list)
 
@@ -44,9 +44,9 @@ class Artifact:
         return f"manifests/{self.name.label_name}/{unit}.json"
 
 
-def cores(size: int) -> int:
-    """Return how many cores packing `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
-    wanted = min(max(1, size // BYTES_PER_CORE), CORES_MAX)
+def threads(size: int) -> int:
+    """Return how many threads packing `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
+    wanted = min(max(1, size // BYTES_PER_THREAD), THREADS_MAX)
     return 1 << (wanted.bit_length() - 1)
 
 
@@ -165,7 +165,7 @@ def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: s
     mode = _checked_mode(found.path, status.st_mode)
     label = escape(f"files/{artifact.name}/{base}/{path}")
     if status.st_size >= BIG_FILE_BYTES:
-        artifact.big[label] = cores(status.st_size)
+        artifact.big[label] = threads(status.st_size)
     elif label not in artifact.small:  # A base directory may lie in another one: then both have the file.
         artifact.small[label] = None
         artifact.small_size += status.st_size

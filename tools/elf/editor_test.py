@@ -65,6 +65,31 @@ def check_tables(elf: ElfFile, data: bytes) -> None:
     assert content(elf, data, ".shstrtab").endswith(b".shstrtab\0")
 
 
+def with_string_table(size: int) -> bytes:
+    """Make a library whose dynamic string table has `size` bytes, most of them zeros, behind all else."""
+    data = bytearray(Sample(sections=False).build())
+    elf = read_elf(io.BytesIO(data), "sample.so")
+    load, entries = last_load(elf), {entry.tag: entry for entry in elf.dynamic}
+    at = elf.offset_of(entries[c.DT_STRTAB].value)
+    assert at is not None
+    table = data[at : at + entries[c.DT_STRSZ].value]
+    start = len(data)
+    data += table.ljust(size, b"\0")
+    whole = len(data) - load.offset
+    struct.pack_into("<QQ", data, load.position + 32, whole, whole)  # p_filesz and p_memsz
+    struct.pack_into("<Q", data, entries[c.DT_STRTAB].position + 8, load.vaddr + start - load.offset)
+    struct.pack_into("<Q", data, entries[c.DT_STRSZ].position + 8, size)
+    return bytes(data)
+
+
+def test_a_library_with_very_many_names() -> None:
+    """What bounds them is only what may be held in memory."""
+    size = 80 << 20
+    elf, _, _ = extend(with_string_table(size), "$ORIGIN/../lib")
+    assert (elf.soname, elf.rpath) == ("libsample.so.1", "$ORIGIN/../lib")
+    assert elf.dynamic_value(c.DT_STRSZ) in range(size, size + 100)
+
+
 def test_in_place_when_the_new_string_fits_the_old_one() -> None:
     data = Sample(rpath="/usr/lib/somewhere").build()
     edit = ElfEdit()

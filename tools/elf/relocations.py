@@ -26,8 +26,6 @@ RELA: Final = Struct("<QQq")
 WORD: Final = Struct("<Q")
 #: Bytes of relocations that are read at a time: a whole number of them.
 _BATCH: Final = RELA.size << 14
-#: Larger tables of relocations are damage, in bytes.
-_MAX_TABLE: Final = 1 << 28
 #: One bit of a RELR word says that the word is a bitmap, the others are for as many places.
 _RELR_PLACES: Final = 63
 
@@ -63,7 +61,7 @@ def _table(source: Source, elf: ElfFile, tag: int, size_tag: int, entry: int) ->
         return
     position = elf.dynamic[0].position
     start = elf.offset_of(address, size)
-    if start is None or size % entry or size > _MAX_TABLE:
+    if start is None or size % entry:
         reason = f"{size} bytes of relocations at {address:#x}; expected entries of {entry} bytes in a PT_LOAD segment"
         raise source.error(position, reason)
     for at in range(start, start + size, _BATCH):

@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, Final
 
 from tools.elf.errors import ElfError
 
-#: No table that is read whole is larger than this in a sane file, in bytes. (LLVM's string table has 5 MB.)
-MAX_TABLE: Final = 1 << 26
+#: No table that is read whole is larger than this in a sane file, in bytes. The largest seen is LLVM's string table, of
+#: 5 MB; of a framework that exports all that it is made of it may be many times as large.
+MAX_TABLE: Final = 1 << 29
 #: No name, path or search path is longer, in bytes.
 MAX_STRING: Final = 1 << 16
 

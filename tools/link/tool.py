@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from tools.common.cores import usable_cores
 from tools.common.documents import read_document, write_document
@@ -27,7 +27,7 @@ from tools.link.run import join
 from tools.link.tar_stream import tar_runs
 from tools.link.wheel import Member, joined_member, text_member, write_wheel
 from tools.link.xz import xz_runs
-from tools.plan.model import Plan
+from tools.plan.model import Plan, is_executable
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
@@ -55,14 +55,35 @@ def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], 
     return joined_member(name, data)
 
 
+def listed_scripts(path: str) -> list[dict[str, Any]]:
+    """Read a list of console scripts: objects with `script`, a name that no other has, and `path`, that of its tool."""
+    rows = read_document(path)
+    is_list = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in ("script", "path")) for row in rows
+    )
+    if not is_list or len({row["script"] for row in rows}) != len(rows):
+        raise ToolError(
+            f"{path}: expected a JSON list of objects with a `script` of a name of its own, and its `path`. Correct "
+            "the file that `console_scripts` names"
+        )
+    return list(rows)
+
+
 def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tuple[str, str]]:
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
-    An SDK need not have every tool that a list of scripts names.
+    An SDK need not have every tool that a list of scripts names. Raises ToolError for one that may not be executed.
     """
-    shipped = {entry.path for entry in plan.entries if entry.is_packed_file}
-    listed = read_document(path)
-    scripts = [row for row in listed if row["path"] in shipped]
+    modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
+    listed = listed_scripts(path)
+    scripts = [row for row in listed if row["path"] in modes]
+    for row in scripts:
+        if not is_executable(modes[row["path"]]):
+            raise ToolError(
+                f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
+                f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
+                "`console_scripts`"
+            )
     if missing := [f"{row['script']} ({row['path']})" for row in listed if row not in scripts]:
         print(
             f"NOTE: {label}: console scripts without the tools that they start, which the package does not ship, are "

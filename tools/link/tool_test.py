@@ -49,6 +49,7 @@ class Wheel:
         self.directory = directory
         self.plan = made
         self.name = "rocm_sdk_core-7.10.0-py3-none-linux_x86_64.whl"
+        self.scripts: Any = SCRIPTS
 
     def content(self, path: str) -> bytes:
         """Make up the content of a packed file."""
@@ -75,7 +76,7 @@ class Wheel:
         self.segment()
         self.write("project", project)
         self.write("plan", self.plan.to_document())
-        self.write("scripts", SCRIPTS)
+        self.write("scripts", self.scripts)
         (self.directory / "description").write_text("# Readme ï\n", encoding="utf-8")
         (self.directory / "glue").write_bytes(b"GLUE = True\n")
         arguments = ["--label=//:core_wheel", "--tag=py3-none-linux_x86_64", f"--wheel={self.directory}/{self.name}"]
@@ -170,6 +171,34 @@ def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFix
     )
     with made.zip() as archive:
         assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_a_console_script_whose_tool_may_not_be_executed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = wheel(tmp_path, CORE, file("bin/tool", "script", mode="0644"))
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, may not be executed (mode 0644); "
+        "expected mode 0755. Set the mode in the artifact, or take the script out of `console_scripts`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [{}, ["tool"], [{"script": "tool"}], [{"script": "tool", "path": 1}], [{"script": "tool", "path": "a"}] * 2],
+    ids=["no list", "no object", "no path", "no text", "one twice"],
+)
+def test_a_list_of_console_scripts_that_is_none_is_refused(
+    scripts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = wheel(tmp_path)
+    made.scripts = scripts
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //:core_wheel: {tmp_path}/scripts: expected a JSON list of objects with a `script` of a name of its "
+        "own, and its `path`. Correct the file that `console_scripts` names\n"
+    )
 
 
 def test_devel_wheel_needs_a_directory_for_its_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

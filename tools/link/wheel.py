@@ -68,8 +68,14 @@ def record_text(members: Iterable[Member], record_name: str) -> str:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Raise ToolError unless each name is that of one file, and of no directory."""
+    """Raise ToolError unless each name is that of one file, and of no directory, and lies in site-packages."""
     counts = Counter(names)
+    for name in sorted(counts):
+        if {"", ".", ".."} & set(name.split("/")):
+            raise ToolError(
+                f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
+                "`files` or `import_name`, whichever it comes from"
+            )
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
     directories = {"", "/"}
@@ -87,7 +93,7 @@ def _check_names(names: Iterable[str]) -> None:
 def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> Written:
     """Write the archive with its RECORD, and return its size and digest.
 
-    Raises ToolError when two members have one name, or one lies in another.
+    Raises ToolError when two members have one name, or one lies in another or outside of site-packages.
     """
     record_name = f"{dist_info}/RECORD"
     _check_names([record_name, *(member.name for member in members)])

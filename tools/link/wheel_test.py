@@ -86,3 +86,13 @@ def test_a_file_is_no_directory() -> None:
     with pytest.raises(ToolError) as error:
         write_wheel(io.BytesIO(), [text_member(name, b"") for name in ("a/b/c", "a.b", "a/b")], INFO)
     assert str(error.value) == "a/b: is a file, and a directory with a/b/c, in one wheel. Give one of them another path"
+
+
+@pytest.mark.parametrize("name", ["/abs/a", "../a", "a/../../b", "a//b", "./a", "a/"])
+def test_members_lie_in_site_packages(name: str) -> None:
+    with pytest.raises(ToolError) as error:
+        write_wheel(io.BytesIO(), [text_member(name, b"")], INFO)
+    assert str(error.value) == (
+        f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
+        "`files` or `import_name`, whichever it comes from"
+    )

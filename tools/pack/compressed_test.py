@@ -152,3 +152,17 @@ def test_what_is_compressed_is_not_deflated(application: Path, tmp_path: Path) -
     unit.pack("balanced", ())
     # 5 bytes for every 65,535 (RFC 1951, 3.2.4), but for the last, short block of the file.
     assert (tmp_path / "segment0").stat().st_size > len(dense)
+
+
+def test_a_frame_that_pack_made_is_stored_and_what_lies_beside_it_deflated(application: Path, tmp_path: Path) -> None:
+    words = b"words " * 20_000
+    unit = Unit(application, tmp_path, [Sample((Part(ccob(PLAIN, 3)),)).build() + words])
+    for compression, levels in LEVELS.items():
+        ((sliced,),) = unit.pack(compression, ("gfx90a",))
+        _, one = read(sliced)
+        frame = sliced[one.offset + HEADER_SIZES[3] : one.offset + one.size]
+        assert len(frame) > 40_000
+        segment = (tmp_path / "segment0").read_bytes()
+        assert (frame[:30_000] in segment) == levels.stores_dense, compression
+        assert len(segment) < len(frame) + 10_000
+        assert words[:100] not in segment

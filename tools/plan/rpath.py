@@ -35,6 +35,15 @@ def origin_relative(tree: str, path: str, searched: str) -> str:
     return ORIGIN if relative == "." else f"{ORIGIN}/{relative}"
 
 
+def directory_of(tree: str, path: str, entry: str) -> str | None:
+    """Return the directory that an entry means for the file at `tree/path`, as `tree/directory`.
+
+    None if it does not move with the file.
+    """
+    first, _, rest = _normal(entry).partition("/")
+    return posixpath.normpath(posixpath.join(tree, posixpath.dirname(path), rest)) if first == ORIGIN else None
+
+
 def _normal(entry: str) -> str:
     """Return one spelling for all entries that mean the same; `..` behind $ORIGIN stays."""
     first, _, rest = entry.replace("${ORIGIN}", ORIGIN).partition("/")

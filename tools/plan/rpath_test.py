@@ -4,7 +4,7 @@ import pytest
 
 from tools.common.errors import ToolError
 from tools.plan.model import Definition, Plan
-from tools.plan.rpath import extended, is_relocatable, origin_relative
+from tools.plan.rpath import directory_of, extended, is_relocatable, origin_relative
 from tools.plan.tool import make_plan
 from tools.testing.artifacts import artifact, library
 
@@ -22,6 +22,13 @@ from tools.testing.artifacts import artifact, library
 )
 def test_origin_relative(path: str, searched: str, entry: str) -> None:
     assert origin_relative("_core", path, searched) == entry
+    assert directory_of("_core", path, entry) == searched
+    assert directory_of("_core", path, entry.replace("$ORIGIN", "${ORIGIN}/.")) == searched
+
+
+@pytest.mark.parametrize("entry", ["", "lib", "/usr/lib", "$LIB", "$ORIGINAL/lib"])
+def test_entries_that_do_not_move_with_the_file_mean_no_directory(entry: str) -> None:
+    assert directory_of("_core", "lib/liba.so", entry) is None
 
 
 @pytest.mark.parametrize(

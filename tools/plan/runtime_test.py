@@ -440,16 +440,6 @@ def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
     assert planned.equal_sources == (("x_lib_generic/stage/a", "y_lib_generic/stage/a"),)
 
 
-@pytest.mark.parametrize("kind", ["runtime", "devel"])
-def test_a_package_of_no_artifacts_is_an_error(kind: str) -> None:
-    with pytest.raises(ToolError) as error:
-        make_plan(replace(CORE, kind=kind), [], [])
-    assert str(error.value) == (
-        "package core: it is made from no artifact; expected one or more, else its wheel holds nothing of the SDK. "
-        "Give the artifacts that it is made from, or leave the package out of what is built"
-    )
-
-
 def test_unknown_kind_of_package() -> None:
     with pytest.raises(ToolError, match=r"package kind 'other': expected one of devel, runtime"):
         make_plan(replace(CORE, kind="other"), [], [])

@@ -101,11 +101,6 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     if definition.kind not in PLANNERS:
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
     check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
-    if not artifacts:
-        raise ToolError(
-            f"package {definition.package}: it is made from no artifact; expected one or more, else its wheel holds "
-            "nothing of the SDK. Give the artifacts that it is made from, or leave the package out of what is built"
-        )
     merged, equal = merge(artifacts)
     planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
     used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
@@ -125,7 +120,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
 _NAMED_LINKS = 3
 
 
-def notes(plan: Plan) -> Iterator[str]:
+def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
     """Yield what a plan does that may not be meant, and that real SDKs have: a line each, for people."""
     dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
     if dangling:
@@ -134,7 +129,12 @@ def notes(plan: Plan) -> Iterator[str]:
             f"{len(dangling)} links lead nowhere in package {plan.package} and what it builds on, and are left out: "
             f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all"
         )
-    if all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
+    if not artifacts:
+        yield (
+            f"package {plan.package} is made from no artifact, so its wheel holds no file of the SDK. Add the "
+            "artifacts that it is made from, or leave its wheel out of what is built and published"
+        )
+    elif all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
         yield f"package {plan.package} holds no file of its artifacts: they are empty, or its patterns exclude all"
 
 
@@ -170,7 +170,7 @@ def main(argv: list[str]) -> int:
         write_document(args.output, plan.to_document())
         for unit, path in edit_files.items():
             write_document(path, edits.get(unit, {"entries": [], "digest": []}))
-        for note in notes(plan):
+        for note in notes(plan, artifacts):
             print(f"NOTE: {args.label}: {note}", file=sys.stderr)
 
     return report_errors(args.label, work)

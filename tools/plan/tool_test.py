@@ -129,10 +129,10 @@ def test_every_library_of_the_devel_tree_leads_to_its_bytes(found: list[Found], 
             assert source == one.source or frozenset((source, one.source)) in equal
 
 
-def documents(directory_: Path, artifacts: dict[str, list[Found]]) -> list[str]:
+def documents(directory_: Path, artifacts: dict[str, list[Found]], kind: str = "runtime") -> list[str]:
     """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
     arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
-    definition = {"package": "core", "kind": "runtime", "tree": "_core", "rpath": ["_core/lib"], "exclude": ["x/**"]}
+    definition = {"package": "core", "kind": kind, "tree": "_core", "rpath": ["_core/lib"], "exclude": ["x/**"]}
     (directory_ / "definition.json").write_text(json.dumps(definition))
     for name, found in artifacts.items():
         entries, facts = [], {}
@@ -273,3 +273,14 @@ def test_a_package_that_holds_nothing_is_noted(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == (
         "NOTE: //:core: package core holds no file of its artifacts: they are empty, or its patterns exclude all\n"
     )
+
+
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
+def test_a_package_of_no_artifact_is_noted(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory of artifacts may be a part of an SDK, of which some packages have nothing."""
+    assert main(documents(tmp_path, {}, kind)) == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core: package core is made from no artifact, so its wheel holds no file of the SDK. Add the "
+        "artifacts that it is made from, or leave its wheel out of what is built and published\n"
+    )
+    assert json.loads((tmp_path / "plan.json").read_text())["entries"] == []

@@ -1,5 +1,6 @@
 """The oldest system that a package's files run on, and whether a platform tag promises more."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,7 @@ class Judgement:
             "files": self.needs.files,
             "system": _by_library(self.needs.system),
             "packaged": _by_library(self.needs.packaged),
+            "unreached": _by_library(self.needs.unreached),
             "external": _by_library(self.needs.external),
             "foreign": list(self.needs.foreign),
         }
@@ -65,7 +67,9 @@ def lacking(policy: Policy, needs: Needs) -> tuple[Need, ...]:
             return need.version is None
         return need.version is not None and not policy.has_version(need.version)
 
-    return tuple(need for need in needs.system if lacks(need))
+    # Where the loader does not find a packaged library, it takes the system's of that name.
+    instead = tuple(need for need in needs.unreached if policy.has_library(need.library))
+    return tuple(need for need in needs.system + instead if lacks(need))
 
 
 def judge(needs: Needs, architecture: str) -> Judgement:
@@ -99,6 +103,18 @@ def check(judgement: Judgement, promise: Promise, setting: str) -> None:
         f"{'; '.join(_sentence(need) for need in lacks[:_NAMED])}{more}. Expected {judgement.tag}. "
         f"Set --{setting}={judgement.tag}{_about_libraries(lacks)}"
     )
+
+
+def notes(needs: Needs) -> Iterator[str]:
+    """Yield what may not be meant, though no tag forbids it: a line each, for people."""
+    if unreached := [need for need in needs.unreached if need.version is None]:
+        more = f" and {len(unreached) - _NAMED} more" if len(unreached) > _NAMED else ""
+        yield (
+            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: "
+            f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}. They load only if something else "
+            "loaded the library before, or from the machine. Name their directories in `rpath` of the package, or "
+            "declare them in `externals` of the wheel, if that is meant"
+        )
 
 
 def _about_libraries(lacks: tuple[Need, ...]) -> str:

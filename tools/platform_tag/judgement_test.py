@@ -3,7 +3,7 @@
 import pytest
 
 from tools.common.errors import ToolError
-from tools.platform_tag.judgement import Judgement, check, judge
+from tools.platform_tag.judgement import Judgement, check, judge, notes
 from tools.platform_tag.needs import Need, Needs
 from tools.platform_tag.promise import promises
 
@@ -92,6 +92,26 @@ def test_a_library_that_nobody_brings_is_to_be_shipped_or_declared() -> None:
     )
 
 
+def test_of_packaged_libraries_that_are_not_reached_the_system_serves_its_own() -> None:
+    wanted = needing("libz.so.1:ZLIB_1.2.9", "liba.so.1", "liba.so.1:A_9").system
+    needs = Needs(files=1, system=needing("libc.so.6:GLIBC_2.5").system, unreached=wanted)
+    assert judge(needs, "x86_64").tag == "manylinux_2_27_x86_64"
+    assert refused(needs, "manylinux_2_24_x86_64").startswith(
+        "platform tag manylinux_2_24_x86_64 promises more than the files keep: "
+        "lib/liba.so.1 needs ZLIB_1.2.9 of libz.so.1. Expected manylinux_2_27_x86_64. "
+    )
+
+
+def test_what_is_not_reached_is_noted() -> None:
+    assert list(notes(Needs())) == []
+    (note,) = notes(Needs(unreached=needing("liba.so.1", "liba.so.1:A_9", "libb.so.1", path="bin/x").system))
+    assert note == (
+        "2 packaged libraries are needed by files that do not search their directories: bin/x needs liba.so.1, bin/x "
+        "needs libb.so.1. They load only if something else loaded the library before, or from the machine. Name "
+        "their directories in `rpath` of the package, or declare them in `externals` of the wheel, if that is meant"
+    )
+
+
 def test_a_package_for_another_architecture() -> None:
     needs = Needs(foreign=("lib/liba.so.1", "lib/libb.so.1"))
     assert refused(needs, "linux_aarch64") == (
@@ -105,6 +125,7 @@ def test_report() -> None:
         files=2,
         system=needing("libc.so.6", "libc.so.6:GLIBC_2.34").system,
         packaged=needing("libb.so.1", path="bin/tool").system,
+        unreached=needing("libd.so.1", path="bin/tool").system,
         external=needing("libnuma.so.1").system,
         foreign=("lib/libold.so",),
     )
@@ -115,6 +136,7 @@ def test_report() -> None:
         "files": 2,
         "system": {"libc.so.6": {"": "lib/liba.so.1", "GLIBC_2.34": "lib/liba.so.1"}},
         "packaged": {"libb.so.1": {"": "bin/tool"}},
+        "unreached": {"libd.so.1": {"": "bin/tool"}},
         "external": {"libnuma.so.1": {"": "lib/liba.so.1"}},
         "foreign": ["lib/libold.so"],
     }

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tools.elf.constants import EM_AARCH64, EM_X86_64
 from tools.plan.model import Definition, Found, Plan
-from tools.platform_tag.needs import Linked, Need, collect, has_elf, library_names, read_linked
+from tools.platform_tag.needs import Linked, Need, collect, has_elf, library_paths, read_linked
 from tools.testing.artifacts import file, library, link, plan, program
 
-CORE = Definition("core", "runtime", "_core", exclude=("share/**",))
+CORE = Definition("core", "runtime", "_core", exclude=("share/**",), rpath=("_core/lib",))
 FOUND = (
     program("bin/tool"),
     link("bin/other", "tool"),
@@ -19,6 +21,11 @@ FOUND = (
     file("lib/data"),
 )
 GLIBC = {"libc.so.6": ("GLIBC_2.2.5", "GLIBC_2.34")}
+
+
+def made(definition: Definition, *found: Found) -> Plan:
+    """Plan a package that builds on core."""
+    return plan(definition, *found, builds_on=(core(),))
 
 
 def core(*found: Found) -> Plan:
@@ -59,8 +66,8 @@ def test_libraries_of_the_package_and_of_those_it_builds_on_are_no_need_of_the_s
     """By file name, as the loader looks; also by the name of a forwarder, and whatever versions are needed."""
     versions = {"liba.so.1": ("A_9",)}
     linked = {"l_lib_generic/stage/lib/libl.so": Linked(EM_X86_64, ("liba.so.1", "liba.so", "libplugin.so"), versions)}
-    libraries = Definition("l", "runtime", "_l")
-    needs = collect(plan(libraries, library("lib/libl.so")), [core()], linked, EM_X86_64, ())
+    libraries = Definition("l", "runtime", "_l", rpath=("_l/lib", "_core/lib"))
+    needs = collect(made(libraries, library("lib/libl.so")), [core()], linked, EM_X86_64, ())
     assert needs.system == ()
     assert [(need.library, need.version) for need in needs.packaged] == [
         ("liba.so", None),
@@ -70,15 +77,45 @@ def test_libraries_of_the_package_and_of_those_it_builds_on_are_no_need_of_the_s
     ]
 
 
+@pytest.mark.parametrize(
+    ("own", "rpath", "reached"),
+    [
+        ((), (), False),
+        ((), ("_l/lib",), False),
+        ((), ("_l/lib", "_core/lib"), True),
+        (("${ORIGIN}/../../_core/lib/.",), (), True),
+        (("/opt/core/lib", "_core/lib", "$ORIGIN/../_core/lib"), (), False),
+    ],
+)
+def test_a_library_counts_where_the_file_looks_for_it(
+    own: tuple[str, ...], rpath: tuple[str, ...], reached: bool
+) -> None:
+    """Else the loader takes the system's, or none. The file's own entries count as the plan leaves them."""
+    source = "l_lib_generic/stage/lib/libl.so"
+    linked = {source: Linked(EM_X86_64, ("liba.so.1",), {"liba.so.1": ("A_9",)}, searched=own)}
+    libraries = made(Definition("l", "runtime", "_l", rpath=rpath), library("lib/libl.so", rpath=own))
+    needs = collect(libraries, [core()], linked, EM_X86_64, ())
+    expected = (Need("liba.so.1", None, "lib/libl.so"), Need("liba.so.1", "A_9", "lib/libl.so"))
+    assert (needs.packaged, needs.unreached) == ((expected, ()) if reached else ((), expected))
+    assert needs.system == ()
+    assert bool(collect(libraries, [core()], linked, EM_X86_64, ("liba.*",)).external) != reached
+
+
+def test_a_devel_tree_has_links_to_the_libraries_of_all_packages() -> None:
+    linked = {"d_lib_generic/stage/bin/test": Linked(EM_X86_64, ("liba.so.1",))}
+    devel = made(Definition("d", "devel", "_devel", rpath=("_devel/lib",)), program("bin/test"))
+    assert collect(devel, [core()], linked, EM_X86_64, (), is_devel=True).unreached == ()
+
+
 def test_a_library_that_is_left_out_is_the_systems_matter() -> None:
-    assert library_names([core()]) == {"liba.so", "liba.so.1", "libplugin.so"}
+    assert library_paths([core()]) == {"_core/lib/liba.so", "_core/lib/liba.so.1", "_core/lib/libplugin.so"}
     needs = collect(core(), [], sources(tool=Linked(EM_X86_64, ("libdropped.so.1",))), EM_X86_64, ())
     assert [need.library for need in needs.system] == ["libdropped.so.1"]
 
 
 def test_devel_has_libraries_as_links() -> None:
     devel = plan(Definition("core", "devel", "_devel"), *FOUND)
-    assert library_names([devel]) >= {"liba.so", "liba.so.1"}
+    assert library_paths([devel]) >= {"_devel/lib/liba.so", "_devel/lib/liba.so.1"}
 
 
 def test_externals_are_patterns() -> None:
@@ -110,6 +147,8 @@ def test_facts_of_programs_and_libraries_are_read(tmp_path: Path) -> None:
             "type": "elf-library",
             "machine": 62,
             "needed": ["libc.so.6"],
+            "rpath": ["$ORIGIN/x"],
+            "runpath": ["$ORIGIN"],
             "versions_needed": {"libc.so.6": ["GLIBC_2.17"]},
         },
         "a/stage/bin/static": {"type": "elf-program", "machine": 62, "refusal": "static"},
@@ -120,6 +159,6 @@ def test_facts_of_programs_and_libraries_are_read(tmp_path: Path) -> None:
     path = tmp_path / "facts.json"
     path.write_text(json.dumps({"artifact": "a", "unit": "a/small", "files": files}))
     assert read_linked([str(path)]) == {
-        "a/stage/lib/liba.so": Linked(62, ("libc.so.6",), {"libc.so.6": ("GLIBC_2.17",)}),
+        "a/stage/lib/liba.so": Linked(62, ("libc.so.6",), {"libc.so.6": ("GLIBC_2.17",)}, ("$ORIGIN",)),
         "a/stage/bin/static": Linked(62),
     }

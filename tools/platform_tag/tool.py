@@ -1,18 +1,19 @@
 """Proves that a wheel's platform tag promises no more than its ELF files keep.
 
-    platform_tag --label TARGET --distribution NAME --setting LABEL --tag PLATFORM --plan PLAN --builds-on PLAN…
-                 --facts FILE… --external SONAME… --output REPORT
+    platform_tag --label TARGET --distribution NAME --setting LABEL --tag PLATFORM --plan PLAN --kind KIND
+                 --builds-on PLAN… --facts FILE… --external SONAME… --output REPORT
 
 A wheel's file name is fixed before its content is known, so the tag is a setting. Here the truth about it is found
 out: the report has the lowest tag, and which files ask for what. The wheel is linked only if this succeeds.
 """
 
 import argparse
+import sys
 
 from tools.common.documents import read_document, write_document
 from tools.common.program import argument_parser, report_errors
 from tools.plan.model import Plan
-from tools.platform_tag.judgement import Judgement, check, judge
+from tools.platform_tag.judgement import Judgement, check, judge, notes
 from tools.platform_tag.needs import collect, has_elf, read_linked
 from tools.platform_tag.policy import MACHINES
 from tools.platform_tag.promise import promises
@@ -26,10 +27,13 @@ def prove(args: argparse.Namespace) -> None:
     judgement = Judgement()
     # Without ELF files there is nothing that a tag could promise too much of: `any` is fine, too.
     for promise in promises(args.tag) if has_elf(plan, linked) else ():
-        needs = collect(plan, builds_on, linked, MACHINES[promise.architecture], tuple(args.external))
+        machine, externals = MACHINES[promise.architecture], tuple(args.external)
+        needs = collect(plan, builds_on, linked, machine, externals, is_devel=args.kind == "devel")
         judgement = judge(needs, promise.architecture)
         check(judgement, promise, args.setting)
     write_document(args.output, judgement.to_document(args.distribution))
+    for note in notes(judgement.needs):
+        print(f"NOTE: {args.label}: {note}", file=sys.stderr)
 
 
 def main(argv: list[str]) -> int:
@@ -40,6 +44,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--setting", required=True, help="label of the build setting that holds the tag")
     parser.add_argument("--tag", required=True, help="platform tag of the wheel, or a set of them joined by dots")
     parser.add_argument("--plan", required=True, help="the package's plan")
+    parser.add_argument("--kind", choices=("runtime", "devel"), default="runtime", help="kind of the package")
     parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
     parser.add_argument(

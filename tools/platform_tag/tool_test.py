@@ -70,3 +70,17 @@ def test_without_elf_files_every_tag_will_do(tmp_path: Path, tag: str) -> None:
 def test_an_unknown_tag_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert prove(tmp_path, "any", Sample(soname="liba.so.1")) == (1, None)
     assert capsys.readouterr().err.startswith("ERROR: //:core_wheel: platform tag 'any': no such tag is known")
+
+
+def test_a_packaged_library_that_is_not_reached_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = plan(Definition("base", "runtime", "_base"), library("lib/libb.so.1", "libb.so.1"))
+    (tmp_path / "base").write_text(json.dumps(base.to_document()))
+    sample = Sample(soname="liba.so.1", needed=("libb.so.1",), versions=())
+    code, report = prove(tmp_path, "linux_x86_64", sample, f"--builds-on={tmp_path}/base")
+    assert (code, report["unreached"]) == (0, {"libb.so.1": {"": "lib/liba.so.1"}})
+    assert capsys.readouterr().err.startswith(
+        "NOTE: //:core_wheel: 1 packaged libraries are needed by files that do not search their directories: "
+        "lib/liba.so.1 needs libb.so.1. They load only if"
+    )
+    code, report = prove(tmp_path, "linux_x86_64", sample, f"--builds-on={tmp_path}/base", "--kind=devel")
+    assert (code, report["unreached"], capsys.readouterr().err) == (0, {}, "")

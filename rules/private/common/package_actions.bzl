@@ -3,6 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:placed.bzl", "check_path")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -39,6 +40,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         struct.
     """
     tree = with_suffix(ctx, tree)
+    check_path(ctx.label, tree, "tree")
     definition = ctx.actions.declare_file(name + ".definition.json")
     ctx.actions.write(definition, json.encode({
         "exclude": ctx.attr.exclude,
@@ -87,7 +89,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
     args.add(unit.manifest, format = "--manifest=%s")
     args.add_all(launchers, format_each = "--launcher=%s")
     args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
-    args.add(unit.cores, format = "--threads=%s")
+    args.add(unit.threads, format = "--threads=%s")
     if ctx.attr._verbose[BuildSettingInfo].value:
         args.add("--verbose")
     args.add_all(segments, format_each = "--segment=%s")
@@ -101,7 +103,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
         outputs = segments + indexes,
         mnemonic = "RocmPack",
         progress_message = "Packing {}: {}".format(ctx.label.name, name),
-        cores = unit.cores,
+        threads = unit.threads,
     )
 
 def _files(ctx, members, units, pattern):

@@ -24,7 +24,7 @@ def tool_args(ctx):
     args.use_param_file("@%s", use_always = True)
     return args
 
-def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores = 1, compresses_xz = False, use_default_shell_env = False, execution_requirements = {}):
+def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1, compresses_xz = False, use_default_shell_env = False, execution_requirements = {}):
     """Runs a tool.
 
     Args:
@@ -35,8 +35,8 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores
         outputs: list of File.
         mnemonic: the action's mnemonic.
         progress_message: what Bazel shows while the action runs.
-        cores: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
-        compresses_xz: whether two cores compress with xz, which takes far more memory than all else.
+        threads: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
+        compresses_xz: whether two threads compress with xz, which takes far more memory than all else.
         use_default_shell_env: whether the tool sees what `--action_env` names, for the sake of SOURCE_DATE_EPOCH.
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
     """
@@ -52,26 +52,26 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, cores
         toolchain = None,
         # Also where a consumer's .bazelrc does not say so for all actions.
         execution_requirements = {"block-network": ""} | execution_requirements,
-        resource_set = _two_cores_with_xz if compresses_xz else _RESOURCES[cores],
+        resource_set = _two_threads_with_xz if compresses_xz else _RESOURCES[threads],
         use_default_shell_env = use_default_shell_env,
     )
 
 # Bazel wants functions known to the whole module, one per amount. Pack's threads are counted as half as many cores, so
 # that another action fills them while pack has work for one thread alone: to start, to read, to digest. xz keeps both of
 # its cores busy. Memory is in MB: what was measured, with a reserve; docs/hermeticity.md has the figures.
-def _one_core(_os, _inputs):
+def _one_thread(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 
-def _two_cores(_os, _inputs):
+def _two_threads(_os, _inputs):
     return {"cpu": 1, "memory": 250}
 
-def _four_cores(_os, _inputs):
+def _four_threads(_os, _inputs):
     return {"cpu": 2, "memory": 300}
 
-def _eight_cores(_os, _inputs):
+def _eight_threads(_os, _inputs):
     return {"cpu": 4, "memory": 400}
 
-def _two_cores_with_xz(_os, _inputs):
+def _two_threads_with_xz(_os, _inputs):
     return {"cpu": 2, "memory": 500}
 
-_RESOURCES = {1: _one_core, 2: _two_cores, 4: _four_cores, 8: _eight_cores}
+_RESOURCES = {1: _one_thread, 2: _two_threads, 4: _four_threads, 8: _eight_threads}

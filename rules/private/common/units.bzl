@@ -21,20 +21,20 @@ def artifact_id(artifact):
     """Returns an artifact's whole name, `{name}_{component}_{target}`, from its ArtifactInfo."""
     return "{}_{}_{}".format(artifact.artifact_name, artifact.component, artifact.target)
 
-def unit(name, manifest, files, cores = 1, is_big_file = False):
+def unit(name, manifest, files, threads = 1, is_big_file = False):
     """Makes the record of a unit.
 
     Args:
         name: string, unique in the artifact.
         manifest: File that names the unit's files.
         files: list of File.
-        cores: how many cores packing it can use: 1, 2, 4 or 8.
+        threads: how many threads packing it can use: 1, 2, 4 or 8.
         is_big_file: whether it is one file, which then names the actions.
 
     Returns:
         struct.
     """
-    return struct(name = name, cores = cores, files = files, is_big_file = is_big_file, manifest = manifest)
+    return struct(name = name, files = files, is_big_file = is_big_file, manifest = manifest, threads = threads)
 
 def _inspect_unit(ctx, artifact, unit, identity):
     facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, identity))
@@ -55,7 +55,7 @@ def _inspect_unit(ctx, artifact, unit, identity):
         mnemonic = "RocmInspect",
         progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),
     )
-    return struct(id = identity, cores = unit.cores, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest)
+    return struct(id = identity, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest, threads = unit.threads)
 
 def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """Declares the inspect actions of an artifact and returns its providers.

@@ -13,7 +13,7 @@ FIELDS = {
     "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
     "manifest": "File: JSON list of entries (path, kind, mode, text of links).",
     "target": "string: `generic`, an AMD GPU target or a family of them.",
-    "units": "list of struct(id = string, unique in the build; cores = how many cores packing it can use; facts = File; files = depset of File; is_big_file = bool; manifest = File that names the files).",
+    "units": "list of struct(id = string, unique in the build; facts = File; files = depset of File; is_big_file = bool; manifest = File that names the files; threads = how many threads packing it can use).",
 }
 
 ArtifactInfo = provider(doc = DOC, fields = FIELDS)
