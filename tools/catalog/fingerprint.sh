@@ -11,7 +11,8 @@
 
 # bazel_workspace: prints the workspace that Bazel will find, from the working directory upward; nothing without one.
 bazel_workspace() {
-  local folder=$PWD file
+  local folder file
+  folder=$(pwd -P)
   while :; do
     for file in MODULE.bazel REPO.bazel WORKSPACE WORKSPACE.bazel; do
       [ ! -f "$folder/$file" ] || { printf '%s' "$folder" && return; }

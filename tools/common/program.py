@@ -31,7 +31,7 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         return 1
     except PermissionError as error:
         # An action sees links to its inputs: the file itself is what its owner knows.
-        file = os.path.realpath(error.filename) if error.filename else "a file"
+        file = os.path.realpath(error.filename) if isinstance(error.filename, str) else "a file"
         print(
             f"ERROR: {label}: {file}: {error.strerror}. Actions may run as another user than Bazel does: make the file "
             "readable for all, and its directories passable (chmod a+r, a+x)",

@@ -116,14 +116,17 @@ def _read_tables(source: Source, elf: ElfFile) -> ElfFile:
 
 
 def _is_debug_only(elf: ElfFile) -> bool:
-    """Whether `objcopy --only-keep-debug` made the file: its code, or its dynamic section, has no bytes."""
+    """Whether `objcopy --only-keep-debug` or `eu-strip -f` made the file: its dynamic section or code has no bytes.
+
+    eu-strip leaves the program headers as they were.
+    """
+    loaded = [section for section in elf.section_headers if section.flags & c.SHF_ALLOC]
     dynamic = elf.program_header(c.PT_DYNAMIC)
-    if dynamic is not None and dynamic.memsz and not dynamic.filesz:
-        return True
-    return any(
-        section.type == c.SHT_NOBITS and section.flags & c.SHF_ALLOC and section.flags & c.SHF_EXECINSTR
-        for section in elf.section_headers
-    )
+    if dynamic is not None and dynamic.memsz:
+        emptied = (one.type == c.SHT_NOBITS and one.addr == dynamic.vaddr for one in loaded)
+        return not dynamic.filesz or any(emptied)
+    code = [section.type == c.SHT_NOBITS for section in loaded if section.flags & c.SHF_EXECINSTR]
+    return bool(code) and all(code)
 
 
 def _read_sections(source: Source, shoff: int, count: int, shstrndx: int) -> tuple[SectionHeader, ...]:

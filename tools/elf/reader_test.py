@@ -154,6 +154,27 @@ def test_debug_information_of_a_library_that_has_no_code() -> None:
     assert (elf.debug_only, elf.soname, elf.has_dynamic) == (True, None, False)
 
 
+def test_debug_information_whose_program_headers_are_those_of_the_library() -> None:
+    """`eu-strip -f` leaves them as they were."""
+    data = bytearray(Sample().build())
+    elf = read(bytes(data))
+    dynamic = elf.program_header(c.PT_DYNAMIC)
+    assert dynamic is not None
+    section = next(one for one in elf.section_headers if one.flags & c.SHF_ALLOC and one.addr == dynamic.vaddr)
+    struct.pack_into("<I", data, section.position + 4, c.SHT_NOBITS)
+    assert read(bytes(data)).debug_only
+    assert not elf.debug_only
+
+
+def test_a_library_with_room_for_code_is_one() -> None:
+    """A compiler at run time may write it there: a section that is executable and has no bytes."""
+    data = bytearray(Sample().build())
+    section = next(one for one in read(bytes(data)).section_headers if one.name == ".comment")
+    struct.pack_into("<IQ", data, section.position + 4, c.SHT_NOBITS, c.SHF_ALLOC | c.SHF_EXECINSTR)
+    elf = read(bytes(data))
+    assert (elf.debug_only, elf.has_dynamic) == (False, True)
+
+
 def test_a_section_without_bytes_may_lie_behind_the_end_of_the_file() -> None:
     data = bytearray(Sample(tail=b"").build())
     section = next(section for section in read(bytes(data)).section_headers if section.name == ".comment")

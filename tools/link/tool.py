@@ -105,8 +105,6 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
 
 def link(args: argparse.Namespace) -> None:
     """Write the wheel, its metadata and its digest."""
-    if args.devel and not args.devel_directory:
-        raise ToolError(f"no directory for _devel.{args.devel}; expected the package's import name. Set `import_name`")
     stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
     plan = Plan.from_document(read_document(args.plan))

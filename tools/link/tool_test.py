@@ -201,13 +201,6 @@ def test_a_list_of_console_scripts_that_is_none_is_refused(
     )
 
 
-def test_devel_wheel_needs_a_directory_for_its_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wheel(tmp_path, DEVEL).link("--devel=tar", "--devel-directory=") == 1
-    assert capsys.readouterr().err == (
-        "ERROR: //:core_wheel: no directory for _devel.tar; expected the package's import name. Set `import_name`\n"
-    )
-
-
 @pytest.mark.parametrize("kind", ["tar", "tar.xz"])
 def test_devel_wheel_holds_an_archive(tmp_path: Path, kind: str) -> None:
     found = (*FOUND, file("include/a.h"), link("lib64", "lib"))

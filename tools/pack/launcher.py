@@ -17,10 +17,10 @@ def _check_machine(launcher: int, path: str, target: str, machine: int) -> None:
     """Raise ToolError unless the launcher and what it starts run on one CPU; both are an e_machine."""
     if RUNS_ON.get(machine, machine) != launcher:
         made, wanted = (NAMES.get(one, f"e_machine {one}") for one in (launcher, machine))
+        other = f"Set --platforms to a platform of {wanted}, for which launchers are compiled then, or exclude"
         raise ToolError(
             f"{path}: its launcher is for {made}, but {target}, which it starts, is for {wanted}; expected one CPU. "
-            f"Set --platforms to a platform of {wanted}, for which launchers are compiled then, or exclude {path} from "
-            "the package"
+            f"{other if machine in NAMES else 'Exclude'} {path} from the package"
         )
 
 

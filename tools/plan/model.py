@@ -55,6 +55,9 @@ OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 #: How the reason of a dropped link begins that leads nowhere.
 DANGLES = "link that dangles"
 
+#: CPUs (e_machine of the gABI) whose programs a launcher can start: i386, x86-64 and AArch64. Others are firmware.
+LAUNCHED = frozenset({3, 62, 183})
+
 
 def is_executable(mode: str) -> bool:
     """Whether permission bits, octal, let the owner execute a file."""

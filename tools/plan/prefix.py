@@ -1,7 +1,7 @@
 """The merged install prefix: all artifacts of a package laid over each other, and its links resolved."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tools.common.errors import ToolError
@@ -50,14 +50,16 @@ def _same(first: Found, other: Found) -> bool:
     return len(set(sizes)) < 2
 
 
-def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, str]]]:
+def merge(
+    artifacts: list[Artifact], unwanted: Callable[[str], object] = lambda _: False
+) -> tuple[dict[str, Found], list[tuple[str, str]]]:
     """Lays artifacts over each other; the first in sorted order wins where they agree.
 
     A file that one of them has as an executable is one: it is there to be run.
 
     Returns the entries by path, and the pairs of sources whose contents must be proven
     equal (that is `link`'s part: only pack reads contents). Raises ToolError where two
-    artifacts plainly differ.
+    artifacts plainly differ, but not about paths that are `unwanted`: of these the first serves, for links.
     """
     merged: dict[str, Found] = {}
     equal: list[tuple[str, str]] = []
@@ -67,27 +69,30 @@ def merge(artifacts: list[Artifact]) -> tuple[dict[str, Found], list[tuple[str, 
             if first is found:
                 continue
             if not _same(first, found):
+                if unwanted(found.path):
+                    continue
                 raise ToolError(
                     f"{found.path}: {first.source} ({describe(first)}) and {found.source} ({describe(found)}) differ, "
-                    "but go to one package; expected equal content. Remove one of them, or give it another name"
+                    "but go to one package; expected equal content. Remove one of them, or give it another name, or "
+                    "exclude the path"
                 )
             if found.kind is Kind.FILE:
                 equal.append((first.source, found.source))
                 if is_executable(found.mode) and not is_executable(first.mode):
                     merged[found.path] = replace(first, mode=found.mode)
-    _check_parents(merged)
+    _check_parents(merged, unwanted)
     return merged, equal
 
 
-def _check_parents(merged: dict[str, Found]) -> None:
+def _check_parents(merged: dict[str, Found], unwanted: Callable[[str], object]) -> None:
     """Raise ToolError for a path below a file or a link: artifacts whose directories are not entries may have one."""
     for path, found in merged.items():
         parent = path
         while parent := posixpath.dirname(parent):
-            if (above := merged.get(parent)) and above.kind is not Kind.DIRECTORY:
+            if (above := merged.get(parent)) and above.kind is not Kind.DIRECTORY and not unwanted(path):
                 raise ToolError(
                     f"{path}: from {found.source}, but {above.source} ({describe(above)}) is where its directory has "
-                    "to be; expected a directory. Remove one of them, or give it another name"
+                    "to be; expected a directory. Remove one of them, or give it another name, or exclude the path"
                 )
 
 

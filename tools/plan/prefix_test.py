@@ -1,5 +1,7 @@
 """Tests of merging artifacts and of following links."""
 
+from dataclasses import replace
+
 import pytest
 
 from tools.common.errors import ToolError
@@ -114,7 +116,7 @@ def test_artifacts_that_differ_are_both_named(first: Found, second: Found, descr
         merge([artifact("one_lib_generic", first), artifact("two_lib_generic", second)])
     assert str(error.value) == (
         f"f: one_lib_generic/stage/f ({described[0]}) and two_lib_generic/stage/f ({described[1]}) differ, but go to "
-        "one package; expected equal content. Remove one of them, or give it another name"
+        "one package; expected equal content. Remove one of them, or give it another name, or exclude the path"
     )
 
 
@@ -143,3 +145,12 @@ def test_a_path_below_something_that_is_no_directory(above: Found) -> None:
         ToolError, match=r"^llvm/bin/x: from b_lib_x/stage/llvm/bin/x, but a_lib_x/stage/llvm \((file|link)"
     ):
         merge([artifact("a_lib_x", above), artifact("b_lib_x", file("llvm/bin/x"))])
+
+
+def test_what_a_package_excludes_may_differ() -> None:
+    one = artifact("a_lib_generic", file("version.json"), link("lib64", "lib"), file("lib/x"))
+    other = artifact("b_lib_generic", file("version.json", size=9), file("lib64/y"))
+    planned = make_plan(replace(CORE, exclude=("version.json", "lib64/**", "lib64")), [one, other], [])
+    assert {entry.path for entry in planned.entries if entry.is_packed_file} == {"lib/x"}
+    with pytest.raises(ToolError, match=r"give it another name, or exclude the path$"):
+        make_plan(CORE, [one, other], [])

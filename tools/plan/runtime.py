@@ -12,6 +12,7 @@ from tools.plan.forwarders import forwarders
 from tools.plan.model import (
     COPIES,
     DANGLES,
+    LAUNCHED,
     LIBRARY,
     PROGRAM,
     SCRIPT,
@@ -64,7 +65,7 @@ def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     if rpath == facts.rpath and not facts.runpath:
         return entry
     dropped = [item or "(empty)" for item in existing if not is_relocatable(item)]
-    reason = f"{entry.reason}; RPATH extended" + (
+    reason = f"{entry.reason}; RPATH {'extended' if rpath else 'removed'}" + (
         f", without {':'.join(dropped)} of the build machine" if dropped else ""
     )
     treatment = Treatment.PATCH if entry.treatment is Treatment.KEEP else entry.treatment
@@ -121,7 +122,9 @@ def _mode(resolved: Resolved) -> str:
 
 
 def _is_executable(resolved: Resolved, facts: Facts) -> bool:
-    return facts.type == PROGRAM or (facts.type == SCRIPT and bool(int(_mode(resolved), 8) & 0o111))
+    if facts.type == PROGRAM:
+        return not facts.machine or facts.machine in LAUNCHED
+    return facts.type == SCRIPT and bool(int(_mode(resolved), 8) & 0o111)
 
 
 def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Definition) -> Entry:
@@ -249,9 +252,9 @@ def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_o
 
 def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list[Entry]:
     """Give launchers of scripts the CPU of the package's ELF files, else of those that it builds on, if it is one."""
-    own = {entry.machine for entry in entries if entry.machine and entry.treatment in COPIES}
-    below = {entry.machine for plan in builds_on for entry in plan.entries if entry.machine}
-    machines = own or below
+    own = {entry.machine for entry in entries if entry.treatment in COPIES}
+    below = {entry.machine for plan in builds_on for entry in plan.entries}
+    machines = own & LAUNCHED or below & LAUNCHED
     if len(machines) != 1:
         return entries
     (machine,) = machines

@@ -279,6 +279,17 @@ def test_launcher_of_a_script_is_for_the_cpu_of_the_package() -> None:
     assert entries(CORE, *script)["bin/t"].machine is None
 
 
+def test_programs_that_no_launcher_can_start_are_data() -> None:
+    """Firmware is ELF, too; a script does not run on its CPU."""
+    arm = 40
+    firmware = on(arm, program("fw/a-1"))
+    script = [file("bin/s", "script", "0755"), link("bin/t", "s")]
+    planned = entries(CORE, firmware, link("fw/a", "a-1"), *script)
+    assert outcome(planned["fw/a"])[0] is Treatment.COPY_OF_LINK
+    assert planned["bin/t"].machine is None
+    assert entries(CORE, firmware, library("lib/liba.so"), *script)["bin/t"].machine == c.EM_X86_64
+
+
 def test_launcher_whose_target_is_excluded_is_dropped() -> None:
     definition = replace(CORE, exclude=("bin/clang-20",))
     planned = entries(definition, program("bin/clang-20"), link("bin/clang", "clang-20"))

@@ -19,7 +19,7 @@ from tools.plan.devel import plan_devel
 from tools.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
 from tools.plan.prefix import Prefix, merge
 from tools.plan.rpath import check_searched
-from tools.plan.runtime import plan_runtime
+from tools.plan.runtime import left_out, plan_runtime
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
 
@@ -101,7 +101,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     if definition.kind not in PLANNERS:
         raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
     check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
-    merged, equal = merge(artifacts)
+    merged, equal = merge(artifacts, lambda path: left_out(path, definition))
     planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
     used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
@@ -125,9 +125,10 @@ def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
     dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
     if dangling:
         more = f" and {len(dangling) - _NAMED_LINKS} more" if len(dangling) > _NAMED_LINKS else ""
+        count = f"{len(dangling)} links lead" if len(dangling) > 1 else "1 link leads"
         yield (
-            f"{len(dangling)} links lead nowhere in package {plan.package} and what it builds on, and are left out: "
-            f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all"
+            f"{count} nowhere in package {plan.package} and what it builds on, and what is not there is left out: "
+            f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all. Exclude them if that is meant"
         )
     if not artifacts:
         yield (

@@ -41,6 +41,8 @@ class Server:
     answers: dict[str, tuple[int, str]] = field(default_factory=dict)
     #: Paths that want credentials, and the status without them.
     private: dict[str, int] = field(default_factory=dict)
+    #: Where a private path leads that answers 302.
+    elsewhere: str = ""
 
 
 def handler(server: Server) -> type[BaseHTTPRequestHandler]:
@@ -52,7 +54,7 @@ def handler(server: Server) -> type[BaseHTTPRequestHandler]:
             server.asked.append((self.path, told))
             status, text = server.answers.get(self.path, (404, ""))
             if self.path in server.private and told != TOLD:
-                status, text = server.private[self.path], ""
+                status, text = server.private[self.path], server.elsewhere
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", text)
@@ -169,6 +171,42 @@ def test_whoever_the_index_redirects_to_is_told_nothing(
     assert target.sha256("rocm-7.0.tar.gz") == hashlib.sha256(b"x").hexdigest()
     assert index.asked[-1] == ("/files/rocm-7.0.tar.gz", TOLD)
     assert other.asked == [("/blobs/1", None)]
+
+
+def test_a_parser_of_urls_that_sees_another_host_tells_nobody(
+    servers: tuple[Server, Server], target: PackageIndexTarget
+) -> None:
+    """The standard library's sees the host behind `@`, whoever connects the one before the backslash."""
+    index, other = servers
+    url = f"{other.host}\\@{index.host.removeprefix('http://')}/files/rocm-7.0.tar.gz"
+    index.answers, index.private = {"/simple/rocm/": page(url)}, {"/simple/rocm/": 401}
+    target.listing()
+    with pytest.raises(ToolError, match="status 404"):
+        target.sha256("rocm-7.0.tar.gz")
+    assert [told for _, told in other.asked] == [None]
+
+
+def test_an_index_that_sends_strangers_to_a_page_for_logging_in(
+    servers: tuple[Server, Server], target: PackageIndexTarget
+) -> None:
+    index, other = servers
+    index.answers = {"/simple/rocm/": page("/files/rocm-7.0.tar.gz"), "/login": page()}
+    for login in ("/login", f"{other.host.replace('127.0.0.1', 'localhost')}/login"):
+        index.private, index.elsewhere = {"/simple/rocm/": 302}, login
+        assert set(target.listing()) == {"rocm-7.0.tar.gz"}
+        assert index.asked[-1] == ("/simple/rocm/", TOLD)
+    assert {told for _, told in other.asked} == {None}
+
+
+def test_a_page_for_logging_in_is_no_project_without_files(
+    servers: tuple[Server, Server], target: PackageIndexTarget
+) -> None:
+    index, _ = servers
+    index.answers = {"/simple/rocm/": (302, "/login"), "/login": page()}
+    with pytest.raises(
+        ToolError, match=r"/simple/rocm/: leads to .*/login, a page without files; expected a project's"
+    ):
+        target.listing()
 
 
 def test_a_dry_run_tells_an_index_that_all_may_read_nothing(

@@ -42,9 +42,13 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin":
-        """Return the origin of a URL; the port is that of the scheme where the URL has none."""
-        parts = urlsplit(url)
-        return cls(parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme))
+        """Return the origin of a URL; the port is that of the scheme where the URL has none.
+
+        The URL is parsed by what connects to it: parsers differ about what is the host. Raises urllib3's HTTPError.
+        """
+        parts = urllib3.util.parse_url(url)
+        scheme, host = parts.scheme or "", (parts.host or "").strip("[]")
+        return cls(scheme, host, parts.port or {"http": 80, "https": 443}.get(scheme))
 
     @property
     def is_private(self) -> bool:
@@ -60,8 +64,9 @@ class Origin:
 class IndexClient:
     """Asks an index for pages, and whoever its pages name for files.
 
-    Credentials go to the index's own origin alone, and only with a request that was refused without them: so an index
-    that everybody may read is never told any. A redirect to another origin is followed without them, as urllib3 does.
+    Credentials go to the index's own origin alone, and only with a request that was not answered without them: it was
+    refused, or, for a page, sent elsewhere, as to a page for logging in. A redirect to another origin is followed
+    without them, as urllib3 does.
     """
 
     def __init__(self, index_url: str, login: Mapping[str, str]) -> None:
@@ -75,13 +80,19 @@ class IndexClient:
         """Return the answer; raises urllib3's HTTPError. Without `preload` its body is to be streamed."""
         answer = self._request(url, headers, preload)
         told = self._login and self._origin.is_private and Origin.of(url) == self._origin
-        if answer.status not in REFUSED or not told:
+        is_answered = answer.status not in REFUSED and not (preload and _answered_by(answer, url) != url)
+        if is_answered or not told:
             return answer
         answer.drain_conn()
         return self._request(url, {**headers, **self._login}, preload)
 
     def _request(self, url: str, headers: Mapping[str, str], preload: bool) -> urllib3.BaseHTTPResponse:
         return self._pool.request("GET", url, headers=headers, preload_content=preload, retries=RETRIES)
+
+
+def _answered_by(answer: urllib3.BaseHTTPResponse, url: str) -> str:
+    """Return the URL that answered a request for a URL, after all redirects."""
+    return urljoin(url, answer.geturl() or "")
 
 
 class _Links(html.parser.HTMLParser):
@@ -107,15 +118,17 @@ def _entry(url: str) -> tuple[str, IndexFile]:
 def parse_page(text: str, content_type: str, url: str) -> dict[str, IndexFile]:
     """Read a project's page, by file name. Raises ToolError if it is none."""
     kind = content_type.partition(";")[0].strip().lower()
-    if kind in ("text/html", "application/vnd.pypi.simple.v1+html"):
-        return dict(_entry(urljoin(url, link)) for link in _Links(text).found)
-    if kind != "application/vnd.pypi.simple.v1+json":
+    is_html = kind in ("text/html", "application/vnd.pypi.simple.v1+html")
+    if not is_html and kind != "application/vnd.pypi.simple.v1+json":
         raise ToolError(f"{url}: is {kind or 'of no type'}; expected a project's page of the simple API, JSON or HTML")
     try:
+        if is_html:
+            return dict(_entry(urljoin(url, link)) for link in _Links(text).found)
         files = json.loads(text)["files"]
         return {one["filename"]: IndexFile(urljoin(url, one["url"]), one["hashes"].get("sha256")) for one in files}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"{url}: is no project's page of the simple API in JSON (PEP 691): {error!r}") from None
+        form = "HTML (PEP 503)" if is_html else "JSON (PEP 691)"
+        raise ToolError(f"{url}: is no project's page of the simple API in {form}: {error!r}") from None
 
 
 def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
@@ -128,9 +141,9 @@ def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
         answer = client.get(url, {"Accept": ACCEPT})
     except urllib3.exceptions.HTTPError as error:
         raise ToolError(f"{url}: cannot be read: {error}; check --index-url") from None
-    final = urljoin(url, answer.geturl() or "")
+    final = _answered_by(answer, url)
     # Some indexes send clients to another one for projects that they do not know.
-    if answer.status == 404 or urlsplit(final).hostname != urlsplit(url).hostname:
+    if answer.status == 404 or Origin.of(final).host != Origin.of(url).host:
         return {}
     if answer.status in (401, 403):
         raise ToolError(
@@ -141,4 +154,10 @@ def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
         raise ToolError(
             f"{url}: status {answer.status}; expected a project's page of the simple API; check --index-url"
         )
-    return parse_page(answer.data.decode("utf-8", "replace"), answer.headers.get("Content-Type", ""), final)
+    files = parse_page(answer.data.decode("utf-8", "replace"), answer.headers.get("Content-Type", ""), final)
+    if not files and final != url:
+        raise ToolError(
+            f"{url}: leads to {final}, a page without files; expected a project's page. Check --index-url, and that "
+            "the credentials are those of this index"
+        )
+    return files

@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import stat
+import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from fake_sdk import FakeSdk
 from rocm_sdk.devel import devel_root, trust
-from rocm_sdk.devel.layout import ROOT_VARIABLE
+from rocm_sdk.devel.layout import ROOT_VARIABLE, find_layout
 from rocm_sdk.errors import DevelError
 from trees import TREE, tree_of
 
@@ -158,6 +159,27 @@ def test_what_a_group_can_write_is_refused_unless_it_is_the_owners_own(place: Pa
         devel_root()
     os.chown(place, 0, 0)
     assert devel_root() == root
+
+
+def test_whom_an_access_control_list_names_counts(place: Path) -> None:
+    """With such a list the bits of the group are those of all whom it names, in a file of root's group, too."""
+    devel_root()
+    entries = [(1, 7, -1), (2, 7, NOBODY), (4, 5, -1), (0x10, 7, -1), (0x20, 5, -1)]
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", tag, bits, who % 2**32) for tag, bits, who in entries)
+    try:
+        os.setxattr(place, "system.posix_acl_access", acl)
+    except OSError:
+        pytest.skip("a file system without access control lists")
+    with pytest.raises(DevelError, match=rf"{place} can be written by those whom its access control list names"):
+        devel_root()
+
+
+@pytest.mark.usefixtures("needs_root")
+def test_what_is_out_of_reach_is_not_looked_at(shared: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shared / "private").mkdir(0o700)
+    monkeypatch.setenv(ROOT_VARIABLE, str(shared / "private" / "root"))
+    home = find_layout()
+    assert run_as(NOBODY, lambda: trust.require_trust(home)) == 0
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])

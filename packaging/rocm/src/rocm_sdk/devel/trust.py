@@ -29,13 +29,13 @@ def require_trust(layout: DevelLayout) -> None:
     owners = {os.geteuid(), 0}
     for path in (layout.root, layout.home):
         with suppress(OSError):
-            _require(layout, path, _fault(path.stat(), owners, shared=False))
+            _require(layout, path, _fault(path, path.stat(), owners, shared=False))
     for path in _way(layout.root):
         with suppress(OSError):
             status = path.lstat()
             if status.st_uid not in owners:
                 owners |= _outsiders()
-            _require(layout, path, _fault(status, owners, shared=True))
+            _require(layout, path, _fault(path, status, owners, shared=True))
 
 
 def _require(layout: DevelLayout, path: Path, fault: str) -> None:
@@ -58,11 +58,11 @@ def _way(path: Path) -> Iterator[Path]:
         seen.add(one)
         yield one
         todo.append(one.parent)
-        if one.is_symlink():
+        with suppress(OSError):  # No link, not there, or out of reach.
             todo.append(one.parent / one.readlink())
 
 
-def _fault(status: os.stat_result, owners: set[int], *, shared: bool) -> str:
+def _fault(path: Path, status: os.stat_result, owners: set[int], *, shared: bool) -> str:
     """Say what is wrong with a file's owner and mode, empty if nothing is.
 
     `shared`: directories may be for all to write if they are sticky: what is in them is its owner's.
@@ -73,9 +73,19 @@ def _fault(status: os.stat_result, owners: set[int], *, shared: bool) -> str:
         return ""
     if status.st_mode & stat.S_IWOTH:
         return f"can be written by everyone (mode {stat.S_IMODE(status.st_mode):04o})"
+    if status.st_mode & stat.S_IWGRP and _has_acl(path):
+        return "can be written by those whom its access control list names (getfacl, setfacl -b)"
     if status.st_mode & stat.S_IWGRP and not _is_private_group(status):
         return f"can be written by the group {_group_name(status.st_gid)} (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
+
+
+def _has_acl(path: Path) -> bool:
+    """Return whether a file has a POSIX access control list: then its group's bits are those of all whom it names."""
+    try:
+        return "system.posix_acl_access" in os.listxattr(path)
+    except (AttributeError, OSError):  # Another system, or a file system without such lists.
+        return False
 
 
 def _outsiders() -> set[int]:
