@@ -15,7 +15,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -199,7 +199,8 @@ def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation) -> Buil
                 _inspect(run, artifact, unit)
         for package in sdk.packages:
             _plan(run, package)
-            _pack(run, package)
+        for packages in _packed_together(sdk.packages):
+            _pack(run, packages)
         for package in sdk.packages:
             _prove_tag(run, package)
         wheels = {package.name: _link(run, package) for package in sdk.packages}
@@ -291,7 +292,8 @@ def _packed_units(run: _Build, package: Package) -> list[tuple[Catalogued, Unit]
 def _plan(run: _Build, package: Package) -> None:
     place = run.folder / package.name
     definition = {name: getattr(package, name) for name in ("exclude", "include", "kind", "rpath", "tree")}
-    definition |= {"package": package.name, "per_target": False}
+    definition |= {"package": package.name, "per_target": package.slice is not None}
+    definition |= {"slice": asdict(package.slice)} if package.slice else {}
     place.mkdir()
     (place / "definition.json").write_text(json.dumps(definition), encoding="utf-8")
     artifacts = [run.artifacts[name] for name in package.artifacts]
@@ -314,20 +316,31 @@ def launcher(settings: Settings) -> bytes:
     return tiny_elf.program(".launcher.target", bytes(512), machine=settings.machine)
 
 
-def _pack(run: _Build, package: Package) -> None:
-    place, program = run.folder / package.name, run.folder / "launcher"
+def _packed_together(packages: tuple[Package, ...]) -> list[list[Package]]:
+    """Return the packages of each rule: those per GPU target are of one."""
+    thin = [package for package in packages if package.slice]
+    return [[package] for package in packages if not package.slice] + ([thin] if thin else [])
+
+
+def _pack(run: _Build, packages: list[Package]) -> None:
+    program = run.folder / "launcher"
     program.write_bytes(launcher(run.sdk.settings))
-    run.packed[package.name] = []
-    for artifact, unit in _packed_units(run, package):
-        segment, index = (place / "segments" / f"{unit.id}{suffix}" for suffix in (".seg", ".json"))
-        segment.parent.mkdir(parents=True, exist_ok=True)
-        arguments = [f"--label=//:{package.name}", f"--edits={place / 'edits' / f'{unit.id}.json'}"]
+    for package in packages:
+        run.packed[package.name] = []
+    for artifact, unit in _packed_units(run, packages[0]):
+        places = [run.folder / package.name for package in packages]
+        segments, indexes = ([place / "segments" / f"{unit.id}{end}" for place in places] for end in (".seg", ".json"))
+        for package, segment, index in zip(packages, segments, indexes, strict=True):
+            segment.parent.mkdir(parents=True, exist_ok=True)
+            run.packed[package.name].append((segment, index))
+        arguments = [f"--label=//:{packages[0].name}"]
+        arguments += [f"--edits={place / 'edits' / f'{unit.id}.json'}" for place in places]
         arguments += [f"--artifact={artifact.name}", f"--manifest={unit.manifest}"]
         arguments += [] if unit.is_big else [f"--launcher={program}"]
         arguments += [f"--compression={run.sdk.settings.compression}", "--threads=1"]
-        arguments += [f"--segment={segment}", f"--index={index}", *unit.files]
-        _action(pack_tool.main, place / "pack.params", arguments)
-        run.packed[package.name].append((segment, index))
+        arguments += [f"--segment={segment}" for segment in segments]
+        arguments += [*(f"--index={index}" for index in indexes), *unit.files]
+        _action(pack_tool.main, places[0] / "pack.params", arguments)
 
 
 def _prove_tag(run: _Build, package: Package) -> None:

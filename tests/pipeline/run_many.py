@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.pipeline.oracle import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible
-from tests.pipeline.sdk import Sdk, sdks
+from tests.pipeline.sdk import KINDS, Sdk, sdks
 
 #: SDKs that one run of hypothesis tries.
 CHUNK = 250
@@ -27,6 +27,7 @@ class Search:
     """How far the search is."""
 
     known: set[str] = field(default_factory=set)
+    kind: str = "all"
     seen: Counter[str] = field(default_factory=Counter)
     came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
@@ -62,7 +63,7 @@ class Search:
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
         )
-        @given(sdks())
+        @given(sdks(self.kind))
         def trial(sdk: Sdk) -> None:
             self.last = sdk
             self.trial(sdk)
@@ -82,8 +83,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="where to begin")
     parser.add_argument("--known", action="append", default=[], help="a kind of finding not to stop for")
     parser.add_argument("--no-shrink", action="store_true", help="print findings as they come")
+    parser.add_argument("--kind", choices=KINDS, default="all", help="which SDKs")
     args = parser.parse_args(argv)
-    search, start, number = Search(set(args.known)), time.monotonic(), args.seed
+    search, start, number = Search(set(args.known), args.kind), time.monotonic(), args.seed
     tried = 0
     while tried < args.cases:
         before, count = search.cases, min(CHUNK, args.cases - tried)
