@@ -76,7 +76,7 @@ COVERED = {"gfx10-3-generic": ("gfx1030",), "gfx9-generic": ("gfx906",)}
 #: Bytes of a file that no generated file reaches.
 ALWAYS_SMALL = 1 << 20
 #: Names that say that files are data; nobody looks into these.
-DATA = (".h", ".txt")
+DATA = (".h", ".txt", ".kdb")
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
 #: Constants of the gABI.
 PT_LOAD, PT_DYNAMIC, PT_INTERP, SHT_NOBITS = 1, 2, 3, 8
@@ -908,6 +908,24 @@ def _is_anywhere(expected: Expected, devel: Tree, real: str) -> bool:
     return devel.wants(real) or isinstance(devel.own.get(real), Directory) or any(real in one.shipped for one in below)
 
 
+def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real: str) -> None:
+    """Check what a path of the devel tree is, which leads to `real`; `thin` is a package per GPU target, if any."""
+    place, file = root / path, tree.file(real)
+    if file is None or place.is_dir():
+        if file is not None or not (place.is_dir() and place.resolve() == (root / real).resolve()):
+            raise FindingError("devel: directory", f"{path}: {tree.own[path]}")
+        return
+    if thin and real in thin[0].own and thin[0].wants(real) and has_code(real, file.content):
+        assert isinstance(file.content, Other)
+        check_code(f"devel: {path}", file.content, place.read_bytes(), (thin[0].package, real))
+    else:
+        check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
+    # A file that is linked to has the mode that its package gave it.
+    linked = thin[0].shipped.get(real) if thin else None
+    if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
+        raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
+
+
 def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | None = None) -> None:
     """Check that the devel tree is as the artifacts are: each path, its content, its mode, and where links lead.
 
@@ -934,21 +952,7 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
         if not place.exists():
             there = f"leads to {place.readlink()}" if place.is_symlink() else "is missing"
             raise FindingError("devel: path is not there", f"{path}: {node} {there}")
-        file = tree.file(real)
-        if file is None or place.is_dir():
-            same_place = place.is_dir() and place.resolve() == (root / real).resolve()
-            if file is not None or not same_place:
-                raise FindingError("devel: directory", f"{path}: {node}")
-            continue
-        if thin and real in thin[0].own and thin[0].wants(real) and has_code(real, file.content):
-            assert isinstance(file.content, Other)
-            check_code(f"devel: {path}", file.content, place.read_bytes(), (thin[0].package, real))
-        else:
-            check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
-        # A file that is linked to has the mode that its package gave it.
-        is_linked = thin and thin[0].shipped.get(real)
-        if bool(place.stat().st_mode & 0o100) != (is_linked or file).executable:
-            raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
+        _check_devel_path(tree, root, thin[:1], path, real)
     names = {str(place.relative_to(root)) for place in root.rglob("*")}
     if extra := sorted(names - set(tree.own)):
         raise FindingError("devel: extra path", extra[0])

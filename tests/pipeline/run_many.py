@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.pipeline.oracle import FindingError
-from tests.pipeline.properties import VARIATIONS, holds, is_reproducible
-from tests.pipeline.sdk import KINDS, Sdk, sdks
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.sdk import KINDS, Sdk, sdks_and_changes
 
 #: SDKs that one run of hypothesis tries.
 CHUNK = 250
-#: Of so many SDKs, one is built in another variation as well.
-VARIED = 4
+#: Of so many SDKs, one is built in another variation as well, and one is changed and built again.
+VARIED = 8
 
 
 @dataclass
@@ -32,13 +32,16 @@ class Search:
     came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
 
-    def trial(self, sdk: Sdk) -> None:
-        """Try one SDK; raises what is new."""
+    def trial(self, sdk: Sdk, after: Sdk) -> None:
+        """Try one SDK, and of some what it is after a change; raises what is new."""
         self.cases += 1
         try:
             self.came[holds(sdk)] += 1
-            if self.cases % VARIED == 0 or self.seen["other bytes"]:
-                is_reproducible(sdk, VARIATIONS[self.cases // VARIED % len(VARIATIONS)])
+            turn, what = divmod(self.cases, VARIED)
+            if what == 0:
+                is_reproducible(sdk, VARIATIONS[turn % len(VARIATIONS)])
+            elif what == 1:
+                self.came["actions that a second run did not repeat"] += second_run_is_fresh(sdk, after)
         except FindingError as error:
             self.seen[error.kind] += 1
             if error.kind not in self.known:
@@ -63,10 +66,10 @@ class Search:
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
         )
-        @given(sdks(self.kind))
-        def trial(sdk: Sdk) -> None:
-            self.last = sdk
-            self.trial(sdk)
+        @given(sdks_and_changes(self.kind))
+        def trial(pair: tuple[Sdk, Sdk]) -> None:
+            self.last = pair
+            self.trial(*pair)
 
         try:
             trial()

@@ -563,6 +563,47 @@ def for_other_cpu(sdk: Sdk) -> Sdk:
     return Sdk(artifacts, sdk.packages, replace(sdk.settings, machine=OTHER_CPU[sdk.settings.machine]))
 
 
+@st.composite
+def changed(draw: st.DrawFn, sdk: Sdk) -> Sdk:
+    """Return an SDK in which one thing is otherwise: a path is there or not, is another, or a setting is."""
+    what = draw(st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern")))
+    if what == "setting":
+        name = draw(st.sampled_from(("compression", "devel_archive", "version", "license_patterns", "big_file")))
+        other = draw(settings_of_builds)
+        return replace(sdk, settings=replace(sdk.settings, **{name: getattr(other, name)}))
+    if what == "pattern":
+        patterns = draw(PATTERN_SETS)
+        number = draw(st.integers(0, len(sdk.packages) - 1))
+        is_thin = sdk.packages[number].slice is not None
+        packages = [
+            replace(one, exclude=patterns) if at == number or (is_thin and one.slice) else one
+            for at, one in enumerate(sdk.packages)
+        ]
+        return replace(sdk, packages=tuple(packages))
+    number = draw(st.integers(0, len(sdk.artifacts) - 1))
+    artifact = sdk.artifacts[number]
+    base = draw(st.sampled_from(sorted(artifact.bases)))
+    nodes = _changed_nodes(draw, what, artifact.bases[base])
+    bases = {one: nodes if one == base else known for one, known in artifact.bases.items()}
+    artifacts = (*sdk.artifacts[:number], Artifact(artifact.name, bases), *sdk.artifacts[number + 1 :])
+    return replace(sdk, artifacts=artifacts)
+
+
+def _changed_nodes(draw: st.DrawFn, what: str, nodes: dict[str, Node]) -> dict[str, Node]:
+    """Return the content of a base directory with a path added, removed, or otherwise."""
+    files = sorted(path for path, node in nodes.items() if isinstance(node, File))
+    if what == "remove" and nodes:
+        gone = draw(st.sampled_from(sorted(nodes)))
+        return {path: node for path, node in nodes.items() if path != gone}
+    if what == "mode" and files:
+        path = draw(st.sampled_from(files))
+        file = nodes[path]
+        assert isinstance(file, File)
+        return nodes | {path: replace(file, executable=not file.executable)}
+    path, node = draw(st.one_of(entries, kernels))
+    return placeable(nodes | {draw(st.sampled_from([path, *files])): node})
+
+
 #: Which SDKs are drawn: those with packages per GPU target, others, or some of each.
 KINDS = {"all": (False, False, True), "thin": (True,), "usual": (False,)}
 
@@ -575,3 +616,10 @@ def sdks(draw: st.DrawFn, kind: str = "all") -> Sdk:
     packages = draw((thin_package_sets if is_thin else package_sets)(tuple(one.name for one in artifacts)))
     sdk = Sdk(artifacts, packages, draw(settings_of_builds))
     return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
+
+
+@st.composite
+def sdks_and_changes(draw: st.DrawFn, kind: str = "all") -> tuple[Sdk, Sdk]:
+    """Return SDKs, each with what it is after a change."""
+    sdk = draw(sdks(kind))
+    return sdk, draw(changed(sdk))
