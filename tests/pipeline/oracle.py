@@ -36,6 +36,7 @@ from packaging.utils import parse_wheel_filename
 
 from tests.pipeline.sdk import (
     NAMED_TARGETS,
+    SCRIPTS,
     SPIRV,
     TORN,
     Content,
@@ -565,8 +566,21 @@ def check_wheels(expected: Expected, wheels: Mapping[str, Path], site: Path) -> 
                 raise FindingError("member twice", package.name)
         check_metadata(expected.sdk, package, wheels[package.name], files)
         if package.kind == "runtime":
+            check_scripts(expected.trees[package.name], expected.sdk, files)
             _check_tree(expected, expected.trees[package.name], files)
         _install(files, site)
+
+
+def check_scripts(tree: Tree, sdk: Sdk, files: Mapping[str, tuple[bytes, int]]) -> None:
+    """Check that a wheel declares the console scripts whose tools it ships: docs/packages.md, "Console scripts"."""
+    text = next((data.decode() for name, (data, _) in files.items() if name.endswith("/entry_points.txt")), "")
+    declared = dict(re.findall(r"^(.+?) ?= ?(.+)$", text, re.MULTILINE))
+    shipped = [name for name, path in SCRIPTS.items() if sdk.settings.scripts and path in tree.shipped]
+    wanted = {
+        name: f"{tree.package.import_name}._cli:{re.sub('[-+]', lambda m: '_x'[m[0] == '+'], name)}" for name in shipped
+    }
+    if declared != wanted:
+        raise FindingError("console scripts", f"{tree.package.name}: {declared}; expected {wanted}")
 
 
 def check_metadata(sdk: Sdk, package: Package, wheel: Path, files: Mapping[str, tuple[bytes, int]]) -> None:

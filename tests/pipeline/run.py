@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.pipeline.sdk import Directory, Link, Node, Package, Sdk, Settings
+from tests.pipeline.sdk import SCRIPTS, Directory, Link, Node, Package, Sdk, Settings
 from tools.catalog import catalog, one_archive, scan
 from tools.device.sample import zstd_frame
 from tools.elf import constants as c
@@ -181,7 +181,8 @@ def _call(main: Callable[[list[str]], int], arguments: list[str]) -> None:
     with contextlib.redirect_stderr(errors):
         status = main(arguments)
     if status:
-        raise BuildError(errors.getvalue().strip())
+        lines = [line for line in errors.getvalue().strip().split("\n") if not line.startswith("NOTE: ")]
+        raise BuildError("\n".join(lines))
 
 
 @dataclass
@@ -450,6 +451,10 @@ def _link(run: _Build, package: Package) -> Wheel:
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
         arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]
+    elif run.sdk.settings.scripts:
+        texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
+        (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")
+        arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--module={package.import_name}._cli"]
     arguments += [f"{{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
     arguments += [f"{package.import_name}/__init__.py={place / '__init__.py'}"]
     inputs = [*(place / name for name in (*texts, "platform_tag.json")), wheel.plan]

@@ -53,10 +53,15 @@ class Elf:
     spare: int = 3
     """Free entries of the dynamic section: with none, an edit has to move something."""
     zeros: int = 0
+    page: int = 0x1000
+    empty_load: bool = False
+    """Whether a segment has no bytes in the file, and its offset is past the end, as `objcopy` leaves them."""
 
     def build(self) -> bytes:
         """Return the bytes."""
         return Sample(
+            page=self.page,
+            empty_load=self.empty_load,
             machine=self.machine,
             soname=self.soname,
             needed=self.needed,
@@ -209,6 +214,10 @@ class Package:
         return f"sdk_{self.name}"
 
 
+#: Console scripts, and the paths of the tools that they start.
+SCRIPTS = {"tool": "bin/tool", "tool-1": "bin/tool-1", "x++": "libexec/x/tool", "missing": "bin/missing"}
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a build."""
@@ -221,6 +230,8 @@ class Settings:
     machine: int = c.EM_X86_64
     """The CPU that launchers are made for."""
     license_patterns: tuple[str, ...] = ()
+    scripts: bool = False
+    """Whether the packages for run time have console scripts: those of SCRIPTS."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +280,8 @@ libraries = st.builds(
     variant=st.sampled_from((0, 0, 1, 2)),
     spare=st.sampled_from((3, 0)),
     zeros=st.sampled_from((0, 70000)),
+    page=st.sampled_from((0x1000, 0x1000, 0x10000)),
+    empty_load=st.sampled_from((False, False, False, True)),
 )
 programs = st.builds(
     Elf,
@@ -304,7 +317,7 @@ fat = st.builds(
 #: A bundle whose table is nonsense.
 TORN = b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 16
 datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
-damaged = st.one_of(*[datas] * 63, st.just(Data(b"\x7fELF")))
+damaged = st.one_of(*[datas] * 127, st.just(Data(b"\x7fELF")))
 
 library_files = st.builds(File, libraries, st.sampled_from((True, False)))
 tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
@@ -416,6 +429,84 @@ def placed(what: st.SearchStrategy[tuple[str, Node]]) -> st.SearchStrategy[_Plac
     )
 
 
+def library(soname: str, variant: int = 0) -> File:
+    """Return a library that runs, in one of its builds."""
+    return File(Elf(soname=soname, variant=variant), executable=True)
+
+
+#: Builds of one library; of the first and the third the size is the same.
+BUILDS = st.sampled_from((0, 1, 2))
+#: Paths that have to do with each other: what one of them is decides what becomes of the others.
+GROUPS = (
+    st.builds(
+        lambda one, other: {
+            "lib/libfoo.so.1": library("libfoo.so.1"),
+            "lib/libfoo.so.1.2": library("libfoo.so.1", one),
+            "lib/libfoo_debug.so": library("libfoo.so.1", other),
+        },
+        BUILDS,
+        BUILDS,
+    ),
+    st.just(
+        {
+            "lib/libbar.so.9": library("libbar.so.9"),
+            "lib/libbar.so.10": library("libbar.so.10"),
+            "bin/tool-1": Link("../lib/libbar.so.9"),
+        }
+    ),
+    st.builds(
+        lambda program, is_executable: {
+            "bin/tool": File(program, is_executable),
+            "bin/tool-1": Link("tool"),
+            "libexec/x/tool": Link("../../bin/tool-1"),
+        },
+        programs,
+        st.sampled_from((True, True, True, False)),
+    ),
+    st.just(
+        {
+            "share/doc/config.h": Link("a b"),
+            "share/doc/a b": Link("notes.txt"),
+            "share/doc/notes.txt": File(Data(b"text")),
+            "include/config.h": Link("../share/doc/config.h"),
+        }
+    ),
+    st.just({"lib/libfoo.so": Link("libfoo.so.1"), "lib/libfoo.so.1": library("libfoo.so.1"), "lib64": Link("lib")}),
+)
+#: Of SDKs with packages per GPU target.
+THIN_GROUPS = (
+    st.builds(
+        lambda form, targets: {
+            "lib/k/K_gfx906.co": File(Other(form, targets)),
+            "lib/k/K.co": Link("K_gfx906.co"),
+        },
+        st.sampled_from((Form.BUNDLE, Form.FAT_LIBRARY)),
+        st.sampled_from((("gfx906",), ("gfx906", "gfx9-generic"), ("gfx906", "gfx1030"))),
+    ),
+    st.builds(
+        lambda targets: {
+            "lib/libk.so.1": File(Other(Form.FAT_LIBRARY, targets, soname="libk.so.1"), executable=True),
+            "lib/k/a.hsaco": File(Other(Form.BUNDLE, targets)),
+            "lib/k/b.hsaco": Link("a.hsaco"),
+        },
+        st.lists(st.sampled_from((*CODE[:-1], *CODE[:3])), min_size=1, max_size=4, unique=True).map(tuple),
+    ),
+)
+
+
+@st.composite
+def groups(draw: st.DrawFn, *, is_thin: bool) -> list[_Placed]:
+    """Return paths that have to do with each other, mostly in one base directory."""
+    nodes = draw(st.one_of(*GROUPS, *(THIN_GROUPS * 3 if is_thin else ())))
+    first = draw(st.integers(0, 7))
+    return [
+        _Placed(
+            path, node, draw(st.sampled_from((first, first, first + 1))), draw(st.sampled_from((None, None, 3))), None
+        )
+        for path, node in nodes.items()
+    ]
+
+
 PLACED = placed(entries)
 #: Of an SDK from which a package per GPU target is made.
 PLACED_THIN = placed(st.one_of(entries, kernels, kernels, fat_libraries))
@@ -432,7 +523,9 @@ def artifact_sets(draw: st.DrawFn, of: st.SearchStrategy[_Placed]) -> tuple[Arti
     ]
     found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
     least = draw(st.integers(0, 9))
-    pool = {one.path: one for one in draw(st.lists(of, min_size=least, max_size=16))}
+    pool = {one.path: one for one in draw(st.lists(of, min_size=least, max_size=14))}
+    for group in draw(st.lists(groups(is_thin=of is PLACED_THIN), max_size=3)):
+        pool |= {one.path: one for one in group}
     clean = placeable({path: one.node for path, one in pool.items()})
     for path, one in pool.items():
         if path in clean or one.second == 0:
@@ -461,7 +554,7 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
     third = draw(st.sampled_from((2, 3)))
     several = st.sets(
-        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.integers(1, 2))
+        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.sampled_from((1, 1, 1, 2)))
     )
     owners = {name: draw(several) for name in names}
     packages: list[Package] = []
@@ -542,6 +635,7 @@ settings_of_builds = st.builds(
     big_file=st.sampled_from((32 << 20, 600)),
     version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
+    scripts=st.booleans(),
 )
 
 
