@@ -275,7 +275,9 @@ def expect(sdk: Sdk, scratch: Path) -> Expected:
                 if isinstance(node, Link) and leads_out(path, node.text):
                     expected.must["link leads out"] = f"{artifact.name}/{base}/{path} -> {node.text}"
     for package in sdk.packages:
-        if not expected.must:
+        if expected.must:
+            _leave_open(expected, package)
+        else:
             _expect_package(expected, package, scratch)
     return expected
 
@@ -388,9 +390,9 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
 
 
 def _leave_open(expected: Expected, package: Package) -> None:
-    """Note what else may stop the build of packages that are in conflict: contents are compared last."""
-    kinds = ("name and code", "code for other GPUs", "torn") if package.slice else ()
-    expected.may |= dict.fromkeys(("two owners", *kinds), "contents are compared when the wheel is linked")
+    """Note that anything may stop a build that cannot be: packages are planned before any is packed."""
+    why = f"{package.name} was not looked at: the build has to stop anyway"
+    expected.may |= dict.fromkeys(REFUSALS.values(), why) | expected.may
 
 
 # What a runtime package ships
@@ -467,14 +469,20 @@ def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[
     assert isinstance(file, File)
     assert isinstance(file.content, Elf | Other)
     under = posixpath.join(posixpath.dirname(path), file.content.soname or "")
-    trees = [tree, *(expected.trees[name] for name in tree.package.builds_on)]
-    there = next((one.shipped[under].content for one in trees if under in one.shipped), None)
+    below = [expected.trees[name] for name in tree.package.builds_on]
+    known = [one for one in below if _has_file(expected, {*one.package.artifacts} & {*tree.package.artifacts}, path)]
+    there = next((one.shipped[under].content for one in [tree, *known] if under in one.shipped), None)
     if there is not None and same_bytes(there, file.content):
         aliases[path] = under
         return
     if there is not None:
         expected.may["one SONAME, two libraries"] = path
     tree.shipped[path] = Shipped(file.content, file.executable)
+
+
+def _has_file(expected: Expected, artifacts: set[str], path: str) -> bool:
+    """Whether one of these artifacts has a path: packages that are made from it know that they have the same file."""
+    return any(path == one for artifact in artifacts for one, _ in all_nodes(expected.sdk, artifact))
 
 
 def _expect_launchers(expected: Expected, tree: Tree) -> None:
@@ -900,7 +908,7 @@ def _beside(site: Path, devel: Tree, thin: Tree) -> Path:
     shutil.copytree(site / devel.package.tree, root, symlinks=True)
     for path in thin.shipped:
         place = root / path
-        if path in devel.own and devel.wants(path) and not place.is_symlink() and not place.exists():
+        if path in devel.own and not place.is_symlink() and not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             place.hardlink_to(site / thin.package.tree / path)
     return root
@@ -936,6 +944,8 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
         check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
     # A file that is linked to has the mode that its package gave it.
     linked = thin[0].shipped.get(real) if thin else None
+    if isinstance(tree.own[path], File) and place.resolve().name != place.name:
+        return  # a library that is shipped under its SONAME, whose mode may be another
     if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
         raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
 
