@@ -499,7 +499,7 @@ def _expect_launchers(expected: Expected, tree: Tree) -> None:
             if _is_foreign(expected, target.content):
                 expected.must["launcher of another CPU"] = path
             if not target.executable:
-                expected.may["launcher without executable bit"] = path
+                expected.must["launcher without executable bit"] = path
             tree.shipped[path] = Shipped(None, target=f"{owner.package.tree}/{shipped.target}")
 
 

@@ -75,7 +75,7 @@ class Plant:
     """Number in the list of issue 18, or where else it comes from."""
     words: str
     plant: Callable[[], Patch]
-    within: int = 400
+    within: int = 1500
     """Cases in which it must be found."""
     check: Callable[[Sdk, Sdk], None] = by_oracle
     kind: str = "usual"

@@ -389,7 +389,7 @@ ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_
 BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
 PATTERNS = (
     "**/cmake/**",
-    "bin/tool",
+    *["bin/tool"] * 3,
     "lib/libfoo.so.1.1",
     "lib/libfoo.so.1",
     "lib/*.so",
@@ -455,12 +455,12 @@ GROUPS = (
         }
     ),
     st.builds(
-        lambda program, is_executable: {
-            "bin/tool": File(program, is_executable),
+        lambda machine, is_executable: {
+            "bin/tool": File(Elf(machine=machine, program=True), is_executable),
             "bin/tool-1": Link("tool"),
             "libexec/x/tool": Link("../../bin/tool-1"),
         },
-        programs,
+        st.sampled_from((c.EM_X86_64, c.EM_X86_64, c.EM_AARCH64)),
         st.sampled_from((True, True, True, False)),
     ),
     st.just(
