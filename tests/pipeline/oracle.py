@@ -944,8 +944,9 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
         check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
     # A file that is linked to has the mode that its package gave it.
     linked = thin[0].shipped.get(real) if thin else None
-    if isinstance(tree.own[path], File) and place.resolve().name != place.name:
-        return  # a library that is shipped under its SONAME, whose mode may be another
+    is_alias = isinstance(tree.own[path], File) and place.resolve().name != place.name
+    if is_alias or not tree.wants(real):
+        return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it
     if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
         raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
 
