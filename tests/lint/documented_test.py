@@ -146,6 +146,10 @@ SHOWN_BY = (
         "thin packages: code, or a file by its name, for a target that no package is for",
         "tools/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
     ),
+    (
+        "thin packages: a file whose name says one GPU target, with code for others that packages are for",
+        "tools/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
+    ),
     ("thin packages: code that cannot be read", "tools/plan/slicing_test.py::test_code_that_cannot_be_read"),
     (
         "code that cannot be read, in other packages",

@@ -4,8 +4,9 @@
     check(expected, built, site)
 
 It was written apart from the product and imports nothing of it. Links are resolved by the kernel, in a directory laid
-out like the merged prefix; ELF files are read by the gABI; wheels by the standard library and by `packaging`. What it
-finds is a `FindingError`, of a kind by which findings are told apart.
+out like the merged prefix; ELF files are read by the gABI; offload bundles by clang's documentation of them; wheels by
+the standard library and by `packaging`. (Python has no zstd before 3.14, so libzstd's decoder is the product's copy.)
+What it finds is a `FindingError`, of a kind by which findings are told apart.
 """
 
 import base64
@@ -19,19 +20,39 @@ import itertools
 import json
 import posixpath
 import re
+import shutil
 import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
-from tests.pipeline.sdk import Content, Data, Directory, Elf, File, Form, Link, Node, Other, Package, Sdk
+from tests.pipeline.sdk import (
+    NAMED_TARGETS,
+    SCRIPTS,
+    SPIRV,
+    TORN,
+    Content,
+    Data,
+    Directory,
+    Elf,
+    File,
+    Form,
+    Link,
+    Node,
+    Other,
+    Package,
+    Sdk,
+    Slice,
+)
+from tools.device.zstd import ZstdDecoder
 
 #: What a refusal says -> the kind of input that calls for it.
 REFUSALS = {
@@ -45,17 +66,24 @@ REFUSALS = {
     r"platform tag|expected files for": "another CPU than the tag's",
     r"`repacked`": "not repacked",
     r"execut": "launcher without executable bit",
+    r"that none of the packages is for": "code for other GPUs",
+    r"name says that it is for": "name and code",
+    r"cannot be sliced": "torn",
 }
+#: Refusals of several lines.
+LONG = ("code for other GPUs", "torn", "name and code")
+#: Generic processors, and of those that SDKs have code for, what each stands for.
+COVERED = {"gfx10-3-generic": ("gfx1030",), "gfx9-generic": ("gfx906",)}
 #: Bytes of a file that no generated file reaches.
 ALWAYS_SMALL = 1 << 20
 #: Names that say that files are data; nobody looks into these.
-DATA = (".h", ".txt")
+DATA = (".h", ".txt", ".kdb")
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
 #: Constants of the gABI.
 PT_LOAD, PT_DYNAMIC, PT_INTERP, SHT_NOBITS = 1, 2, 3, 8
 DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 14, 15, 29
 #: Sections whose bytes no edit may change.
-KEPT_SECTIONS = (".data", ".comment", ".hip_fatbin", ".note.gnu.build-id", ".gnu.hash")
+KEPT_SECTIONS = (".data", ".rodata", ".comment", ".hip_fatbin", ".note.gnu.build-id", ".gnu.hash")
 
 
 class FindingError(AssertionError):
@@ -105,6 +133,16 @@ class Tree:
         node = self.own.get(path, self.below.get(path))
         return node if isinstance(node, File) else None
 
+    def is_others(self, path: str) -> bool:
+        """Whether a path names GPU targets, and none of this package's."""
+        names, targets = named_targets(path), self.package.slice.targets if self.package.slice else ()
+        return bool(targets and names and not any(loads(target, name) for target in targets for name in names))
+
+    def goes_elsewhere(self, path: str, file: File) -> bool:
+        """Whether a file is for other GPUs alone, by its path or because it is nothing but code for them."""
+        is_code = has_code(path, file.content) and not is_form(file.content, Form.FAT_LIBRARY)
+        return self.is_others(path) or bool(is_code and not kept_code(self.package, path, file.content))
+
     def wants(self, path: str) -> bool:
         """Whether the package's patterns let it hold a path."""
         package = self.package
@@ -136,6 +174,59 @@ def matches(path: str, pattern: str) -> bool:
     return any(matches("/".join(parts[at:]), rest.lstrip("/")) for first in starts for at in range(first, len(parts)))
 
 
+def loads(target: str, code: str) -> bool:
+    """Whether a GPU loads code that was made for a target: docs/packages.md, "Thin packages"."""
+    processor, *features = code.split(":")
+    gpu, *has = target.split(":")
+    contrary = {f"{one[:-1]}{'+' if one.endswith('-') else '-'}" for one in features}
+    return code == SPIRV or ((gpu == processor or gpu in COVERED.get(processor, ())) and not contrary & set(has))
+
+
+def named_targets(path: str) -> tuple[str, ...]:
+    """Return the GPU targets that a path names: those of its last part that names any."""
+    return next(filter(None, (NAMED_TARGETS.get(part, ()) for part in reversed(path.split("/")))), ())
+
+
+def has_code(path: str, content: Content | None) -> bool:
+    """Whether a content has device code, as far as anybody looks at a file of that name."""
+    return isinstance(content, Other) and content.has_code and not path.endswith(DATA)
+
+
+def kept_code(package: Package, path: str, content: Content) -> tuple[str, ...]:
+    """Return the targets of the code that a package keeps of a content."""
+    assert isinstance(content, Other)
+    if package.slice is None or not has_code(path, content):
+        return content.targets
+    return tuple(code for code in content.targets if any(loads(target, code) for target in package.slice.targets))
+
+
+def _expect_code(expected: Expected, declared: Slice, path: str, content: Content) -> None:
+    """Say whether all device code of a file that a package packs belongs somewhere."""
+    if content == Data(TORN) and not path.endswith(DATA):
+        expected.must["torn"] = path
+    if not has_code(path, content):
+        return
+    assert isinstance(content, Other)
+    for code in content.targets:
+        if not any(loads(target, code) for target in declared.all_targets + declared.left_out):
+            expected.must["code for other GPUs"] = f"{path}: {code}"
+
+
+def _expect_names(expected: Expected, declared: Slice, path: str, node: Node) -> None:
+    """Say whether the targets that a path names are somebody's, and agree with the code that the file has."""
+    names = named_targets(path)
+    for name in names:
+        if not any(loads(target, name) for target in declared.all_targets + declared.left_out):
+            expected.must["code for other GPUs"] = f"{path}: {name}"
+    if not names or not isinstance(node, File) or not has_code(path, node.content):
+        return
+    assert isinstance(node.content, Other)
+    for code in node.content.targets:
+        who = [target for target in declared.all_targets if loads(target, code)]
+        if who and not any(loads(target, name) for target in who for name in names):
+            expected.must["name and code"] = f"{path}: {code}"
+
+
 def is_library(path: str, content: Content) -> bool:
     """Whether a content is a shared library, as far as anybody looks at a file of that name."""
     if path.endswith(DATA):
@@ -159,7 +250,7 @@ def is_program(path: str, file: File) -> bool:
 
 def soname_of(path: str, content: Content) -> str | None:
     """Return the SONAME of a library."""
-    return content.soname if isinstance(content, Elf) and is_library(path, content) else None
+    return content.soname if isinstance(content, Elf | Other) and is_library(path, content) else None
 
 
 def _is_foreign(expected: Expected, content: Content | None) -> bool:
@@ -184,7 +275,9 @@ def expect(sdk: Sdk, scratch: Path) -> Expected:
                 if isinstance(node, Link) and leads_out(path, node.text):
                     expected.must["link leads out"] = f"{artifact.name}/{base}/{path} -> {node.text}"
     for package in sdk.packages:
-        if not expected.must:
+        if expected.must:
+            _leave_open(expected, package)
+        else:
             _expect_package(expected, package, scratch)
     return expected
 
@@ -219,13 +312,18 @@ def merge(expected: Expected, package: Package, tree: Tree) -> None:
     for artifact in sorted(package.artifacts):
         for path, node in all_nodes(expected.sdk, artifact):
             known = tree.own.setdefault(path, node)
-            wanted = expected.must if tree.wants(path) else expected.may
+            is_sure = tree.wants(path) and not tree.is_others(path) and not (package.slice and _is_code(node))
+            wanted = expected.must if is_sure else expected.may
             if type(known) is not type(node) or (isinstance(known, Link) and known != node):
                 wanted["conflict"] = f"{path}: {known} and {node}"
             elif isinstance(known, File) and isinstance(node, File):
                 if not same_bytes(known.content, node.content):
                     wanted["conflict"] = f"{path}: other content"
                 tree.own[path] = File(known.content, known.executable or node.executable)
+
+
+def _is_code(node: Node) -> bool:
+    return isinstance(node, File) and isinstance(node.content, Other)
 
 
 def lay(root: Path, nodes: Mapping[str, Node]) -> None:
@@ -260,16 +358,19 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     damaged = [
         path
         for path, node in tree.own.items()
-        if isinstance(node, File) and node.content == Data(b"\x7fELF") and not path.endswith(DATA) and tree.wants(path)
+        if isinstance(node, File) and node.content == Data(b"\x7fELF") and not path.endswith(DATA)
     ]
-    if damaged:
-        expected.must["damaged"] = damaged[0]
+    for path in damaged:  # of one that is left out, a link may be packed
+        is_packed = tree.wants(path) and not tree.is_others(path)
+        (expected.must if is_packed else expected.may)["damaged"] = path
     if "conflict" in expected.must | expected.may:
+        _leave_open(expected, package)
         return
     tree.below = {path: node for path, node in prefix_below(expected, package).items() if path not in tree.own}
     blocked = {path for path, node in (tree.own | tree.below).items() if not isinstance(node, Directory)}
     if any(above in blocked for path in (*tree.own, *tree.below) for above in parents(path)):
         expected.may["conflict"] = "one package has a directory where another has none"
+        _leave_open(expected, package)
         return
     lay(tree.root, tree.own | tree.below)
     if package.kind == "runtime":
@@ -280,9 +381,18 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
             expected.may["another CPU than the tag's"] = path
     if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
         expected.may["not repacked"] = "a package leaves a big file out"
-    owned = Counter(path for name in package.builds_on for path in expected.trees[name].shipped)
+    thin = [one.name for one in expected.sdk.packages if one.slice]
+    # Of packages per GPU target, each has a tree of its own, and devel links to the one that is installed.
+    owners = [name for name in package.builds_on if name not in thin[1:]]
+    owned = Counter(path for name in owners for path in expected.trees[name].shipped)
     if twice := [path for path, count in owned.items() if count > 1]:
         expected.must["two owners"] = twice[0]
+
+
+def _leave_open(expected: Expected, package: Package) -> None:
+    """Note that anything may stop a build that cannot be: packages are planned before any is packed."""
+    why = f"{package.name} was not looked at: the build has to stop anyway"
+    expected.may |= dict.fromkeys(REFUSALS.values(), why) | expected.may
 
 
 # What a runtime package ships
@@ -292,12 +402,19 @@ def _expect_runtime(expected: Expected, tree: Tree) -> None:
     """Say what a runtime package ships: docs/packages.md, "In a runtime package"."""
     aliases: dict[str, str] = {}
     late = []
+    declared = tree.package.slice
     for path, node in sorted(tree.own.items()):
-        if not tree.wants(path):
+        if not tree.wants(path) or isinstance(node, Directory):
             continue
+        if declared:
+            _expect_names(expected, declared, path, node)
+        if tree.is_others(path):
+            continue
+        if isinstance(node, File) and declared:
+            _expect_code(expected, declared, path, node.content)
         if isinstance(node, Link):
             _expect_link(expected, tree, path, aliases)
-        elif isinstance(node, File):
+        elif not tree.goes_elsewhere(path, node):
             soname = soname_of(path, node.content)
             if soname is None or soname == posixpath.basename(path):
                 tree.shipped[path] = Shipped(node.content, node.executable, data=path.endswith(DATA))
@@ -331,6 +448,10 @@ def _expect_link(expected: Expected, tree: Tree, path: str, aliases: dict[str, s
     if real is None or file is None:
         return
     own, name = real in tree.own, posixpath.basename(path)
+    if tree.package.slice and own:
+        _expect_code(expected, tree.package.slice, real, file.content)
+        if tree.goes_elsewhere(real, file):
+            return
     soname = soname_of(real, file.content)
     if soname and (soname != name or not own):
         aliases[path] = real
@@ -346,16 +467,22 @@ def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[
     """Decide on a library under another name than its SONAME: left out only if its bytes are shipped under that."""
     file = tree.own[path]
     assert isinstance(file, File)
-    assert isinstance(file.content, Elf)
+    assert isinstance(file.content, Elf | Other)
     under = posixpath.join(posixpath.dirname(path), file.content.soname or "")
-    trees = [tree, *(expected.trees[name] for name in tree.package.builds_on)]
-    there = next((one.shipped[under].content for one in trees if under in one.shipped), None)
+    below = [expected.trees[name] for name in tree.package.builds_on]
+    known = [one for one in below if _has_file(expected, {*one.package.artifacts} & {*tree.package.artifacts}, path)]
+    there = next((one.shipped[under].content for one in [tree, *known] if under in one.shipped), None)
     if there is not None and same_bytes(there, file.content):
         aliases[path] = under
         return
     if there is not None:
         expected.may["one SONAME, two libraries"] = path
     tree.shipped[path] = Shipped(file.content, file.executable)
+
+
+def _has_file(expected: Expected, artifacts: set[str], path: str) -> bool:
+    """Whether one of these artifacts has a path: packages that are made from it know that they have the same file."""
+    return any(path == one for artifact in artifacts for one, _ in all_nodes(expected.sdk, artifact))
 
 
 def _expect_launchers(expected: Expected, tree: Tree) -> None:
@@ -372,7 +499,7 @@ def _expect_launchers(expected: Expected, tree: Tree) -> None:
             if _is_foreign(expected, target.content):
                 expected.must["launcher of another CPU"] = path
             if not target.executable:
-                expected.may["launcher without executable bit"] = path
+                expected.must["launcher without executable bit"] = path
             tree.shipped[path] = Shipped(None, target=f"{owner.package.tree}/{shipped.target}")
 
 
@@ -429,7 +556,8 @@ def check_refusal(expected: Expected, message: str) -> str:
     known = next((kind for words, kind in REFUSALS.items() if re.search(words, message)), None)
     if known is None or known not in expected.must | expected.may:
         raise FindingError(f"refused: {known}", f"{message}\n expected: {expected.must or expected.may or 'wheels'}")
-    if "\n" in message or not message.startswith(("ERROR: //", "/")):
+    lines = message.split("\n")
+    if len(lines) > (len(set(lines)) if known in LONG else 1) or not message.startswith(("ERROR: //", "/")):
         raise FindingError("form of an error", message)
     return known
 
@@ -446,8 +574,21 @@ def check_wheels(expected: Expected, wheels: Mapping[str, Path], site: Path) -> 
                 raise FindingError("member twice", package.name)
         check_metadata(expected.sdk, package, wheels[package.name], files)
         if package.kind == "runtime":
+            check_scripts(expected.trees[package.name], expected.sdk, files)
             _check_tree(expected, expected.trees[package.name], files)
         _install(files, site)
+
+
+def check_scripts(tree: Tree, sdk: Sdk, files: Mapping[str, tuple[bytes, int]]) -> None:
+    """Check that a wheel declares the console scripts whose tools it ships: docs/packages.md, "Console scripts"."""
+    text = next((data.decode() for name, (data, _) in files.items() if name.endswith("/entry_points.txt")), "")
+    declared = dict(re.findall(r"^(.+?) ?= ?(.+)$", text, re.MULTILINE))
+    shipped = [name for name, path in SCRIPTS.items() if sdk.settings.scripts and path in tree.shipped]
+    wanted = {
+        name: f"{tree.package.import_name}._cli:{re.sub('[-+]', lambda m: '_x'[m[0] == '+'], name)}" for name in shipped
+    }
+    if declared != wanted:
+        raise FindingError("console scripts", f"{tree.package.name}: {declared}; expected {wanted}")
 
 
 def check_metadata(sdk: Sdk, package: Package, wheel: Path, files: Mapping[str, tuple[bytes, int]]) -> None:
@@ -533,7 +674,7 @@ def check_launcher(where: str, data: bytes, directory: str, target: str) -> None
 def check_forwarder(where: str, data: bytes, tree: Tree, path: str, target: str) -> None:
     """Check which library a forwarder brings, and for which CPU it is."""
     library = tree.shipped[posixpath.join(posixpath.dirname(path), target)].content
-    assert isinstance(library, Elf)
+    assert isinstance(library, Elf | Other)
     elf = read_elf(data)
     wanted = (posixpath.basename(path), (target,), library.machine, ("$ORIGIN",))
     if (elf.soname, elf.needed, elf.machine, elf.rpath) != wanted:
@@ -627,18 +768,105 @@ def check_content(where: str, shipped: Shipped, data: bytes, place: tuple[Packag
     assert content is not None
     source = content.build()
     searches = isinstance(content, Elf) or is_form(content, Form.FAT_LIBRARY)
+    if isinstance(content, Other) and content.has_code and not shipped.data:
+        check_code(where, content, data, place)
+        if not searches and place and place[0].slice:
+            return
     if data == source and (place is None or not searches or shipped.data):
         return
     if not searches or shipped.data:
         raise FindingError("content", f"{where}: other bytes than {content}")
     came, was = read_elf(data), read_elf(source)
     fields = ("machine", "kind", "soname", "needed", "interpreter", "symbols", "bytes")
+    if place and place[0].slice:
+        came, was = (
+            replace(one, bytes=tuple(pair for pair in one.bytes if pair[0] != ".hip_fatbin")) for one in (came, was)
+        )
     if wrong := [name for name in fields if getattr(came, name) != getattr(was, name)]:
         raise FindingError("patched file", f"{where}: {wrong}: {came}; expected {was}")
     rpath = tuple(map(normal, came.rpath or ()))
     if came.runpath is not None or (place and rpath != expected_rpath(content, *place)):
         wanted = expected_rpath(content, *place) if place else "no DT_RUNPATH"
         raise FindingError("RPATH", f"{where}: {came.rpath} and DT_RUNPATH {came.runpath}; expected {wanted}")
+
+
+# Device code
+
+
+def inflated(data: bytes) -> bytes:
+    """Return a compressed bundle's content (clang, ClangOffloadBundler: "CCOB"); raises FindingError."""
+    version, method = struct.unpack_from("<HH", data, 4)
+    sizes, body = {1: ("<I", 20), 2: ("<II", 24), 3: ("<QQ", 32)}[version]
+    *file_size, size = struct.unpack_from(sizes, data, 8)
+    whole = data[body : file_size[0] if file_size else None]
+    if method:
+        decoder, plain, used = ZstdDecoder(), b"", -1
+        while used and not decoder.ended:
+            more, used = decoder.step(whole, size + 1)
+            plain, whole = plain + more, whole[used:]
+    else:
+        plain = zlib.decompressobj().decompress(whole)
+    digest = hashlib.md5(plain, usedforsecurity=False).digest()[:8]
+    if (size, digest) != (len(plain), data[body - 8 : body]):
+        raise FindingError("compressed bundle", f"header {data[:body]!r} of {len(plain)} bytes")
+    return plain
+
+
+def read_bundle(data: bytes) -> tuple[int, list[tuple[str, bytes]]]:
+    """Read the bundle that some bytes begin with: the version of its compression, 0 for none; its IDs and objects."""
+    version = struct.unpack_from("<H", data, 4)[0] if data.startswith(b"CCOB") else 0
+    plain = inflated(data) if version else data
+    if not plain.startswith(b"__CLANG_OFFLOAD_BUNDLE__"):
+        raise FindingError("no bundle", repr(plain[:24]))
+    entries, at = [], 32
+    for _ in range(struct.unpack_from("<Q", plain, 24)[0]):
+        offset, size, length = struct.unpack_from("<QQQ", plain, at)
+        entries.append((plain[at + 24 : at + 24 + length].decode(), plain[offset : offset + size]))
+        at += 24 + length
+    return version, entries
+
+
+def bundles_of(data: bytes) -> list[bytes]:
+    """Return where the bundles of a file begin, each with all that follows: of a library, where its wrappers lead."""
+    if not data.startswith(b"\x7fELF"):
+        return [data]
+    phoff, shoff = struct.unpack_from("<QQ", data, 32)
+    phnum, _, shnum, shstrndx = struct.unpack_from("<4H", data, 56)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, shoff + 64 * at) for at in range(shnum)]
+    of = {_text(data, sections[shstrndx][4] + one[0]): one for one in sections}
+    programs = [struct.unpack_from("<IIQQQQQQ", data, phoff + 56 * at) for at in range(phnum)]
+    *_, wrappers, offset, size = of[".hipFatBinSegment"][:6]
+    relocated = {}
+    rela, symbols = of[".rela.dyn"], of[".dynsym"]
+    for address, info, addend in struct.iter_unpack("<QQq", data[rela[4] : rela[4] + rela[5]]):
+        value = struct.unpack_from("<Q", data, symbols[4] + 24 * (info >> 32) + 8)[0] if info >> 32 else 0
+        relocated[address] = value + addend
+    found = []
+    for at in range(0, size, 24):
+        address = relocated.get(wrappers + at + 8) or struct.unpack_from("<Q", data, offset + at + 8)[0]
+        place = [address - one[3] + one[2] for one in programs if one[0] == PT_LOAD and 0 <= address - one[3] < one[5]]
+        if len(place) != 1:
+            raise FindingError("wrapper", f"{address:#x} is in {len(place)} segments")
+        found.append(data[place[0] :])
+    return found
+
+
+def check_code(where: str, content: Other, data: bytes, place: tuple[Package, str] | None) -> None:
+    """Check that a file has just the code objects that its package's GPUs can load, byte for byte, in their order."""
+    bundles = bundles_of(data)
+    before = bundles_of(content.build())
+    if len(bundles) != len(before):
+        raise FindingError("bundles", f"{where}: {len(bundles)}; expected {len(before)}")
+    kept = kept_code(place[0], "", content) if place else content.targets
+    for part, (bundle, was) in enumerate(zip(bundles, before, strict=True)):
+        wanted = [
+            entry
+            for entry, target in zip(content.code(part), ("", *content.targets), strict=True)
+            if target in ("", *kept)
+        ]
+        version, entries = read_bundle(bundle)
+        if (version, entries) != (read_bundle(was)[0], wanted):
+            raise FindingError("device code", f"{where}: bundle {part}: {version}, {entries}; expected {wanted}")
 
 
 # What was installed
@@ -662,35 +890,94 @@ def check_installed(expected: Expected, site: Path) -> None:
     """Check the installed trees together: the devel tree, and what the loader finds; raises FindingError."""
     for tree in expected.trees.values():
         if tree.package.kind == "devel":
-            _check_devel(tree, site / tree.package.tree)
+            thin = [one for one in expected.trees.values() if one.package.slice]
+            for one in thin:
+                root = _beside(site, tree, one)
+                _check_devel(expected, tree, root, [one, *(other for other in thin if other is not one)])
+            if not thin:
+                _check_devel(expected, tree, site / tree.package.tree)
         else:
             for path, shipped in tree.shipped.items():
                 if isinstance(shipped.content, Elf) and not shipped.data:
                     _check_loads(expected, tree, path, site)
 
 
-def _check_devel(tree: Tree, root: Path) -> None:
-    """Check that the devel tree is as the artifacts are: each path, its content, its mode, and where links lead."""
+def _beside(site: Path, devel: Tree, thin: Tree) -> Path:
+    """Return the devel tree as it is where one of the packages per GPU target is installed: with links to its files."""
+    root = site / f"{devel.package.tree}_{thin.package.name}"
+    shutil.copytree(site / devel.package.tree, root, symlinks=True)
+    for path in thin.shipped:
+        place = root / path
+        if path in devel.own and not place.is_symlink() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.hardlink_to(site / thin.package.tree / path)
+    return root
+
+
+def _is_for_some(path: str, node: Node, thin: list[Tree]) -> bool:
+    """Whether a path is in some packages per GPU target, and not in others."""
+    return any(
+        path in one.own
+        and one.wants(path)
+        and (one.goes_elsewhere(path, node) if isinstance(node, File) else one.is_others(path))
+        for one in thin
+    )
+
+
+def _is_anywhere(expected: Expected, devel: Tree, real: str) -> bool:
+    """Whether the devel tree has a path of the prefix, or a package that it builds on."""
+    below = [expected.trees[name] for name in devel.package.builds_on]
+    return devel.wants(real) or isinstance(devel.own.get(real), Directory) or any(real in one.shipped for one in below)
+
+
+def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real: str) -> None:
+    """Check what a path of the devel tree is, which leads to `real`; `thin` is a package per GPU target, if any."""
+    place, file = root / path, tree.file(real)
+    if file is None or place.is_dir():
+        if file is not None or not (place.is_dir() and place.resolve() == (root / real).resolve()):
+            raise FindingError("devel: directory", f"{path}: {tree.own[path]}")
+        return
+    if thin and real in thin[0].own and thin[0].wants(real) and has_code(real, file.content):
+        assert isinstance(file.content, Other)
+        check_code(f"devel: {path}", file.content, place.read_bytes(), (thin[0].package, real))
+    else:
+        check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
+    # A file that is linked to has the mode that its package gave it.
+    linked = thin[0].shipped.get(real) if thin else None
+    is_alias = isinstance(tree.own[path], File) and place.resolve().name != place.name
+    if is_alias or not tree.wants(real):
+        return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it
+    if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
+        raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
+
+
+def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | None = None) -> None:
+    """Check that the devel tree is as the artifacts are: each path, its content, its mode, and where links lead.
+
+    `thin` are packages per GPU target; the first is the one that is installed.
+    """
+    thin = thin or []
     for path, node in sorted(tree.own.items()):
         if not tree.wants(path):
             continue
         place, real = root / path, tree.resolve(path)
+        target = tree.own.get(real or "")
+        if (
+            target
+            and (_is_for_some(path, node, thin) or _is_for_some(real or "", target, thin))
+            and real not in thin[0].shipped
+        ):
+            continue
         if real is None:
             if place.is_symlink() or place.exists():
                 raise FindingError("devel: dangling link", f"{path} -> {place.readlink()}")
             continue
+        if not place.exists() and not place.is_symlink() and not _is_anywhere(expected, tree, real):
+            continue
         if not place.exists():
             there = f"leads to {place.readlink()}" if place.is_symlink() else "is missing"
             raise FindingError("devel: path is not there", f"{path}: {node} {there}")
-        file = tree.file(real)
-        if file is None or place.is_dir():
-            same_place = place.is_dir() and place.resolve() == (root / real).resolve()
-            if file is not None or not same_place:
-                raise FindingError("devel: directory", f"{path}: {node}")
-            continue
-        check_content(f"devel: {path}", Shipped(file.content), place.read_bytes(), None)
-        if bool(place.stat().st_mode & 0o100) != file.executable:
-            raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
+        _check_devel_path(tree, root, thin[:1], path, real)
     names = {str(place.relative_to(root)) for place in root.rglob("*")}
     if extra := sorted(names - set(tree.own)):
         raise FindingError("devel: extra path", extra[0])

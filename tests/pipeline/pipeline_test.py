@@ -5,24 +5,32 @@
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.pipeline.properties import VARIATIONS, holds, is_reproducible
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.run import Variation
-from tests.pipeline.sdk import Sdk, sdks
+from tests.pipeline.sdk import Sdk, sdks, sdks_and_changes
 
 SHARE = settings(
-    max_examples=150, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=100, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 
+@pytest.mark.parametrize("kind", ["usual", "thin"])
 @SHARE
-@given(sdks())
-def test_packages_are_as_documented(sdk: Sdk) -> None:
-    holds(sdk)
+@given(data=st.data())
+def test_packages_are_as_documented(kind: str, data: st.DataObject) -> None:
+    holds(data.draw(sdks(kind)))
+
+
+@settings(SHARE, max_examples=40)
+@given(sdks_and_changes())
+def test_a_second_run_gives_what_a_fresh_one_gives(pair: tuple[Sdk, Sdk]) -> None:
+    second_run_is_fresh(*pair)
 
 
 @pytest.mark.parametrize("variation", VARIATIONS, ids=str)
-@settings(SHARE, max_examples=30)
+@settings(SHARE, max_examples=20)
 @given(sdk=sdks())
 def test_nothing_else_decides_the_bytes(sdk: Sdk, variation: Variation) -> None:
     is_reproducible(sdk, variation)

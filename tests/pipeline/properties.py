@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from tests.pipeline import oracle
-from tests.pipeline.run import BuildError, Built, Variation, build, write_artifacts
+from tests.pipeline.run import BuildError, Built, Cache, Variation, build, write_artifacts
 from tests.pipeline.sdk import Sdk
 
 #: Where scratch directories are made: in memory, if the machine has such a file system.
@@ -18,12 +18,12 @@ VARIATIONS = (
 )
 
 
-def made(sdk: Sdk, place: Path, variation: Variation = PLAIN) -> Built | str:
+def made(sdk: Sdk, place: Path, variation: Variation = PLAIN, cache: Cache | None = None) -> Built | str:
     """Build an SDK in a directory that is not there yet; return what came, or what the tool printed that refused."""
     place.mkdir()
     write_artifacts(sdk, place / "artifacts", variation)
     try:
-        return build(sdk, place / "artifacts", place / "build", variation)
+        return build(sdk, place / "artifacts", place / "build", variation, cache)
     except BuildError as error:
         return str(error)
 
@@ -49,13 +49,32 @@ def is_reproducible(sdk: Sdk, variation: Variation) -> None:
     """Check that a variation gives the same bytes, or is refused as well; raises FindingError."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         one, other = made(sdk, Path(scratch) / "one"), made(sdk, Path(scratch) / "a longer name", variation)
-        if isinstance(one, str) or isinstance(other, str):
-            if type(one) is not type(other):
-                raise oracle.FindingError("refused as variation", f"{variation}: {one} but {other}")
-            return
-        for name, wheel in one.wheels.items():
-            if wheel.file.read_bytes() != other.wheels[name].file.read_bytes():
-                raise oracle.FindingError("other bytes", f"{name} with {variation}")
-        for file in sorted(path.relative_to(one.index) for path in one.index.rglob("*") if path.is_file()):
-            if (one.index / file).read_bytes() != (other.index / file).read_bytes():
-                raise oracle.FindingError("other index", f"{file} with {variation}")
+        _check_same(one, other, str(variation))
+
+
+def second_run_is_fresh(before: Sdk, after: Sdk) -> int:
+    """Check that a build after a change gives what a fresh one gives, where only actions run whose inputs changed.
+
+    Returns how many did not run. Raises FindingError.
+    """
+    cache = Cache()
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        place = Path(scratch)
+        made(before, place / "one", cache=cache)
+        cache.hits = 0
+        _check_same(made(after, place / "fresh"), made(after, place / "second run", cache=cache), "a second run")
+        return cache.hits
+
+
+def _check_same(one: Built | str, other: Built | str, what: str) -> None:
+    """Check that two builds are equal, byte for byte, or refused both; raises FindingError."""
+    if isinstance(one, str) or isinstance(other, str):
+        if type(one) is not type(other):
+            raise oracle.FindingError("refused as variation", f"{what}: {one} but {other}")
+        return
+    for name, wheel in one.wheels.items():
+        if wheel.file.read_bytes() != other.wheels[name].file.read_bytes():
+            raise oracle.FindingError("other bytes", f"{name} with {what}")
+    for file in sorted(path.relative_to(one.index) for path in one.index.rglob("*") if path.is_file()):
+        if (one.index / file).read_bytes() != (other.index / file).read_bytes():
+            raise oracle.FindingError("other index", f"{file} with {what}")

@@ -7,6 +7,7 @@ rocm_wheel.bzl and rocm_index.bzl. Arguments go through params files. A tool tha
 """
 
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -14,13 +15,13 @@ import posixpath
 import shutil
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.pipeline.sdk import Directory, Link, Node, Package, Sdk, Settings
+from tests.pipeline.sdk import SCRIPTS, Directory, Link, Node, Package, Sdk, Settings
 from tools.catalog import catalog, one_archive, scan
 from tools.device.sample import zstd_frame
 from tools.elf import constants as c
@@ -34,7 +35,7 @@ from tools.testing import tiny_elf
 
 REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"
 #: Extensions of data, as `_DATA_EXTENSIONS` of common/units.bzl has them, as far as SDKs have such names.
-DATA_EXTENSIONS = ("h", "txt")
+DATA_EXTENSIONS = ("h", "txt", "kdb")
 PLATFORMS = {c.EM_X86_64: "linux_x86_64", c.EM_AARCH64: "linux_aarch64"}
 LICENSE = "MIT"
 README = "# An SDK\n"
@@ -63,9 +64,9 @@ class Unit:
 
     id: str
     manifest: Path
-    files: tuple[str, ...]
-    """Arguments `FILE=PATH`."""
-    inspected: tuple[str, ...]
+    files: dict[str, Path]
+    """Name of each file in manifests, and where it is."""
+    inspected: dict[str, Path]
     facts: Path
     is_big: bool = False
 
@@ -106,6 +107,7 @@ class _Build:
     artifacts: dict[str, Catalogued] = field(default_factory=dict)
     plans: dict[str, Path] = field(default_factory=dict)
     packed: dict[str, list[tuple[Path, Path]]] = field(default_factory=dict)
+    cache: "Cache | None" = None
 
     def ordered(self, items: list[str]) -> list[str]:
         """Return arguments in the order in which this build gives them."""
@@ -179,19 +181,61 @@ def _call(main: Callable[[list[str]], int], arguments: list[str]) -> None:
     with contextlib.redirect_stderr(errors):
         status = main(arguments)
     if status:
-        raise BuildError(errors.getvalue().strip())
+        lines = [line for line in errors.getvalue().strip().split("\n") if not line.startswith("NOTE: ")]
+        raise BuildError("\n".join(lines))
 
 
-def _action(main: Callable[[list[str]], int], params: Path, arguments: list[str]) -> None:
-    """Run an action's tool with a params file, a line for each argument, as Bazel writes it."""
-    params.parent.mkdir(parents=True, exist_ok=True)
+@dataclass
+class Cache:
+    """Outputs of actions by their tools, arguments and the contents of the inputs that the rules declare."""
+
+    known: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
+    hits: int = 0
+
+
+def _key(run: _Build, main: Callable[[list[str]], int], arguments: list[str], inputs: Iterable[Path]) -> str:
+    """Return what Bazel looks an action up by: no mode and no time, and nothing of what a params file does not name."""
+    digest = hashlib.sha256("\n".join([main.__module__, *arguments]).replace(str(run.folder), "").encode())
+    for path in sorted(set(inputs)):
+        digest.update(f"{path}\n".replace(str(run.folder), "").encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _written(run: _Build, outputs: Iterable[Path]) -> list[tuple[str, bytes]]:
+    """Return the contents of outputs, of directories all below, by their paths in the build."""
+    found = [one for path in outputs for one in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    return [(str(path.relative_to(run.folder)), path.read_bytes()) for path in found if path.is_file()]
+
+
+def _action(
+    run: _Build, main: Callable[[list[str]], int], arguments: list[str], inputs: Iterable[Path], outputs: list[Path]
+) -> None:
+    """Run an action's tool with a params file, a line for each argument, as Bazel writes it; or take it from the cache.
+
+    `inputs` and `outputs` are what the rule declares.
+    """
+    key = _key(run, main, arguments, inputs) if run.cache else ""
+    if run.cache and key in run.cache.known:
+        run.cache.hits += 1
+        for name, data in run.cache.known[key]:
+            place = run.folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+        return
+    params = run.folder / "params"
     params.write_text("".join(f"{argument}\n" for argument in arguments), encoding="utf-8")
     _call(main, [f"@{params}"])
+    if run.cache:
+        run.cache.known[key] = _written(run, outputs)
 
 
-def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation) -> Built:
-    """Build all wheels and the index of the artifacts into a folder; raises BuildError where a tool refuses."""
-    run = _Build(sdk, folder, variation)
+def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation, cache: Cache | None = None) -> Built:
+    """Build all wheels and the index of the artifacts into a folder; raises BuildError where a tool refuses.
+
+    What the cache knows is not built again.
+    """
+    run = _Build(sdk, folder, variation, cache=cache)
     with mock.patch.object(scan, "BIG_FILE_BYTES", sdk.settings.big_file), _umask(variation.umask):
         _catalog(run, artifacts)
         for artifact in run.artifacts.values():
@@ -199,7 +243,8 @@ def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation) -> Buil
                 _inspect(run, artifact, unit)
         for package in sdk.packages:
             _plan(run, package)
-            _pack(run, package)
+        for packages in _packed_together(sdk.packages):
+            _pack(run, packages)
         for package in sdk.packages:
             _prove_tag(run, package)
         wheels = {package.name: _link(run, package) for package in sdk.packages}
@@ -252,11 +297,10 @@ def _catalogued(run: _Build, place: Path, artifact: str, attributes: dict[str, A
         raise BuildError(f"//:{attributes['name']}: a label is duplicated in srcs, which Bazel refuses")
 
     def unit(name: str, manifest: str, labels: list[str], *, is_big: bool = False) -> Unit:
-        pairs = {label: f"../{place.name}/{label}={place / label}" for label in labels}
-        inspected = [pair for label, pair in pairs.items() if _extension(label) not in DATA_EXTENSIONS]
+        files = {f"../{place.name}/{label}": place / label for label in run.ordered(labels)}
+        inspected = {name: path for name, path in files.items() if _extension(name) not in DATA_EXTENSIONS}
         facts = run.folder / f"{identity}.facts" / f"{identity}/{name}.json"
-        files = tuple(run.ordered(list(pairs.values())))
-        return Unit(f"{identity}/{name}", place / manifest, files, tuple(run.ordered(inspected)), facts, is_big)
+        return Unit(f"{identity}/{name}", place / manifest, files, inspected, facts, is_big)
 
     units = [unit("small", attributes["small_manifest"], attributes["srcs"])]
     for label, manifest in zip(attributes["big_srcs"], attributes["big_manifests"], strict=True):
@@ -273,9 +317,10 @@ def _extension(label: str) -> str:
 
 def _inspect(run: _Build, artifact: Catalogued, unit: Unit) -> None:
     unit.facts.parent.mkdir(parents=True, exist_ok=True)
-    arguments = [f"--artifact={artifact.name}", f"--unit={unit.id}", f"--manifest={unit.manifest}"]
-    arguments += [f"--output={unit.facts}", *unit.inspected]
-    _action(inspect_tool.main, run.folder / "inspect.params", [f"--label=//:{artifact.name}", *arguments])
+    arguments = [f"--label=//:{artifact.name}", f"--artifact={artifact.name}", f"--unit={unit.id}"]
+    arguments += [f"--manifest={unit.manifest}", f"--output={unit.facts}"]
+    arguments += [f"{name}={path}" for name, path in unit.inspected.items()]
+    _action(run, inspect_tool.main, arguments, [unit.manifest, *unit.inspected.values()], [unit.facts])
 
 
 def _packed_units(run: _Build, package: Package) -> list[tuple[Catalogued, Unit]]:
@@ -291,22 +336,28 @@ def _packed_units(run: _Build, package: Package) -> list[tuple[Catalogued, Unit]
 def _plan(run: _Build, package: Package) -> None:
     place = run.folder / package.name
     definition = {name: getattr(package, name) for name in ("exclude", "include", "kind", "rpath", "tree")}
-    definition |= {"package": package.name, "per_target": False}
+    definition |= {"package": package.name, "per_target": package.slice is not None}
+    definition |= {"slice": asdict(package.slice)} if package.slice else {}
     place.mkdir()
     (place / "definition.json").write_text(json.dumps(definition), encoding="utf-8")
     artifacts = [run.artifacts[name] for name in package.artifacts]
     run.plans[package.name] = place / "plan.json"
+    manifests = [artifact.manifest for artifact in artifacts]
+    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
+    builds_on = [run.plans[name] for name in package.builds_on]
+    outputs = [run.plans[package.name]]
     arguments = [f"--label=//:{package.name}", f"--definition={place / 'definition.json'}"]
-    arguments += run.ordered([f"--manifest={artifact.manifest}" for artifact in artifacts])
-    arguments += run.ordered([f"--facts={unit.facts}" for artifact in artifacts for unit in artifact.units])
-    arguments += [f"--builds-on={run.plans[name]}" for name in package.builds_on]
-    arguments += [f"--output={run.plans[package.name]}"]
+    arguments += run.ordered([f"--manifest={path}" for path in manifests])
+    arguments += run.ordered([f"--facts={path}" for path in facts])
+    arguments += [*(f"--builds-on={path}" for path in builds_on), f"--output={run.plans[package.name]}"]
     for _, unit in _packed_units(run, package):
         edits = place / "edits" / f"{unit.id}.json"
         edits.parent.mkdir(parents=True, exist_ok=True)
         arguments.append(f"--edit={unit.id}={edits}")
+        outputs.append(edits)
     arguments += [f"--launchers={artifact.name}={artifact.units[0].id}" for artifact in artifacts]
-    _action(plan_tool.main, place / "plan.params", arguments)
+    inputs = [place / "definition.json", *manifests, *facts, *builds_on]
+    _action(run, plan_tool.main, arguments, inputs, outputs)
 
 
 def launcher(settings: Settings) -> bytes:
@@ -314,30 +365,47 @@ def launcher(settings: Settings) -> bytes:
     return tiny_elf.program(".launcher.target", bytes(512), machine=settings.machine)
 
 
-def _pack(run: _Build, package: Package) -> None:
-    place, program = run.folder / package.name, run.folder / "launcher"
+def _packed_together(packages: tuple[Package, ...]) -> list[list[Package]]:
+    """Return the packages of each rule: those per GPU target are of one."""
+    thin = [package for package in packages if package.slice]
+    return [[package] for package in packages if not package.slice] + ([thin] if thin else [])
+
+
+def _pack(run: _Build, packages: list[Package]) -> None:
+    program = run.folder / "launcher"
     program.write_bytes(launcher(run.sdk.settings))
-    run.packed[package.name] = []
-    for artifact, unit in _packed_units(run, package):
-        segment, index = (place / "segments" / f"{unit.id}{suffix}" for suffix in (".seg", ".json"))
-        segment.parent.mkdir(parents=True, exist_ok=True)
-        arguments = [f"--label=//:{package.name}", f"--edits={place / 'edits' / f'{unit.id}.json'}"]
+    for package in packages:
+        run.packed[package.name] = []
+    for artifact, unit in _packed_units(run, packages[0]):
+        places = [run.folder / package.name for package in packages]
+        segments, indexes = ([place / "segments" / f"{unit.id}{end}" for place in places] for end in (".seg", ".json"))
+        for package, segment, index in zip(packages, segments, indexes, strict=True):
+            segment.parent.mkdir(parents=True, exist_ok=True)
+            run.packed[package.name].append((segment, index))
+        edits = [place / "edits" / f"{unit.id}.json" for place in places]
+        launchers = [] if unit.is_big else [program]
+        arguments = [f"--label=//:{packages[0].name}", *(f"--edits={path}" for path in edits)]
         arguments += [f"--artifact={artifact.name}", f"--manifest={unit.manifest}"]
-        arguments += [] if unit.is_big else [f"--launcher={program}"]
+        arguments += [f"--launcher={path}" for path in launchers]
         arguments += [f"--compression={run.sdk.settings.compression}", "--threads=1"]
-        arguments += [f"--segment={segment}", f"--index={index}", *unit.files]
-        _action(pack_tool.main, place / "pack.params", arguments)
-        run.packed[package.name].append((segment, index))
+        arguments += [f"--segment={segment}" for segment in segments]
+        arguments += [f"--index={index}" for index in indexes]
+        arguments += [f"{name}={path}" for name, path in unit.files.items()]
+        inputs = [*edits, unit.manifest, *launchers, *unit.files.values()]
+        _action(run, pack_tool.main, arguments, inputs, [*segments, *indexes])
 
 
 def _prove_tag(run: _Build, package: Package) -> None:
     place = run.folder / package.name
     arguments = [f"--label=//:{package.name}_wheel", f"--distribution={package.distribution}", "--setting=//:tag"]
     arguments += [f"--tag={PLATFORMS[run.sdk.settings.machine]}", f"--plan={run.plans[package.name]}"]
-    arguments += [f"--kind={package.kind}", *(f"--builds-on={run.plans[name]}" for name in package.builds_on)]
-    units = [unit for name in package.artifacts for unit in run.artifacts[name].units]
-    arguments += [*(f"--facts={unit.facts}" for unit in units), f"--output={place / 'platform_tag.json'}"]
-    _action(platform_tag_tool.main, place / "platform_tag.params", arguments)
+    builds_on = [run.plans[name] for name in package.builds_on]
+    facts = [unit.facts for name in package.artifacts for unit in run.artifacts[name].units]
+    report = place / "platform_tag.json"
+    arguments += [f"--kind={package.kind}"]
+    arguments += [*(f"--builds-on={path}" for path in builds_on), *(f"--facts={path}" for path in facts)]
+    inputs = [run.plans[package.name], *builds_on, *facts]
+    _action(run, platform_tag_tool.main, [*arguments, f"--output={report}"], inputs, [report])
 
 
 def _project(run: _Build, package: Package) -> dict[str, Any]:
@@ -384,9 +452,15 @@ def _link(run: _Build, package: Package) -> Wheel:
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
         arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]
+    elif run.sdk.settings.scripts:
+        texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
+        (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")
+        arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--module={package.import_name}._cli"]
     arguments += [f"{{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
     arguments += [f"{package.import_name}/__init__.py={place / '__init__.py'}"]
-    _action(link_tool.main, place / "link.params", arguments)
+    inputs = [*(place / name for name in (*texts, "platform_tag.json")), wheel.plan]
+    inputs += [path for pair in packed for path in pair]
+    _action(run, link_tool.main, arguments, inputs, [file, wheel.metadata, wheel.digest])
     return wheel
 
 
@@ -397,8 +471,10 @@ def _index(run: _Build, wheels: dict[str, Wheel]) -> Path:
     script.write_text("", encoding="utf-8")
     output.mkdir()
     arguments = ["--label=//:dist"]
-    for wheel in list(wheels.values()):
+    inputs = [style, script]
+    for wheel in wheels.values():
+        inputs += [wheel.file, wheel.metadata, wheel.digest]
         arguments += [f"--distribution={wheel.file}", f"--metadata={wheel.metadata}", f"--digest={wheel.digest}"]
     arguments += ["--title=An SDK", f"--style={style}", f"--script={script}", f"--output={output}"]
-    _action(index_tool.main, run.folder / "index.params", arguments)
+    _action(run, index_tool.main, arguments, inputs, [output])
     return output

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.pipeline.oracle import FindingError
-from tests.pipeline.properties import VARIATIONS, holds, is_reproducible
-from tests.pipeline.sdk import Sdk, sdks
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.sdk import KINDS, Sdk, sdks_and_changes
 
 #: SDKs that one run of hypothesis tries.
 CHUNK = 250
-#: Of so many SDKs, one is built in another variation as well.
-VARIED = 4
+#: Of so many SDKs, one is built in another variation as well, and one is changed and built again.
+VARIED = 8
 
 
 @dataclass
@@ -27,17 +27,21 @@ class Search:
     """How far the search is."""
 
     known: set[str] = field(default_factory=set)
+    kind: str = "all"
     seen: Counter[str] = field(default_factory=Counter)
     came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
 
-    def trial(self, sdk: Sdk) -> None:
-        """Try one SDK; raises what is new."""
+    def trial(self, sdk: Sdk, after: Sdk) -> None:
+        """Try one SDK, and of some what it is after a change; raises what is new."""
         self.cases += 1
         try:
             self.came[holds(sdk)] += 1
-            if self.cases % VARIED == 0 or self.seen["other bytes"]:
-                is_reproducible(sdk, VARIATIONS[self.cases // VARIED % len(VARIATIONS)])
+            turn, what = divmod(self.cases, VARIED)
+            if what == 0:
+                is_reproducible(sdk, VARIATIONS[turn % len(VARIATIONS)])
+            elif what == 1:
+                self.came["actions that a second run did not repeat"] += second_run_is_fresh(sdk, after)
         except FindingError as error:
             self.seen[error.kind] += 1
             if error.kind not in self.known:
@@ -62,10 +66,10 @@ class Search:
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
         )
-        @given(sdks())
-        def trial(sdk: Sdk) -> None:
-            self.last = sdk
-            self.trial(sdk)
+        @given(sdks_and_changes(self.kind))
+        def trial(pair: tuple[Sdk, Sdk]) -> None:
+            self.last = pair
+            self.trial(*pair)
 
         try:
             trial()
@@ -82,8 +86,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="where to begin")
     parser.add_argument("--known", action="append", default=[], help="a kind of finding not to stop for")
     parser.add_argument("--no-shrink", action="store_true", help="print findings as they come")
+    parser.add_argument("--kind", choices=KINDS, default="all", help="which SDKs")
     args = parser.parse_args(argv)
-    search, start, number = Search(set(args.known)), time.monotonic(), args.seed
+    search, start, number = Search(set(args.known), args.kind), time.monotonic(), args.seed
     tried = 0
     while tried < args.cases:
         before, count = search.cases, min(CHUNK, args.cases - tried)

@@ -14,6 +14,7 @@ from enum import Enum
 from hypothesis import strategies as st
 
 from tools.device import sample as device_sample
+from tools.device.model import Method, Pointer
 from tools.elf import constants as c
 from tools.elf.sample import Sample
 from tools.testing import tiny_elf
@@ -52,10 +53,15 @@ class Elf:
     spare: int = 3
     """Free entries of the dynamic section: with none, an edit has to move something."""
     zeros: int = 0
+    page: int = 0x1000
+    empty_load: bool = False
+    """Whether a segment has no bytes in the file, and its offset is past the end, as `objcopy` leaves them."""
 
     def build(self) -> bytes:
         """Return the bytes."""
         return Sample(
+            page=self.page,
+            empty_load=self.empty_load,
             machine=self.machine,
             soname=self.soname,
             needed=self.needed,
@@ -79,6 +85,10 @@ class Form(Enum):
     FAT_LIBRARY = "fat library"
 
 
+#: Clang's name for portable code; its entry has another kind and triple than those of AMD's processors.
+SPIRV = "amdgcnspirv"
+
+
 @dataclass(frozen=True)
 class Other:
     """A file of some other form, made for GPU targets if it has device code."""
@@ -86,6 +96,36 @@ class Other:
     form: Form
     targets: tuple[str, ...] = ("gfx1030",)
     machine: int = c.EM_X86_64
+    parts: int = 1
+    """Bundles of a fat library."""
+    size: int = 50
+    """Bytes of a code object, about."""
+    compressions: tuple[tuple[int, str], ...] = ()
+    """Version of the header and method of each bundle by turns: version 0 is plain. Empty: as the form says."""
+    pointer: Pointer = Pointer.RELATIVE
+    """What makes the pointers of a fat library's wrappers right."""
+    soname: str | None = None
+    """Of a fat library."""
+
+    @property
+    def has_code(self) -> bool:
+        """Whether this is a file with device code."""
+        return self.form in (Form.BUNDLE, Form.COMPRESSED, Form.FAT_LIBRARY)
+
+    def code(self, part: int) -> list[tuple[str, bytes]]:
+        """Return the entry IDs of a bundle and their code objects: no two of a library are alike."""
+        entries = [(device_sample.HOST, b"")]
+        for target in self.targets:
+            prefix = "hip-spirv64-amd-amdhsa--" if target == SPIRV else device_sample.PREFIX
+            seed = f"{part} {target} ".encode()
+            entries.append((prefix + target, seed * (self.size // len(seed))))
+        return entries
+
+    def _bundle(self, part: int, align: int) -> bytes:
+        plain = device_sample.bundle(self.code(part), align)
+        compressions = self.compressions or (((2, "zlib"),) if self.form is Form.COMPRESSED else ((0, ""),))
+        version, method = compressions[part % len(compressions)]
+        return device_sample.compressed(plain, version, Method[method.upper()]) if version else plain
 
     def build(self) -> bytes:
         """Return the bytes."""
@@ -93,15 +133,14 @@ class Other:
             return tiny_elf.relocatable(self.machine)
         if self.form is Form.STATIC:
             return tiny_elf.program(".rodata", b"static", machine=self.machine)
-        code = [(device_sample.HOST, b"")] + [
-            (device_sample.PREFIX + target, target.encode() * 9) for target in self.targets
-        ]
-        bundle = device_sample.bundle(code, align=64)
-        if self.form is Form.BUNDLE:
-            return bundle
-        if self.form is Form.COMPRESSED:
-            return device_sample.compressed(bundle)
-        return device_sample.Sample((device_sample.Part(device_sample.bundle(code)),), machine=self.machine).build()
+        if self.form is not Form.FAT_LIBRARY:
+            return self._bundle(0, 64)
+        parts = tuple(
+            device_sample.Part(self._bundle(part, device_sample.PAGE), self.pointer) for part in range(self.parts)
+        )
+        return device_sample.Sample(
+            parts, machine=self.machine, first=device_sample.First.DATA, soname=self.soname
+        ).build()
 
 
 Content = Data | Elf | Other
@@ -139,6 +178,15 @@ class Artifact:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """For which GPU targets a package of a `rocm_thin_packages` is."""
+
+    targets: tuple[str, ...]
+    all_targets: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Package:
     """What a BUILD file says about one package and its wheel."""
 
@@ -152,16 +200,22 @@ class Package:
     rpath: tuple[str, ...] = ()
     repacked: bool = False
     """Whether a devel package may hold big files that packages it builds on leave out."""
+    slice: Slice | None = None
+    """Of a package per GPU target. All such packages of an SDK are of one set."""
 
     @property
     def distribution(self) -> str:
         """Name of the distribution."""
-        return f"sdk-{self.name}"
+        return f"sdk-{self.name.replace('_', '-')}"
 
     @property
     def import_name(self) -> str:
         """Name of the package's Python code."""
         return f"sdk_{self.name}"
+
+
+#: Console scripts, and the paths of the tools that they start.
+SCRIPTS = {"tool": "bin/tool", "tool-1": "bin/tool-1", "x++": "libexec/x/tool", "missing": "bin/missing"}
 
 
 @dataclass(frozen=True)
@@ -176,6 +230,8 @@ class Settings:
     machine: int = c.EM_X86_64
     """The CPU that launchers are made for."""
     license_patterns: tuple[str, ...] = ()
+    scripts: bool = False
+    """Whether the packages for run time have console scripts: those of SCRIPTS."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +280,8 @@ libraries = st.builds(
     variant=st.sampled_from((0, 0, 1, 2)),
     spare=st.sampled_from((3, 0)),
     zeros=st.sampled_from((0, 70000)),
+    page=st.sampled_from((0x1000, 0x1000, 0x10000)),
+    empty_load=st.sampled_from((False, False, False, True)),
 )
 programs = st.builds(
     Elf,
@@ -234,8 +292,32 @@ programs = st.builds(
     variant=st.sampled_from((0, 1)),
 )
 others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
+CODE = (
+    "gfx1030",
+    "gfx90a",
+    "gfx906",
+    "gfx90a:xnack+",
+    "gfx90a:xnack-",
+    "gfx10-3-generic",
+    "gfx9-generic",
+    SPIRV,
+    "gfx1011",
+)
+COMPRESSIONS = ((0, ""), (2, "zlib"), (2, "zstd"), (3, "zstd"), (1, "zlib"))
+fat = st.builds(
+    Other,
+    form=st.sampled_from((Form.FAT_LIBRARY, Form.FAT_LIBRARY, Form.BUNDLE)),
+    targets=st.lists(st.sampled_from((*CODE[:4] * 4, *CODE)), min_size=1, max_size=5, unique=True).map(tuple),
+    parts=st.sampled_from((1, 2, 3)),
+    size=st.sampled_from((50, 5000)),
+    compressions=st.lists(st.sampled_from((*COMPRESSIONS[:1] * 4, *COMPRESSIONS)), max_size=2).map(tuple),
+    pointer=st.sampled_from(Pointer),
+    soname=st.sampled_from((None, "libfoo.so.1", "libk_gfx906.so.1")),
+)
+#: A bundle whose table is nonsense.
+TORN = b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 16
 datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
-damaged = st.one_of(*[datas] * 63, st.just(Data(b"\x7fELF")))
+damaged = st.one_of(*[datas] * 127, st.just(Data(b"\x7fELF")))
 
 library_files = st.builds(File, libraries, st.sampled_from((True, False)))
 tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
@@ -282,11 +364,32 @@ entries = st.one_of(
     ),
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
+#: Names that say for which GPU targets a file is, and for which: docs/packages.md, "Thin packages". The last part of a
+#: path that says any counts.
+NAMED_TARGETS = {
+    "K.co": (),
+    "K_gfx1030.co": ("gfx1030",),
+    "K_gfx906.co": ("gfx906",),
+    "K_gfx1030_gfx906.co": ("gfx1030", "gfx906"),
+    "gfx90a68.kdb": ("gfx90a",),
+    "K-000-gfx90a-xnack+.hsaco": ("gfx90a:xnack+",),
+    "K_gfx10-3-generic.hsaco": ("gfx10-3-generic",),
+    "libk_gfx906.so.1": ("gfx906",),
+    "libk.so.1": (),
+    "gfx906": ("gfx906",),
+    "K_gfx1011.co": ("gfx1011",),
+}
+KERNELS = tuple(name for name in NAMED_TARGETS if name != "gfx906")
+kernels = st.tuples(
+    paths(("lib/k", "lib", "lib/k/gfx906"), KERNELS),
+    st.one_of(*[st.builds(File, st.one_of(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
+)
+fat_libraries = st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.builds(File, fat, st.just(True)))
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
 BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
 PATTERNS = (
     "**/cmake/**",
-    "bin/tool",
+    *["bin/tool"] * 3,
     "lib/libfoo.so.1.1",
     "lib/libfoo.so.1",
     "lib/*.so",
@@ -315,17 +418,102 @@ class _Placed:
         return self.instead or self.node
 
 
-placed = st.builds(
-    lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
-    entries,
-    st.integers(0, 7),
-    st.one_of(*[st.none()] * 5, st.integers(0, 7)),
-    st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
+def placed(what: st.SearchStrategy[tuple[str, Node]]) -> st.SearchStrategy[_Placed]:
+    """Return entries with their places."""
+    return st.builds(
+        lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
+        what,
+        st.integers(0, 7),
+        st.one_of(*[st.none()] * 5, st.integers(0, 7)),
+        st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
+    )
+
+
+def library(soname: str, variant: int = 0) -> File:
+    """Return a library that runs, in one of its builds."""
+    return File(Elf(soname=soname, variant=variant), executable=True)
+
+
+#: Builds of one library; of the first and the third the size is the same.
+BUILDS = st.sampled_from((0, 1, 2))
+#: Paths that have to do with each other: what one of them is decides what becomes of the others.
+GROUPS = (
+    st.builds(
+        lambda one, other: {
+            "lib/libfoo.so.1": library("libfoo.so.1"),
+            "lib/libfoo.so.1.2": library("libfoo.so.1", one),
+            "lib/libfoo_debug.so": library("libfoo.so.1", other),
+        },
+        BUILDS,
+        BUILDS,
+    ),
+    st.just(
+        {
+            "lib/libbar.so.9": library("libbar.so.9"),
+            "lib/libbar.so.10": library("libbar.so.10"),
+            "bin/tool-1": Link("../lib/libbar.so.9"),
+        }
+    ),
+    st.builds(
+        lambda machine, is_executable: {
+            "bin/tool": File(Elf(machine=machine, program=True), is_executable),
+            "bin/tool-1": Link("tool"),
+            "libexec/x/tool": Link("../../bin/tool-1"),
+        },
+        st.sampled_from((c.EM_X86_64, c.EM_X86_64, c.EM_AARCH64)),
+        st.sampled_from((True, True, True, False)),
+    ),
+    st.just(
+        {
+            "share/doc/config.h": Link("a b"),
+            "share/doc/a b": Link("notes.txt"),
+            "share/doc/notes.txt": File(Data(b"text")),
+            "include/config.h": Link("../share/doc/config.h"),
+        }
+    ),
+    st.just({"lib/libfoo.so": Link("libfoo.so.1"), "lib/libfoo.so.1": library("libfoo.so.1"), "lib64": Link("lib")}),
+)
+#: Of SDKs with packages per GPU target.
+THIN_GROUPS = (
+    st.builds(
+        lambda form, targets: {
+            "lib/k/K_gfx906.co": File(Other(form, targets)),
+            "lib/k/K.co": Link("K_gfx906.co"),
+        },
+        st.sampled_from((Form.BUNDLE, Form.FAT_LIBRARY)),
+        st.sampled_from((("gfx906",), ("gfx906", "gfx9-generic"), ("gfx906", "gfx1030"))),
+    ),
+    st.builds(
+        lambda targets: {
+            "lib/libk.so.1": File(Other(Form.FAT_LIBRARY, targets, soname="libk.so.1"), executable=True),
+            "lib/k/a.hsaco": File(Other(Form.BUNDLE, targets)),
+            "lib/k/b.hsaco": Link("a.hsaco"),
+        },
+        st.lists(st.sampled_from((*CODE[:-1], *CODE[:3])), min_size=1, max_size=4, unique=True).map(tuple),
+    ),
 )
 
 
 @st.composite
-def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
+def groups(draw: st.DrawFn, *, is_thin: bool) -> list[_Placed]:
+    """Return paths that have to do with each other, mostly in one base directory."""
+    nodes = draw(st.one_of(*GROUPS, *(THIN_GROUPS * 3 if is_thin else ())))
+    first = draw(st.integers(0, 7))
+    return [
+        _Placed(
+            path, node, draw(st.sampled_from((first, first, first + 1))), draw(st.sampled_from((None, None, 3))), None
+        )
+        for path, node in nodes.items()
+    ]
+
+
+PLACED = placed(entries)
+#: Of an SDK from which a package per GPU target is made.
+PLACED_THIN = placed(st.one_of(entries, kernels, kernels, fat_libraries))
+
+
+@st.composite
+def artifact_sets(draw: st.DrawFn, of: st.SearchStrategy[_Placed]) -> tuple[Artifact, ...]:
     """Return up to four artifacts, each with one or two base directories."""
     names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted))
     bases = [
@@ -335,7 +523,9 @@ def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
     ]
     found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
     least = draw(st.integers(0, 9))
-    pool = {one.path: one for one in draw(st.lists(placed, min_size=least, max_size=16))}
+    pool = {one.path: one for one in draw(st.lists(of, min_size=least, max_size=14))}
+    for group in draw(st.lists(groups(is_thin=of is PLACED_THIN), max_size=3)):
+        pool |= {one.path: one for one in group}
     clean = placeable({path: one.node for path, one in pool.items()})
     for path, one in pool.items():
         if path in clean or one.second == 0:
@@ -343,7 +533,7 @@ def artifact_sets(draw: st.DrawFn) -> tuple[Artifact, ...]:
             if one.second is not None:
                 found[bases[one.second % len(bases)]][path] = one.again
     return tuple(
-        Artifact(name, {base: placeable(found[of, base]) for of, base in bases if of == name}) for name in names
+        Artifact(name, {base: placeable(found[one, base]) for one, base in bases if one == name}) for name in names
     )
 
 
@@ -364,7 +554,7 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
     third = draw(st.sampled_from((2, 3)))
     several = st.sets(
-        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.integers(1, 2))
+        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.sampled_from((1, 1, 1, 2)))
     )
     owners = {name: draw(several) for name in names}
     packages: list[Package] = []
@@ -395,6 +585,49 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     return tuple(packages)
 
 
+#: Sets of packages per GPU target, or group of them: package -> its targets.
+THIN_SETS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {"gfx1030": ("gfx1030",), "gfx90a": ("gfx90a",)},
+    {"gfx1030": ("gfx1030",)},
+    {"gfx906": ("gfx906",), "both": ("gfx1030", "gfx90a")},
+    {"gfx1030": ("gfx1030",), "gfx90a": ("gfx90a:xnack+",)},
+    {"gfx906": ("gfx906",), "gfx1030": ("gfx1030",), "gfx90a": ("gfx90a",)},
+)
+PROCESSORS = ("gfx1011", "gfx1030", "gfx906", "gfx90a")
+
+
+@st.composite
+def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
+    """Return packages per GPU target, perhaps with one for run time that they build on, and one for development."""
+    owners = {name: draw(st.sampled_from(("thin", "thin", "core", "both", "devel"))) for name in names}
+    packages = []
+    if of_core := tuple(name for name, owner in owners.items() if owner in ("core", "both")):
+        packages.append(Package("core", "_core", of_core, exclude=draw(PATTERN_SETS), rpath=searched(("_core",))))
+    of_thin = tuple(name for name, owner in owners.items() if owner in ("thin", "both")) or names[:1]
+    targets = draw(st.sampled_from(THIN_SETS))
+    all_targets = tuple(sorted({one for several in targets.values() for one in several}))
+    left_out = tuple(one for one in PROCESSORS if one not in all_targets)
+    if not draw(st.integers(0, 7)):
+        left_out = left_out[1:]
+    exclude, include = draw(PATTERN_SETS), draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS))
+    trees = tuple(package.tree for package in packages)
+    on = tuple(package.name for package in packages)
+    for name, several in targets.items():
+        tree = f"_libraries_{name}"
+        declared = Slice(several, all_targets, left_out)
+        rpath = searched((tree, *trees))
+        packages.append(
+            Package(f"libraries_{name}", tree, of_thin, on, "runtime", include, exclude, rpath, slice=declared)
+        )
+    if draw(st.integers(0, 2)):
+        on = tuple(package.name for package in packages)
+        rpath = searched(("_devel", *trees))
+        packages.append(
+            Package("devel", "_devel", names, on, "devel", exclude=draw(PATTERN_SETS), rpath=rpath, repacked=True)
+        )
+    return tuple(packages)
+
+
 settings_of_builds = st.builds(
     Settings,
     compression=st.sampled_from(("fast", "balanced", "small")),
@@ -402,6 +635,7 @@ settings_of_builds = st.builds(
     big_file=st.sampled_from((32 << 20, 600)),
     version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
+    scripts=st.booleans(),
 )
 
 
@@ -424,8 +658,62 @@ def for_other_cpu(sdk: Sdk) -> Sdk:
 
 
 @st.composite
-def sdks(draw: st.DrawFn) -> Sdk:
-    """Return SDKs."""
-    artifacts = draw(artifact_sets())
-    sdk = Sdk(artifacts, draw(package_sets(tuple(one.name for one in artifacts))), draw(settings_of_builds))
+def changed(draw: st.DrawFn, sdk: Sdk) -> Sdk:
+    """Return an SDK in which one thing is otherwise: a path is there or not, is another, or a setting is."""
+    what = draw(st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern")))
+    if what == "setting":
+        name = draw(st.sampled_from(("compression", "devel_archive", "version", "license_patterns", "big_file")))
+        other = draw(settings_of_builds)
+        return replace(sdk, settings=replace(sdk.settings, **{name: getattr(other, name)}))
+    if what == "pattern":
+        patterns = draw(PATTERN_SETS)
+        number = draw(st.integers(0, len(sdk.packages) - 1))
+        is_thin = sdk.packages[number].slice is not None
+        packages = [
+            replace(one, exclude=patterns) if at == number or (is_thin and one.slice) else one
+            for at, one in enumerate(sdk.packages)
+        ]
+        return replace(sdk, packages=tuple(packages))
+    number = draw(st.integers(0, len(sdk.artifacts) - 1))
+    artifact = sdk.artifacts[number]
+    base = draw(st.sampled_from(sorted(artifact.bases)))
+    nodes = _changed_nodes(draw, what, artifact.bases[base])
+    bases = {one: nodes if one == base else known for one, known in artifact.bases.items()}
+    artifacts = (*sdk.artifacts[:number], Artifact(artifact.name, bases), *sdk.artifacts[number + 1 :])
+    return replace(sdk, artifacts=artifacts)
+
+
+def _changed_nodes(draw: st.DrawFn, what: str, nodes: dict[str, Node]) -> dict[str, Node]:
+    """Return the content of a base directory with a path added, removed, or otherwise."""
+    files = sorted(path for path, node in nodes.items() if isinstance(node, File))
+    if what == "remove" and nodes:
+        gone = draw(st.sampled_from(sorted(nodes)))
+        return {path: node for path, node in nodes.items() if path != gone}
+    if what == "mode" and files:
+        path = draw(st.sampled_from(files))
+        file = nodes[path]
+        assert isinstance(file, File)
+        return nodes | {path: replace(file, executable=not file.executable)}
+    path, node = draw(st.one_of(entries, kernels))
+    return placeable(nodes | {draw(st.sampled_from([path, *files])): node})
+
+
+#: Which SDKs are drawn: those with packages per GPU target, others, or some of each.
+KINDS = {"all": (False, False, True), "thin": (True,), "usual": (False,)}
+
+
+@st.composite
+def sdks(draw: st.DrawFn, kind: str = "all") -> Sdk:
+    """Return SDKs of one of the KINDS."""
+    is_thin = draw(st.sampled_from(KINDS[kind]))
+    artifacts = draw(artifact_sets(PLACED_THIN if is_thin else PLACED))
+    packages = draw((thin_package_sets if is_thin else package_sets)(tuple(one.name for one in artifacts)))
+    sdk = Sdk(artifacts, packages, draw(settings_of_builds))
     return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
+
+
+@st.composite
+def sdks_and_changes(draw: st.DrawFn, kind: str = "all") -> tuple[Sdk, Sdk]:
+    """Return SDKs, each with what it is after a change."""
+    sdk = draw(sdks(kind))
+    return sdk, draw(changed(sdk))

@@ -100,6 +100,7 @@ class Sample:
     machine: int = c.EM_X86_64
     kind: int = c.ET_DYN
     first: First = First.NOTHING
+    soname: str | None = None
 
     def build(self) -> bytes:
         """Lay the file out: headers, bundles, wrappers, dynamic symbols, relocations, dynamic section."""
@@ -174,7 +175,9 @@ class Sample:
         entries += [(DT_RELA, place(".rela.dyn", rela)), (DT_RELASZ, len(rela))]
         words = b"".join(pack("<Q", word) for word in relr_words(relr))
         entries += [(DT_RELR, place(".relr.dyn", words)), (DT_RELRSZ, len(words))]
-        entries += [(c.DT_STRTAB, place(".dynstr", b"\0", c.SHT_STRTAB, 1)), (c.DT_STRSZ, 1)]
+        strings = b"\0" if self.soname is None else b"\0" + self.soname.encode() + b"\0"
+        entries += [(c.DT_STRTAB, place(".dynstr", strings, c.SHT_STRTAB, 1)), (c.DT_STRSZ, len(strings))]
+        entries += [] if self.soname is None else [(c.DT_SONAME, 1)]
         place(".dynamic", b"".join(pack("<qQ", *entry) for entry in (*entries, (c.DT_NULL, 0))), c.SHT_DYNAMIC)
 
 

@@ -14,6 +14,8 @@ from tools.elf import constants as c
 
 PAGE = 0x1000
 BUILD_ID = bytes(range(20))
+#: Offset and address of a segment without bytes in the file.
+FAR = 0x1000000
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Sample:
     sections: bool = True
     symtab: bool = True
     tail: bytes = b"a comment\0"
+    page: int = PAGE
+    """What segments are aligned to, in bytes: 0x10000 for machines whose pages may be that large."""
+    empty_load: bool = False
+    """Whether there is a segment of zeroed memory alone, whose file offset is past the file's end."""
 
     def build(self) -> bytes:
         """Lay the file out."""
@@ -46,7 +52,7 @@ class Sample:
 class _Layout:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.data = bytearray(64 + 56 * (7 + (sample.interpreter is not None)))
+        self.data = bytearray(64 + 56 * (7 + (sample.interpreter is not None) + sample.empty_load))
         self.strings = bytearray(b"\0")
         self.placed: dict[str, tuple[int, int]] = {}
         self.headers: list[bytes] = []
@@ -99,23 +105,26 @@ class _Layout:
 
     def build_writable(self, first_end: int, strings: list[int]) -> bytes:
         sample = self.sample
-        start = len(self.data)
+        start, page = len(self.data), sample.page
         entries = self.dynamic_entries(strings)
         dynamic = b"".join(pack("<qQ", *entry) for entry in entries) + bytes(16 * (1 + sample.spare))
         self.place(".dynamic", dynamic)
-        self.place(".data", pack("<Q", PAGE + self.placed[".dynamic"][0]) + b"some data")
+        self.place(".data", pack("<Q", sample.page + self.placed[".dynamic"][0]) + b"some data")
         end = len(self.data)
         self.program_header(c.PT_LOAD, c.PF_R, 0, 0, first_end, first_end)
-        self.program_header(c.PT_LOAD, c.PF_R | c.PF_W, start, start + PAGE, end - start, end - start + sample.zeros)
-        self.program_header(c.PT_DYNAMIC, c.PF_R | c.PF_W, start, start + PAGE, len(dynamic), len(dynamic), 8)
+        self.program_header(c.PT_LOAD, c.PF_R | c.PF_W, start, start + page, end - start, end - start + sample.zeros)
+        self.program_header(c.PT_DYNAMIC, c.PF_R | c.PF_W, start, start + page, len(dynamic), len(dynamic), 8)
         offset, size = self.placed[".note.gnu.build-id"]
         self.program_header(c.PT_NOTE, c.PF_R, offset, offset, size, size, 4)
-        self.program_header(c.PT_GNU_RELRO, c.PF_R, start, start + PAGE, len(dynamic), len(dynamic), 1)
+        self.program_header(c.PT_GNU_RELRO, c.PF_R, start, start + page, len(dynamic), len(dynamic), 1)
         self.program_header(c.PT_GNU_STACK, c.PF_R | c.PF_W, 0, 0, 0, 0, 16)
-        self.program_header(c.PT_PHDR, c.PF_R, 64, 64, 56 * (len(self.headers) + 1 + (".interp" in self.placed)), 0, 8)
+        count = len(self.headers) + 1 + (".interp" in self.placed) + sample.empty_load
+        self.program_header(c.PT_PHDR, c.PF_R, 64, 64, 56 * count, 0, 8)
         if ".interp" in self.placed:
             offset, size = self.placed[".interp"]
             self.program_header(c.PT_INTERP, c.PF_R, offset, offset, size, size, 1)
+        if sample.empty_load:
+            self.program_header(c.PT_LOAD, c.PF_R | c.PF_W, FAR, FAR, 0, 64)
         self.headers = self.headers[6:] + self.headers[:6]
         shoff = self.build_sections(end) if sample.sections else 0
         count = len(self.section_headers) if shoff else 0
@@ -138,11 +147,12 @@ class _Layout:
         if sample.versions:
             entries += [(c.DT_VERNEED, self.placed[".gnu.version_r"][0]), (c.DT_VERNEEDNUM, len(sample.versions))]
         data = len(self.data) + 16 * (len(entries) + 2 + sample.spare)
-        return [*entries, (c.DT_PLTGOT, data + PAGE)]
+        return [*entries, (c.DT_PLTGOT, data + sample.page)]
 
     def program_header(
-        self, kind: int, flags: int, offset: int, vaddr: int, filesz: int, memsz: int, align: int = PAGE
+        self, kind: int, flags: int, offset: int, vaddr: int, filesz: int, memsz: int, align: int = 0
     ) -> None:
+        align = align or self.sample.page
         self.headers.append(pack("<IIQQQQQQ", kind, flags, offset, vaddr, vaddr, filesz, memsz or filesz, align))
 
     def build_sections(self, end: int) -> int:
@@ -167,11 +177,11 @@ class _Layout:
             offset, size = self.placed[name]
             writable = name in (".dynamic", ".data")
             flags = c.SHF_ALLOC | (c.SHF_WRITE if writable else 0)
-            address = offset + (PAGE if writable else 0)
+            address = offset + (self.sample.page if writable else 0)
             link = numbers[links[name]] if name in links else 0
             extra = (link, infos.get(name, 0), entry_sizes.get(name, 0))
             self.section(name, kinds[name], flags, address, offset, size, *extra)
-        self.section(".bss", c.SHT_NOBITS, c.SHF_ALLOC | c.SHF_WRITE, end + PAGE, end, self.sample.zeros)
+        self.section(".bss", c.SHT_NOBITS, c.SHF_ALLOC | c.SHF_WRITE, end + self.sample.page, end, self.sample.zeros)
         self.section(
             ".comment", c.SHT_PROGBITS, 0, 0, self.place(".comment", self.sample.tail, 1), len(self.sample.tail)
         )
@@ -182,7 +192,7 @@ class _Layout:
         return self.place("section headers", b"".join(self.section_headers))
 
     def symtab(self, dynamic: int) -> None:
-        address = self.placed[".dynamic"][0] + PAGE
+        address = self.placed[".dynamic"][0] + self.sample.page
         starts = ((1, 1, 0, dynamic), (0, 3, 0, dynamic), (1, 1, 0, c.SHN_ABS), (10, 1, 0, c.SHN_ABS))
         symbols = bytes(24) + b"".join(pack("<IBBHQQ", *start, address, 0) for start in starts)
         offset = self.place(".symtab", symbols)

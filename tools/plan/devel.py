@@ -175,6 +175,12 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
     return owners
 
 
+def _leads_to_directory(found: Found, prefix: Prefix) -> bool:
+    """Whether this is a link to a directory, which no runtime package has, whatever its name says."""
+    resolved = prefix.resolve(found.path)
+    return bool(resolved and resolved.node.kind is Kind.DIRECTORY)
+
+
 def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) -> Planned:
     """Plan the devel package."""
     owners = _owners(builds_on)
@@ -187,7 +193,7 @@ def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) ->
         if reason := left_out(path, definition):
             entries.append(_entry(found, Treatment.DROP, reason))
             continue
-        if path in for_targets and path not in owners:
+        if path in for_targets and path not in owners and not _leads_to_directory(found, prefix):
             entries.append(_entry(found, Treatment.DROP, "for a GPU target that no package is for"))
             continue
         entry = _owned(found, *owners[path], tree) if path in owners else None

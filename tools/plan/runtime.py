@@ -28,7 +28,7 @@ from tools.plan.model import (
 from tools.plan.patterns import matches
 from tools.plan.prefix import Prefix, Resolved
 from tools.plan.rpath import extended, is_relocatable, origin_relative
-from tools.plan.slicing import RefusedError, other_code, other_target, refusal, sliced
+from tools.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
@@ -180,6 +180,8 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
     if resolved.node.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
+    if reason := _others(resolved.node.found, definition):
+        return _entry(found, Treatment.OTHER_TARGET, f"link to {resolved.path}, {reason}")
     facts = readable(found, _facts(resolved), definition)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
@@ -214,13 +216,22 @@ def _unwanted(path: str, definition: Definition) -> bool:
     return bool(left_out(path, definition) or (definition.slice and other_target(path, definition.slice)))
 
 
+def _others(found: Found | None, definition: Definition) -> str | None:
+    """Return why a file is for other GPU targets than the package, by its name or its code; None if it is not."""
+    if not found or not definition.slice:
+        return None
+    return other_target(found.path, definition.slice) or other_code(found, definition.slice)
+
+
 def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if reason := left_out(found.path, definition):
         return _entry(found, Treatment.DROP, reason)
     if found.kind is Kind.DIRECTORY:
         return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
-    if definition.slice and (reason := other_target(found.path, definition.slice)):
-        return _entry(found, Treatment.OTHER_TARGET, reason)
+    if definition.slice:
+        check_name(found, definition.slice)
+        if reason := other_target(found.path, definition.slice):
+            return _entry(found, Treatment.OTHER_TARGET, reason)
     if found.kind is Kind.LINK:
         return _link(found, definition, prefix)
     facts = readable(found, found.facts, definition)

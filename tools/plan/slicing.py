@@ -2,6 +2,7 @@
 
     reason = other_target(path, definition.slice)      # why a file is none of this package's, by its name
     reason = other_code(found, definition.slice)       # and by its code, if it is nothing but device code
+    check_name(found, definition.slice)                # that the two agree
     entry = sliced(entry, facts, definition.slice)     # which of its device code a file keeps
     raise refusal(refused, definition.slice)           # all that could not be told of any file, at once
 
@@ -76,6 +77,25 @@ def other_code(found: Found, declared: Slice) -> str | None:
     return f"device code for {', '.join(facts.device)} alone"
 
 
+def check_name(found: Found, declared: Slice) -> None:
+    """Raise RefusedError for a file whose name says some GPUs, and which has code for others: no package would have it.
+
+    Code that is declared as left out may be in any file.
+    """
+    codes = found.facts.device if found.facts else ()
+    names = _named(found.path, declared)
+    if not codes or not names:
+        return
+    users = {code: [target for target in declared.all_targets if _can_load_any(code, (target,))] for code in codes}
+    named = {target for target in declared.all_targets if any(_can_load_any(name, (target,)) for name in names)}
+    if wrong := [code for code, targets in users.items() if targets and not named.intersection(targets)]:
+        raise RefusedError(
+            f"{found.source}: its name says that it is for {', '.join(names)}, but it has device code for "
+            f"{', '.join(wrong)}, too, which would be in no package. Rename the file, or exclude it from the packages",
+            found.path,
+        )
+
+
 def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) -> None:
     if facts.device_refusal:
         message = f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package"
@@ -133,12 +153,17 @@ def _targets_of(processor: str) -> set[str]:
 
 def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
     """Return one error for all files that were refused: each cause once, and what remedies all of it."""
-    messages = [str(one) for one in refused if not one.lost]
+    messages = dict.fromkeys(str(one) for one in refused if not one.lost)  # a link to a file says the same of it
     files: dict[str, list[str]] = {}
     for one in refused:
         for target in one.lost:
             files.setdefault(target, []).append(one.path)
     return ToolError("\n".join([*messages, *([_lost_message(files, declared)] if files else [])]))
+
+
+def _named(path: str, declared: Slice) -> list[str]:
+    known = declared.all_targets + declared.left_out
+    return [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
 
 
 def other_target(path: str, declared: Slice) -> str | None:
@@ -147,7 +172,7 @@ def other_target(path: str, declared: Slice) -> str | None:
     A name can say several targets. Raises RefusedError for those that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
-    targets = [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
+    targets = _named(path, declared)
     if lost := [target for target in targets if not _can_load_any(target, known)]:
         raise _lost(path, lost, declared)
     if not targets or any(_can_load_any(target, declared.targets) for target in targets):

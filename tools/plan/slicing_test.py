@@ -191,6 +191,39 @@ def test_a_file_for_two_targets_goes_to_both() -> None:
         other_target("lib/K_gfx1011_gfx906.co", Slice(("gfx906",), ALL))
 
 
+def test_a_name_that_contradicts_the_code_stops_the_build() -> None:
+    """Else the code would be in no package: that of its target has no file of such a name."""
+    path = "lib/K_gfx906.co"
+    code = replace(fat(path, "gfx90a", "gfx906"), path=path)
+    for target in ALL:
+        with pytest.raises(ToolError) as caught:
+            entries(definition(target), code)
+        assert str(caught.value) == (
+            f"libraries_{target}_lib_generic/stage/{path}: its name says that it is for gfx906, but it has device code "
+            "for gfx90a, too, which would be in no package. Rename the file, or exclude it from the packages"
+        )
+    entries(definition("gfx906"), fat(path, "gfx906", "gfx9-generic", "gfx906:xnack-", "amdgcnspirv"))
+    entries(definition("gfx906", left_out=("gfx1011",)), fat(path, "gfx906", "gfx1011"))
+
+
+def test_a_link_goes_where_its_file_goes() -> None:
+    found = (file("lib/K_gfx906.dat"), link("lib/K.dat", "K_gfx906.dat"))
+    assert entries(definition("gfx906"), *found)["lib/K.dat"].treatment is Treatment.COPY_OF_LINK
+    other = entries(definition("gfx1030"), *found)["lib/K.dat"]
+    assert (other.treatment, other.reason) == (
+        Treatment.OTHER_TARGET,
+        "link to lib/K_gfx906.dat, for gfx906, as its name says",
+    )
+    bundle = file("lib/a.hsaco", BUNDLE)
+    assert bundle.facts
+    code = replace(bundle, facts=replace(bundle.facts, device=("gfx906",)))
+    other = entries(definition("gfx1030"), code, link("lib/b.hsaco", "a.hsaco"))["lib/b.hsaco"]
+    assert (other.treatment, other.reason) == (
+        Treatment.OTHER_TARGET,
+        "link to lib/a.hsaco, device code for gfx906 alone",
+    )
+
+
 def test_a_package_has_the_files_of_the_targets_that_it_owns() -> None:
     known = ("gfx1250", "gfx1201")
     assert other_target("lib/K_gfx1250-strict.co", Slice(("gfx1250",), known)) is None
@@ -222,6 +255,13 @@ def test_devel_has_nothing_of_its_own_that_is_for_a_target() -> None:
     assert [path for path, entry in planned.items() if entry.treatment is not Treatment.DROP] == ["include/a.h"]
     assert planned["lib/K_gfx1011.co"].reason == "for a GPU target that no package is for"
     assert "libraries_gfx906, if that is installed" in planned["lib/K_gfx906.co"].reason
+
+
+def test_devel_has_links_to_directories_whose_names_say_a_target() -> None:
+    found = (link("lib/gfx906", "k"), file("lib/k/a.dat"), link("lib/gfx1011", "k"))
+    thin = tuple(plan(definition(target, left_out=("gfx1011",)), *found) for target in ALL)
+    planned = entries(Definition("devel", "devel", "_devel"), *found, builds_on=thin)
+    assert [planned[path].treatment for path in ("lib/gfx906", "lib/gfx1011")] == [Treatment.LINK_TO] * 2
 
 
 def test_a_forwarder_holds_no_device_code() -> None:
