@@ -424,6 +424,7 @@ def _expect_runtime(expected: Expected, tree: Tree) -> None:
         _expect_other_name(expected, tree, path, aliases)
     _expect_launchers(expected, tree)
     _expect_forwarders(expected, tree, aliases)
+    _expect_scripts(expected, tree)
     _expect_owners(expected, tree)
 
 
@@ -501,6 +502,13 @@ def _expect_launchers(expected: Expected, tree: Tree) -> None:
             if not target.executable:
                 expected.must["launcher without executable bit"] = path
             tree.shipped[path] = Shipped(None, target=f"{owner.package.tree}/{shipped.target}")
+
+
+def _expect_scripts(expected: Expected, tree: Tree) -> None:
+    """Say which console scripts could not start their tools."""
+    for path in SCRIPTS.values() if expected.sdk.settings.scripts else ():
+        if path in tree.shipped and not tree.shipped[path].executable:
+            expected.must["launcher without executable bit"] = path
 
 
 def _age(soname: str) -> list[tuple[int, str]]:

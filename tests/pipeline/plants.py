@@ -157,7 +157,7 @@ PLANTS = (
     Plant(
         "9",
         "a launcher to what may not be executed",
-        instead(runtime, "_mode", lambda _: "0755"),
+        instead(runtime, "_check_started", lambda *_: None),
     ),
     Plant("9", "a script without its tool", around(link_tool, "console_scripts", _all_scripts)),
     Plant("10", "names of 255 bytes are too long when escaped", instead(names, "PART_MAX", 255), within=1500),

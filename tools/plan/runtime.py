@@ -128,12 +128,6 @@ def _is_executable(resolved: Resolved, facts: Facts) -> bool:
 
 
 def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Definition) -> Entry:
-    if not int(_mode(resolved), 8) & 0o111:
-        raise ToolError(
-            f"{found.source}: the link leads to the program {resolved.path}, which may not be executed (mode "
-            f"{_mode(resolved)}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "
-            f"exclude {found.path} from package {definition.package}"
-        )
     tree = resolved.node.plan.tree if resolved.node.plan else definition.tree
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
@@ -240,17 +234,27 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     return _file(found, facts, definition, prefix)
 
 
+def _check_started(launcher: Entry, started: Entry, definition: Definition) -> None:
+    """Raise ToolError for a launcher of what may not be executed."""
+    if not int(started.mode, 8) & 0o111:
+        raise ToolError(
+            f"{launcher.source}: the link leads to the program {started.path}, which may not be executed (mode "
+            f"{started.mode}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "
+            f"exclude {launcher.path} from package {definition.package}"
+        )
+
+
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
-    """Drop launchers whose target no package ships: it may be excluded."""
-    shipped = {posixpath.join(definition.tree, entry.path) for entry in entries if entry.is_packed_file}
-    shipped |= {
-        posixpath.join(plan.tree, entry.path) for plan in builds_on for entry in plan.entries if entry.is_packed_file
-    }
+    """Drop launchers whose target no package ships: it may be excluded. Raises ToolError for one that cannot start."""
+    trees = [(definition.tree, entries), *((plan.tree, plan.entries) for plan in builds_on)]
+    shipped = {posixpath.join(tree, one.path): one for tree, those in trees for one in those if one.is_packed_file}
     result = []
     for entry in entries:
         if entry.treatment is Treatment.LAUNCHER and entry.target:
             here = posixpath.join(definition.tree, posixpath.dirname(entry.path))
-            if posixpath.normpath(posixpath.join(here, entry.target)) not in shipped:
+            if started := shipped.get(posixpath.normpath(posixpath.join(here, entry.target))):
+                _check_started(entry, started, definition)
+            else:
                 entry = replace(
                     entry,
                     treatment=Treatment.DROP,

@@ -296,6 +296,8 @@ def test_launcher_whose_target_is_excluded_is_dropped() -> None:
     assert outcome(planned["bin/clang-20"]) == (Treatment.DROP, "excluded by bin/clang-20", None)
     assert outcome(planned["bin/clang"]) == (Treatment.DROP, "link to clang-20, which no package ships", None)
     assert not planned["bin/clang"].is_packed_file
+    unmarked = replace(program("bin/clang-20"), mode="0644")
+    assert entries(definition, unmarked, link("bin/clang", "clang-20"))["bin/clang"].treatment is Treatment.DROP
 
 
 def test_link_to_data_is_copied_with_mode_and_content() -> None:
