@@ -1,6 +1,6 @@
 """The GPU targets and families of ROCm's builds, by AMD's own tables.
 
-Written by `bazel run //tests/golden:update`: change tools/gpus/derive.py, not this.
+Written by `bazel run //tests/golden:update`: change tools/lib/gpus/derive.py, not this.
 """
 
 visibility(["//packaging", "//tests/..."])

@@ -1,4 +1,4 @@
-"""Which GPU targets a name means, as tools/gpus/families.py says: a test compares all answers of the two."""
+"""Which GPU targets a name means, as tools/lib/gpus/families.py says: a test compares all answers of the two."""
 
 load("//packaging:gpu_table.bzl", "TARGETS")
 

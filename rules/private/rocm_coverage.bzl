@@ -102,9 +102,9 @@ _rocm_coverage = rule(
         "compared": attr.string_list(doc = "GPU targets: if given, only code for these is compared with what is expected."),
         "expected": attr.label(allow_files = True, doc = "The table that is committed: a file of the workspace; none, or a target without files, for no comparison."),
         "targets": attr.string_list_dict(doc = "As that of `rocm_thin_packages`: what is offered, and so must not lack the libraries that nearly all others have."),
-        "_check": tool_attr("//tools/coverage:check_tool"),
-        "_coverage": tool_attr("//tools/coverage:coverage_tool"),
-        "_style": attr.label_list(default = ["//tools/index:page.css", "//tools/coverage:page.css"], allow_files = [".css"]),
+        "_check": tool_attr("//tools/actions/coverage:check_tool"),
+        "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
+        "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
     provides = [CoverageInfo],
 )
@@ -126,12 +126,12 @@ def rocm_coverage(name, **kwargs):
         native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
     py_binary(
         name = name + "_update",
-        srcs = [Label("//tools/coverage:update.py")],
-        main = Label("//tools/coverage:update.py"),
+        srcs = [Label("//tools/actions/coverage:update.py")],
+        main = Label("//tools/actions/coverage:update.py"),
         args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
         data = [name + "_computed", name + "_settings"],
         # Else a `tools` of the module that calls this, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/coverage:compare")],
+        deps = [Label("//tools/actions/coverage:compare")],
         **common
     )

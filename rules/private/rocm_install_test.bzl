@@ -24,11 +24,11 @@ def rocm_install_test(name, wheels, requirement, script = None, python = None, i
         fail("rocm_install_test({}): installer is {}; expected pip or uv".format(name, repr(installer)))
     requirements = [requirement] if type(requirement) == "string" else requirement
     tags = kwargs.pop("tags", [])
-    deps = [Label("//tools/verify:xml_text"), Label("//tools/testing:wheel_scripts")]
+    deps = [Label("//verify:xml_text"), Label("//develop/testing:wheel_scripts")]
     py_test(
         name = name,
-        srcs = [Label("//tools/verify:install.py")],
-        main = Label("//tools/verify:install.py"),
+        srcs = [Label("//verify:install.py")],
+        main = Label("//verify:install.py"),
         args = ["--installer=" + installer] +
                ["'--requirement={}'".format(one) for one in requirements] +
                (["--script=$(rootpath {})".format(script)] if script else []) +

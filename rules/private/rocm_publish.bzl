@@ -14,12 +14,12 @@ def rocm_publish(name, dist, **kwargs):
     """
     py_binary(
         name = name,
-        srcs = [Label("//tools/publish:tool.py")],
-        main = Label("//tools/publish:tool.py"),
+        srcs = [Label("//tools/commands/publish:tool.py")],
+        main = Label("//tools/commands/publish:tool.py"),
         args = ["--dist=$(rootpath {})".format(dist)],
         data = [dist],
         # Else a `tools` of the module that calls this, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/publish")],
+        deps = [Label("//tools/commands/publish")],
         **kwargs
     )

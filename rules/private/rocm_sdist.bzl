@@ -38,7 +38,7 @@ rocm_sdist = rule(
     attrs = PROJECT_ATTRS | {
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the sdist."),
         "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the sdist as they do below its package."),
-        "_sdist": tool_attr("//tools/sdist:sdist_tool"),
+        "_sdist": tool_attr("//tools/actions/sdist:sdist_tool"),
     },
     provides = [DistributionInfo],
 )

@@ -54,7 +54,7 @@ to `rocm_index` as `static`. It offers `PyWheelInfo`, so what takes a `py_wheel`
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the wheel."),
         "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the wheel as they do below its package."),
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`: only its files are taken, and lie in the wheel as they do below it."),
-        "_static_wheel": tool_attr("//tools/static_wheel:static_wheel_tool"),
+        "_static_wheel": tool_attr("//tools/actions/static_wheel:static_wheel_tool"),
     },
     provides = [DistributionInfo, PyWheelInfo],
 )

@@ -10,9 +10,9 @@ def _verify_config_impl(ctx):
     return [DefaultInfo(files = depset([file]))]
 
 _verify_config = rule(
-    doc = "Settings and exceptions of a test, as a file for tools/verify.",
+    doc = "Settings and exceptions of a test, as a file for verify.",
     implementation = _verify_config_impl,
-    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see tools/verify/settings.py.")},
+    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see verify/settings.py.")},
 )
 
 def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", target = "**"):
@@ -47,14 +47,14 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         options = options + ["--coverage=$(rootpath {})".format(coverage)]
     py_test(
         name = name,
-        srcs = [Label("//tools/verify:test_main.py")],
-        main = Label("//tools/verify:test_main.py"),
+        srcs = [Label("//verify:test_main.py")],
+        main = Label("//verify:test_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
         data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
         # Else a `tools` of the module that calls this, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/verify:library")],
+        deps = [Label("//verify:library")],
         **kwargs
     )
 

@@ -1,6 +1,6 @@
 """Which names of GPU targets and families have a GPU in common.
 
-Written by `bazel run //tests/golden:update`: change tools/gpus/derive.py, not this.
+Written by `bazel run //tests/golden:update`: change tools/lib/gpus/derive.py, not this.
 """
 
 visibility("private")

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tools.elf.constants import SHT_PROGBITS
-from tools.elf.errors import ElfError
-from tools.elf.reader import read_elf
+from tools.lib.elf.constants import SHT_PROGBITS
+from tools.lib.elf.errors import ElfError
+from tools.lib.elf.reader import read_elf
 
 #: From this size on the catalog gives a file actions of its own.
 BIG_FILE_BYTES = 32 << 20

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.benchmark import artifacts
-from tools.elf.reader import read_elf
-from tools.elf.sample import Sample
+from tools.lib.elf.reader import read_elf
+from tools.lib.elf.sample import Sample
 
 LIBRARY = Sample(tail=bytes(10_000)).build()
 

@@ -34,6 +34,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from develop.testing.wheel_scripts import put_on_path
 from tests.benchmark import report
 from tests.benchmark.artifacts import copy_artifacts
 from tests.benchmark.cost import Cost
@@ -41,8 +42,7 @@ from tests.benchmark.scenarios import measure, scenarios
 from tests.benchmark.scratch import remove
 from tests.benchmark.sequential import make_packages
 from tests.e2e.builds import Workspace, built
-from tools.plan.model import Plan
-from tools.testing.wheel_scripts import put_on_path
+from tools.actions.plan.model import Plan
 
 ALL = "//packaging:all_wheels"
 #: //tests/benchmark/scale has packages for so many copies.

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmark.cost import Cost, Meter
-from tools.plan.model import PACKED, Entry, Kind, Plan, Treatment
+from tools.actions.plan.model import PACKED, Entry, Kind, Plan, Treatment
 
 WHEEL = "Wheel-Version: 1.0\nGenerator: sequential\nRoot-Is-Purelib: false\nTag: {tag}\n"
 #: Treatments whose bytes are those of a file. Others' (launchers) the build makes: a few KB, so anything will do here.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.benchmark.sequential import make_packages
-from tools.elf.sample import Sample
-from tools.plan.model import Entry, Kind, Plan, Treatment
+from tools.actions.plan.model import Entry, Kind, Plan, Treatment
+from tools.lib.elf.sample import Sample
 
 RPATH = ("$ORIGIN", "$ORIGIN/../../_core/lib")
 

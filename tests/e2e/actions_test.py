@@ -10,7 +10,7 @@ import os
 import unittest
 
 from tests.e2e.counted import BIG, RUN, CountedTest
-from tools.elf.sample import Sample
+from tools.lib.elf.sample import Sample
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:

@@ -21,7 +21,7 @@ from zipfile import ZipFile
 
 from tests.e2e.builds import Build, Workspace, built
 from tests.e2e.consumer_project import contents, copy_project, in_archive, lay_out
-from tools.elf.reader import read_elf
+from tools.lib.elf.reader import read_elf
 
 DIST = "//wheels:dist"
 MODULE = "rules_rocm_python"
@@ -241,7 +241,7 @@ class ConsumerTest(unittest.TestCase):
             built(self.build("//wheels:core", options=options))
             (listing,) = (self.holder / "output_base/external").glob("*acme_artifacts_directory/artifacts.bzl")
             times.append(listing.stat().st_mtime_ns)
-            with (self.holder / "rules/tools/catalog/scan.py").open("a") as program:
+            with (self.holder / "rules/tools/fetch/catalog/scan.py").open("a") as program:
                 program.write("# Newer.\n")
         assert times[0] < times[1], times
 

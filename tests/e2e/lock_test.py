@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.e2e.builds import Build, Workspace, built, copy_workspace
-from tools.artifacts.bucket import Bucket, serve
-from tools.catalog.planted import COMPRESS, Planted, file, manifest, tar
+from tools.fetch.catalog.planted import COMPRESS, Planted, file, manifest, tar
+from tools.fetch.lock.bucket import Bucket, serve
 
 RUN = "77-linux/"
 LOCK = "rocm_artifacts.lock.json"
@@ -68,7 +68,7 @@ class LockTest(unittest.TestCase):
     def lock(self, *options: str) -> Path:
         """Write the lock file with the command; returns its path."""
         arguments = ("lock", f"--base-url={self.bucket.url}", "--run-id=77", *options)
-        result = self.workspace.run("run", "//tools/artifacts", "--", *arguments)
+        result = self.workspace.run("run", "//tools/fetch/lock", "--", *arguments)
         assert result.returncode == 0, result.stdout
         return self.workspace.directory / LOCK
 
@@ -130,7 +130,7 @@ class LockTest(unittest.TestCase):
             f"URL/{path}",
             "Checksum was",
             "the archive of core-hip_lib_generic could not be fetched with the SHA-256",
-            "bazel run @rules_rocm_python//tools/artifacts -- lock",
+            "bazel run @rules_rocm_python//tools/fetch/lock -- lock",
         )
         self.bucket.files[path] = good
         built(self.build("core_plan"))
@@ -177,7 +177,7 @@ class LockTest(unittest.TestCase):
         path = self.workspace.directory / LOCK
         path.unlink(missing_ok=True)
         self.refused(
-            f"{LOCK}: there is no such file; write it with `bazel run @rules_rocm_python//tools/artifacts -- lock`"
+            f"{LOCK}: there is no such file; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`"
         )
         for text, message in (
             ("{", "expected a JSON object"),

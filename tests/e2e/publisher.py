@@ -23,7 +23,14 @@ class Publisher:
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start it."""
-        command = [str(self.programs / "python"), "-B", "-m", "tools.publish.tool", f"--dist={self.dist}", *arguments]
+        command = [
+            str(self.programs / "python"),
+            "-B",
+            "-m",
+            "tools.commands.publish.tool",
+            f"--dist={self.dist}",
+            *arguments,
+        ]
         path = os.pathsep.join([str(self.programs), os.environ["PATH"]])
         return subprocess.Popen(
             command,

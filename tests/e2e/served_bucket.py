@@ -45,7 +45,7 @@ def step(what: str) -> Iterator[None]:
 
 def lock(workspace: Workspace, url: str, *options: str, fails: bool = False) -> str:
     """Run the command that locks; return what it printed. Raises AssertionError if it ends otherwise than expected."""
-    result = workspace.run("run", "//tools/artifacts", "--", "lock", f"--base-url={url}", *options)
+    result = workspace.run("run", "//tools/fetch/lock", "--", "lock", f"--base-url={url}", *options)
     assert (result.returncode != 0) == fails, result.stdout
     assert "Traceback" not in result.stdout, result.stdout
     return result.stdout

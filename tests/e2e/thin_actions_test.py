@@ -10,7 +10,7 @@ import os
 import unittest
 
 from tests.e2e.counted import BIG, RUN, CountedTest
-from tools.device.sample import HOST, PREFIX, Part, Sample, bundle
+from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle
 
 TARGETS = ("gfx1030", "gfx90a")
 WHEELS = [f"libraries_{target}_wheel" for target in TARGETS]

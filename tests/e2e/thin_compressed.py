@@ -4,10 +4,10 @@
 
 Run it from the top of the workspace, where there are one or more of Debian's clang 18 and newer with their clang-tools
 (each version of the header of compressed bundles is another release's), lld, a C compiler and pyelftools; and
-`tools/device/zstd_codec.so`, see CONTRIBUTING.md.
+`tools/lib/device/zstd_codec.so`, see CONTRIBUTING.md.
 
 Each clang compiles two kernels, in one source file each, for several GPUs into a library, plain and with
---offload-compress. What the plain one holds is what slices of the other must hold of it, read by `tools.device`, by
+--offload-compress. What the plain one holds is what slices of the other must hold of it, read by `tools.lib.device`, by
 clang-offload-bundler, and in the memory of a process that loads it; compressed as that clang does.
 """
 
@@ -22,9 +22,9 @@ from tests.e2e.thin_bundler import bundler
 from tests.e2e.thin_code import Bundle, held, kept, same
 from tests.e2e.thin_memory import compile_shim
 from tests.e2e.thin_readers import Readers
-from tools.device.slice import plan_slice
-from tools.device.target_id import parse_target_id
-from tools.elf.output import write_patched
+from tools.lib.device.slice import plan_slice
+from tools.lib.device.target_id import parse_target_id
+from tools.lib.elf.output import write_patched
 
 VERSIONS = range(18, 31)
 GPUS = ("gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")

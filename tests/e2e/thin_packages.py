@@ -18,9 +18,9 @@ from pathlib import Path
 from tests.e2e.commands import run
 from tests.e2e.real_rocm import is_library
 from tests.e2e.thin_bundler import MAGIC
-from tools.device.reader import read_device_code
-from tools.device.target_id import TargetId, parse_target_id
-from tools.elf.reader import read_elf
+from tools.lib.device.reader import read_device_code
+from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.elf.reader import read_elf
 
 #: The folder in site-packages of the core package.
 CORE = "_rocm_sdk_core"

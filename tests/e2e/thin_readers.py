@@ -3,8 +3,8 @@
     readers = Readers(shim, program, comgr, folder)
     library = readers.library(path)
 
-The readers are `tools.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages have one that
-unbundles; and the memory of a process that loads the library.
+The readers are `tools.lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages have one
+that unbundles; and the memory of a process that loads the library.
 """
 
 from collections.abc import Sequence

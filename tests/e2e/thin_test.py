@@ -11,9 +11,9 @@ from tests.e2e.thin_code import Bundle, Code, held, kept, same
 from tests.e2e.thin_packages import find_packages, named_files
 from tests.e2e.thin_readers import Library
 from tests.e2e.thin_real import check_data, check_union
-from tools.device.model import Method
-from tools.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from tools.device.target_id import parse_target_id
+from tools.lib.device.model import Method
+from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
+from tools.lib.device.target_id import parse_target_id
 
 GFX1011, GFX1030, GFX90A = map(parse_target_id, ("gfx1011", "gfx1030", "gfx90a"))
 

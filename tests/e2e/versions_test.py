@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tests.e2e.builds import WORKSPACE, Build, Workspace, built, copy_workspace
-from tools.elf.sample import Sample
+from tools.lib.elf.sample import Sample
 
 #: Part of every file, so that no cache has an answer from an earlier run.
 MARK = os.urandom(16)

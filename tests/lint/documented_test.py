@@ -13,196 +13,196 @@ SHOWN_BY = (
     # Artifacts, as they are found
     (
         "a file that runs as another user (set-user-ID, set-group-ID)",
-        "tools/catalog/bad_input_test.py::test_files_that_run_as_another_user",
+        "tools/fetch/catalog/bad_input_test.py::test_files_that_run_as_another_user",
     ),
-    ("a file that nobody may read", "tools/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
+    ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
         "other modes than 0644 and 0755",
-        "tools/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
+        "tools/fetch/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
     ),
     ("a mode of `rocm_artifact` that no package may bring", "tests/analysis/artifact_tests.bzl::mode_set_user_id"),
     (
         "a name that is not UTF-8, or has control characters",
-        "tools/catalog/bad_input_test.py::test_names_that_are_not_utf_8",
+        "tools/fetch/catalog/bad_input_test.py::test_names_that_are_not_utf_8",
     ),
-    ("what is neither a file, a directory nor a link", "tools/catalog/bad_input_test.py::test_fifo"),
+    ("what is neither a file, a directory nor a link", "tools/fetch/catalog/bad_input_test.py::test_fifo"),
     (
         "a link that leads out of its base directory, by its text",
-        "tools/catalog/bad_input_test.py::test_link_that_leads_outside",
+        "tools/fetch/catalog/bad_input_test.py::test_link_that_leads_outside",
     ),
     (
         "a base directory that is not there",
-        "tools/catalog/catalog_test.py::test_base_directories_that_are_not_there_are_empty",
+        "tools/fetch/catalog/catalog_test.py::test_base_directories_that_are_not_there_are_empty",
     ),
     # Several of one path or name
     ("two artifacts of one name in a package", "tests/analysis/package_tests.bzl::alike"),
     (
         "artifacts that have one path, but other kinds, texts of links or sizes",
-        "tools/plan/prefix_test.py::test_artifacts_that_differ_are_both_named",
+        "tools/actions/plan/prefix_test.py::test_artifacts_that_differ_are_both_named",
     ),
     (
         "files of one path and size, but other content",
-        "tools/link/inputs_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "tools/actions/link/inputs_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below what another artifact has as a file or a link",
-        "tools/plan/prefix_test.py::test_a_path_below_something_that_is_no_directory",
+        "tools/actions/plan/prefix_test.py::test_a_path_below_something_that_is_no_directory",
     ),
     (
         "equal files, of which one is executable",
-        "tools/plan/prefix_test.py::test_a_file_is_executable_if_one_artifact_says_so",
+        "tools/actions/plan/prefix_test.py::test_a_file_is_executable_if_one_artifact_says_so",
     ),
     (
         "a path of a package that one that it builds on has, too",
-        "tools/plan/runtime_test.py::test_one_path_in_two_packages_is_an_error",
+        "tools/actions/plan/runtime_test.py::test_one_path_in_two_packages_is_an_error",
     ),
     (
         "a path of two packages that are installed together, without building on each other",
-        "tools/plan/devel_test.py::test_packages_that_are_installed_together_may_not",
+        "tools/actions/plan/devel_test.py::test_packages_that_are_installed_together_may_not",
     ),
     ("two of `srcs`, `files` or licence texts at one path", "tests/analysis/wheel_tests.bzl::alike"),
     (
         "one of `files` where the tree has a file",
-        "tools/link/tool_test.py::test_a_file_of_the_tree_may_not_be_given_again",
+        "tools/actions/link/tool_test.py::test_a_file_of_the_tree_may_not_be_given_again",
     ),
     # Links
-    ("a link that leads nowhere", "tools/plan/tool_test.py::test_links_that_dangle_are_noted_in_one_line"),
+    ("a link that leads nowhere", "tools/actions/plan/tool_test.py::test_links_that_dangle_are_noted_in_one_line"),
     (
         "a link to a directory, or an empty directory, in a runtime package",
-        "tools/plan/runtime_test.py::test_what_a_wheel_cannot_hold_is_dropped",
+        "tools/actions/plan/runtime_test.py::test_what_a_wheel_cannot_hold_is_dropped",
     ),
     (
         "a link to a program, script or library that the package excludes",
-        "tools/plan/runtime_test.py::test_launcher_whose_target_is_excluded_is_dropped",
+        "tools/actions/plan/runtime_test.py::test_launcher_whose_target_is_excluded_is_dropped",
     ),
     (
         "a link to data of another package",
-        "tools/plan/runtime_test.py::test_link_to_data_of_another_package_is_an_error",
+        "tools/actions/plan/runtime_test.py::test_link_to_data_of_another_package_is_an_error",
     ),
     (
         "a link to a program without an executable bit",
-        "tools/plan/runtime_test.py::test_launcher_to_a_program_that_may_not_be_executed_is_an_error",
+        "tools/actions/plan/runtime_test.py::test_launcher_to_a_program_that_may_not_be_executed_is_an_error",
     ),
     (
         "a link to a script without an executable bit",
-        "tools/plan/runtime_test.py::test_link_to_a_script_becomes_a_launcher_only_if_it_can_be_run",
+        "tools/actions/plan/runtime_test.py::test_link_to_a_script_becomes_a_launcher_only_if_it_can_be_run",
     ),
     (
         "a link to a program for another CPU than that of the launchers",
-        "tools/pack/tool_test.py::test_launcher_for_another_cpu",
+        "tools/actions/pack/tool_test.py::test_launcher_for_another_cpu",
     ),
     (
         "a target that is too long for a launcher",
-        "tools/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
+        "tools/actions/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
     ),
     # ELF files
     (
         "a library file of another content than the one under its SONAME",
-        "tools/plan/runtime_test.py::test_another_build_of_a_library_is_kept",
+        "tools/actions/plan/runtime_test.py::test_another_build_of_a_library_is_kept",
     ),
     (
         "a library file that nothing provides under its SONAME",
-        "tools/plan/runtime_test.py::test_library_that_nothing_provides_under_its_soname_is_kept",
+        "tools/actions/plan/runtime_test.py::test_library_that_nothing_provides_under_its_soname_is_kept",
     ),
     (
         "a library file of the same SONAME, size and facts as another, but other content",
-        "tools/link/inputs_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "tools/actions/link/inputs_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",
-        "tools/plan/forwarders_test.py::test_a_real_file_where_a_package_below_has_a_forwarder_is_an_error",
+        "tools/actions/plan/forwarders_test.py::test_a_real_file_where_a_package_below_has_a_forwarder_is_an_error",
     ),
     (
         "an ELF file that cannot be read",
-        "tools/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
+        "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
         "a file of a kind that takes no RPATH (static, 32-bit, the dynamic loader)",
-        "tools/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
+        "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),
-    ("an RPATH that cannot be written", "tools/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
+    ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
     (
         "RPATH entries of the build machine",
-        "tools/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",
+        "tools/actions/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",
     ),
     (
         "an RPATH directory outside the trees of the package and of those in its `builds_on`",
-        "tools/plan/rpath_test.py::test_a_directory_outside_the_trees_is_refused",
+        "tools/actions/plan/rpath_test.py::test_a_directory_outside_the_trees_is_refused",
     ),
     (
         "a packaged library that a file needs, but in none of the directories that the file searches (RPATH)",
-        "tools/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",
+        "tools/actions/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",
     ),
     (
         "a platform tag that promises more than the files keep",
-        "tools/platform_tag/tool_test.py::test_one_tag_of_a_set_that_promises_more",
+        "tools/actions/platform_tag/tool_test.py::test_one_tag_of_a_set_that_promises_more",
     ),
     (
         "files for other CPUs than the platform tag's",
-        "tools/platform_tag/judgement_test.py::test_a_package_for_another_architecture",
+        "tools/actions/platform_tag/judgement_test.py::test_a_package_for_another_architecture",
     ),
     # Device code
     (
         "thin packages: code, or a file by its name, for a target that no package is for",
-        "tools/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
+        "tools/actions/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
     ),
     (
         "thin packages: a file whose name says one GPU target, with code for others that packages are for",
-        "tools/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
+        "tools/actions/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
     ),
-    ("thin packages: code that cannot be read", "tools/plan/slicing_test.py::test_code_that_cannot_be_read"),
+    ("thin packages: code that cannot be read", "tools/actions/plan/slicing_test.py::test_code_that_cannot_be_read"),
     (
         "code that cannot be read, in other packages",
-        "tools/coverage/compute_test.py::test_what_could_not_be_read_is_said",
+        "tools/actions/coverage/compute_test.py::test_what_could_not_be_read_is_said",
     ),
     (
         "thin packages: a library without code for the package's target",
-        "tools/coverage/check_test.py::test_without_a_table_one_summary_says_what_packages_lack",
+        "tools/actions/coverage/check_test.py::test_without_a_table_one_summary_says_what_packages_lack",
     ),
     (
         "thin packages: a target that lacks most base libraries",
-        "tools/coverage/check_test.py::test_what_lacks_the_base_libraries_is_not_to_be_offered",
+        "tools/actions/coverage/check_test.py::test_what_lacks_the_base_libraries_is_not_to_be_offered",
     ),
     (
         "a difference from the committed coverage table",
-        "tools/coverage/check_test.py::test_every_difference_stops_the_build_at_once",
+        "tools/actions/coverage/check_test.py::test_every_difference_stops_the_build_at_once",
     ),
     # Packages and wheels
     (
         "a package that is made from no artifact, as of a directory that holds a part of an SDK",
-        "tools/plan/tool_test.py::test_a_package_of_no_artifact_is_noted",
+        "tools/actions/plan/tool_test.py::test_a_package_of_no_artifact_is_noted",
     ),
     (
         "a package whose artifacts are empty, or all of whose files are excluded",
-        "tools/plan/tool_test.py::test_a_package_that_holds_nothing_is_noted",
+        "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_noted",
     ),
     (
         "a big file that a devel package has to hold itself, and is not to (`repacked`)",
-        "tools/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
+        "tools/actions/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
     ),
     (
         "a console script whose tool the package does not ship",
-        "tools/link/tool_test.py::test_no_entry_points_without_tools",
+        "tools/actions/link/tool_test.py::test_no_entry_points_without_tools",
     ),
     (
         "a console script whose tool has no executable bit",
-        "tools/link/tool_test.py::test_a_console_script_whose_tool_may_not_be_executed_is_refused",
+        "tools/actions/link/tool_test.py::test_a_console_script_whose_tool_may_not_be_executed_is_refused",
     ),
     (
         "a list of console scripts with one name twice, or without paths",
-        "tools/link/tool_test.py::test_a_list_of_console_scripts_that_is_none_is_refused",
+        "tools/actions/link/tool_test.py::test_a_list_of_console_scripts_that_is_none_is_refused",
     ),
     (
         "no `import_name`, for a devel package or console scripts",
         "tests/analysis/wheel_tests.bzl::_nameless_scripts_test",
     ),
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
-    ("an `import_name` that does", "tools/link/wheel_test.py::test_members_lie_in_site_packages"),
+    ("an `import_name` that does", "tools/actions/link/wheel_test.py::test_members_lie_in_site_packages"),
     (
         "a licence text whose name the metadata cannot hold",
-        "tools/link/licenses_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
+        "tools/actions/link/licenses_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
-    ("metadata that indexes refuse", "tools/link/checks_test.py::test_what_is_no_classifier"),
+    ("metadata that indexes refuse", "tools/actions/link/checks_test.py::test_what_is_no_classifier"),
 )
 
 

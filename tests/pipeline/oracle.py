@@ -52,7 +52,7 @@ from tests.pipeline.sdk import (
     Sdk,
     Slice,
 )
-from tools.device.zstd import ZstdDecoder
+from tools.lib.device.zstd import ZstdDecoder
 
 #: What a refusal says -> the kind of input that calls for it.
 REFUSALS = {

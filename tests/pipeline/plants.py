@@ -23,19 +23,19 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.pipeline import run
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.sdk import Sdk, sdks_and_changes
-from tools.catalog import names, scan
-from tools.common.documents import read_document
-from tools.common.errors import ToolError
-from tools.device import slice_plan
-from tools.device.processors import SPIRV
-from tools.elf.source import Source
-from tools.inspect import tool as inspect_tool
-from tools.link import inputs, wheel
-from tools.link import tool as link_tool
-from tools.pack import content
-from tools.pack import launcher as pack_launcher
-from tools.plan import devel, forwarders, prefix, rpath, runtime, slicing
-from tools.plan import tool as plan_tool
+from tools.actions.inspect import tool as inspect_tool
+from tools.actions.link import inputs, wheel
+from tools.actions.link import tool as link_tool
+from tools.actions.pack import content
+from tools.actions.pack import launcher as pack_launcher
+from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
+from tools.actions.plan import tool as plan_tool
+from tools.fetch.catalog import names, scan
+from tools.lib.common.documents import read_document
+from tools.lib.common.errors import ToolError
+from tools.lib.device import slice_plan
+from tools.lib.device.processors import SPIRV
+from tools.lib.elf.source import Source
 
 #: Patches a module's function; `with` undoes it.
 Patch = contextlib.AbstractContextManager[Any]

@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from develop.testing import tiny_elf
 from tests.pipeline.sdk import SCRIPTS, Directory, Link, Node, Package, Sdk, Settings
-from tools.catalog import catalog, one_archive, scan
-from tools.device.sample import zstd_frame
-from tools.elf import constants as c
-from tools.index import tool as index_tool
-from tools.inspect import tool as inspect_tool
-from tools.link import tool as link_tool
-from tools.pack import tool as pack_tool
-from tools.plan import tool as plan_tool
-from tools.platform_tag import tool as platform_tag_tool
-from tools.testing import tiny_elf
+from tools.actions.index import tool as index_tool
+from tools.actions.inspect import tool as inspect_tool
+from tools.actions.link import tool as link_tool
+from tools.actions.pack import tool as pack_tool
+from tools.actions.plan import tool as plan_tool
+from tools.actions.platform_tag import tool as platform_tag_tool
+from tools.fetch.catalog import catalog, one_archive, scan
+from tools.lib.device.sample import zstd_frame
+from tools.lib.elf import constants as c
 
 REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"
 #: Extensions of data, as `_DATA_EXTENSIONS` of common/units.bzl has them, as far as SDKs have such names.

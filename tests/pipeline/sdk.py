@@ -13,11 +13,11 @@ from enum import Enum
 
 from hypothesis import strategies as st
 
-from tools.device import sample as device_sample
-from tools.device.model import Method, Pointer
-from tools.elf import constants as c
-from tools.elf.sample import Sample
-from tools.testing import tiny_elf
+from develop.testing import tiny_elf
+from tools.lib.device import sample as device_sample
+from tools.lib.device.model import Method, Pointer
+from tools.lib.elf import constants as c
+from tools.lib.elf.sample import Sample
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 

@@ -16,7 +16,7 @@ from tests.remote.buildgrid import BuildGrid, make_programs
 from tests.remote.checkouts import check_out
 from tests.remote.execution import PATIENCE, command_line, in_scratch, remote_options
 
-ALL = ("//packaging/...", "//tests/...", "//tools/...")
+ALL = ("//packaging/...", "//develop/...", "//tests/...", "//tools/...", "//verify/...")
 SOME = (
     "//packaging/init_py/...",
     "//tests/analysis/...",
@@ -26,9 +26,9 @@ SOME = (
     "//tests/verify:family_test",
     "//tests/verify:targets_test",
     "//tests/wheel_test/...",
-    "//tools/link/...",
-    "//tools/pack/...",
-    "//tools/plan/...",
+    "//tools/actions/link/...",
+    "//tools/actions/pack/...",
+    "//tools/actions/plan/...",
 )
 #: Lint reads the whole workspace, which is no input of it.
 HERE = {"//tests/lint:lint_test"}

@@ -5,8 +5,8 @@ from tests.verify.faults import fault
 from tests.verify.libraries import edited as edited_library
 from tests.verify.libraries import facts, with_dynamic, with_search_path, with_segment
 from tests.verify.planted_set import small_wheel
-from tools.elf import constants as c
-from tools.elf.sample import Sample
+from tools.lib.elf import constants as c
+from tools.lib.elf.sample import Sample
 
 NATIVE = "native/libnative.so"
 #: A library of the mini SDK that no other needs.

@@ -9,8 +9,8 @@ import pytest
 from tests.verify.editing import EditedSet
 from tests.verify.libraries import fat, offload_bundle
 from tests.verify.planted_set import small_wheel
-from tools.verify.engine import Request, verify
-from tools.verify.settings import Settings
+from verify.engine import Request, verify
+from verify.settings import Settings
 
 DIST = Path(os.environ["DIST"]).absolute()
 WHEEL = "rocm_sdk_libraries_gfx110X_all"

@@ -10,15 +10,15 @@ from tests.verify import content_faults, devel_faults, device_faults, selection_
 from tests.verify.editing import EditedSet
 from tests.verify.faults import FAULTS, Fault
 from tests.verify.planted_set import planted_set
-from tools.coverage.table import collect
-from tools.verify import registry
-from tools.verify.device.owned import owned_packages
-from tools.verify.device.places import find_libraries, find_trees
-from tools.verify.engine import Request, read_distributions, verify
-from tools.verify.exceptions import DeclaredException
-from tools.verify.finding import Finding
-from tools.verify.over_set.gather import gather
-from tools.verify.settings import Settings
+from tools.actions.coverage.table import collect
+from verify import registry
+from verify.device.owned import owned_packages
+from verify.device.places import find_libraries, find_trees
+from verify.engine import Request, read_distributions, verify
+from verify.exceptions import DeclaredException
+from verify.finding import Finding
+from verify.over_set.gather import gather
+from verify.settings import Settings
 
 MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults)
 #: The mini SDK's distributions.
@@ -86,7 +86,7 @@ def test_there_is_a_fault_for_every_rule() -> None:
     planted = {fault.rule for fault in FAULTS} | {"X101"}
     assert planted <= registry.rules().keys()
     not_planted = {
-        "W104",  # members that share bytes: tools/verify/zip_reader_test.py
+        "W104",  # members that share bytes: verify/zip_reader_test.py
         "W113",  # budgets are settings, and the set has none
         "W407",  # debug information: the mini SDK has it
     }

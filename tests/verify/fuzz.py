@@ -3,8 +3,8 @@
     python3 -m tests.verify.fuzz --count 50000 [--seed 1] [--save FOLDER]
 
 Libraries with symbol versions and with device code, archives of device code, development archives, the selector's data
-and sdists are damaged in the manner of `tools.device.fuzz`. Each has to be read, or said to be damaged, in less than
-a second: nothing is raised but what the reader's callers expect. `tools.verify.fuzz` does that with whole wheels.
+and sdists are damaged in the manner of `tools.lib.device.fuzz`. Each has to be read, or said to be damaged, in less
+than a second: nothing is raised but what the reader's callers expect. `verify.fuzz` does that with whole wheels.
 """
 
 import io
@@ -18,18 +18,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from develop.testing.fuzzing import Fuzzer, main
 from tests.verify.editing import file_member, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from tests.verify.planted_set import TARGETS
-from tools.device.fuzz import damage, interesting
-from tools.device.sample import compressed
-from tools.elf.sample import Sample
-from tools.testing.fuzzing import Fuzzer, main
-from tools.verify.device.facts import read_facts
-from tools.verify.over_set.collect import COLLECTORS, LINKED
-from tools.verify.over_set.devel_archive import read_devel_archive
-from tools.verify.over_set.sdists import read_sdist
-from tools.verify.over_set.selector import parse_selector, selected_requirements
+from tools.lib.device.fuzz import damage, interesting
+from tools.lib.device.sample import compressed
+from tools.lib.elf.sample import Sample
+from verify.device.facts import read_facts
+from verify.over_set.collect import COLLECTORS, LINKED
+from verify.over_set.devel_archive import read_devel_archive
+from verify.over_set.sdists import read_sdist
+from verify.over_set.selector import parse_selector, selected_requirements
 
 SELECTOR = json.dumps(
     {

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from struct import pack, pack_into
 
-from tools.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
-from tools.device.sample import HOST, PREFIX, bundle
-from tools.device.wrapper import SECTION as WRAPPERS
-from tools.device.wrapper import SPLIT_MAGIC
-from tools.elf import constants as c
-from tools.elf.edit import ElfEdit
-from tools.elf.editor import plan_patch
-from tools.elf.model import ElfFile
-from tools.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
-from tools.elf.sample import Sample
-from tools.verify.over_set.versions import VERDAUX, VERDEF
+from tools.lib.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
+from tools.lib.device.sample import HOST, PREFIX, bundle
+from tools.lib.device.wrapper import SECTION as WRAPPERS
+from tools.lib.device.wrapper import SPLIT_MAGIC
+from tools.lib.elf import constants as c
+from tools.lib.elf.edit import ElfEdit
+from tools.lib.elf.editor import plan_patch
+from tools.lib.elf.model import ElfFile
+from tools.lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
+from tools.lib.elf.sample import Sample
+from verify.over_set.versions import VERDAUX, VERDEF
 
 #: What is left free in a library for its version definitions, in bytes.
 _ROOM = 256

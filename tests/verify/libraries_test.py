@@ -6,10 +6,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 from tests.verify.libraries import facts, fat, kpack, offload_bundle, split_off, using, versioned, with_section
-from tools.device.kpack import read_kpack, read_reference
-from tools.device.reader import read_device_code
-from tools.verify.over_set.linked import read_linked
-from tools.verify.over_set.versions import read_defined_versions
+from tools.lib.device.kpack import read_kpack, read_reference
+from tools.lib.device.reader import read_device_code
+from verify.over_set.linked import read_linked
+from verify.over_set.versions import read_defined_versions
 
 
 def test_defined_versions() -> None:

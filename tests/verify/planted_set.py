@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.verify.editing import EditedSet, EditedWheel, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
-from tools.device.sample import compressed
-from tools.elf.sample import Sample
+from tools.lib.device.sample import compressed
+from tools.lib.elf.sample import Sample
 
 LIBRARIES = "_rocm_sdk_libraries"
 DEVEL = "_rocm_sdk_devel"

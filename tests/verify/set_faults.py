@@ -5,7 +5,7 @@ from tests.verify.faults import fault
 from tests.verify.libraries import edited as edited_library
 from tests.verify.libraries import using, versioned, with_search_path, with_section
 from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, unmirror
-from tools.elf.sample import Sample
+from tools.lib.elf.sample import Sample
 
 BLAS = f"{LIBRARIES}/lib/libhipblas.so.3"
 PLUGIN = f"{LIBRARIES}/lib/rand/librand_plugin.so"

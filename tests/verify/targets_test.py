@@ -10,8 +10,8 @@ import pytest
 
 from tests.verify.libraries import fat, offload_bundle
 from tests.verify.planted_set import LIBRARIES, planted_set
-from tools.device.sample import compressed
-from tools.verify.tool import main
+from tools.lib.device.sample import compressed
+from verify.tool import main
 
 DIST = Path(os.environ["DIST"]).absolute()
 CODE = b"gfx1100" * 9

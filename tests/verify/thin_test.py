@@ -10,11 +10,11 @@ import pytest
 from tests.verify.editing import EditedSet
 from tests.verify.libraries import fat, offload_bundle
 from tests.verify.planted_set import mirror, small_wheel
-from tools.device.sample import compressed
-from tools.verify.engine import Request, verify
-from tools.verify.exceptions import DeclaredException
-from tools.verify.finding import Finding
-from tools.verify.settings import Settings
+from tools.lib.device.sample import compressed
+from verify.engine import Request, verify
+from verify.exceptions import DeclaredException
+from verify.finding import Finding
+from verify.settings import Settings
 
 DIST = Path(os.environ["DIST"]).absolute()
 TARGETS = ("gfx1100", "gfx1101", "gfx942")

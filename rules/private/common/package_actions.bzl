@@ -17,9 +17,9 @@ PACKAGE_ATTRS = {
     "exclude": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths that the package does not hold."),
     "include": attr.string_list(doc = "Glob patterns: if given, the package holds only these paths."),
     "_compression": attr.label(default = "//rules/settings:compression"),
-    "_launcher": attr.label(default = "//tools/launcher", executable = True, cfg = "target"),
-    "_pack": tool_attr("//tools/pack:pack_tool"),
-    "_plan": tool_attr("//tools/plan:plan_tool"),
+    "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
+    "_pack": tool_attr("//tools/actions/pack:pack_tool"),
+    "_plan": tool_attr("//tools/actions/plan:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS
 

@@ -52,7 +52,7 @@ def _download(rctx, file_name):
         auth = get_auth(rctx, urls),
     )
     if not result.success:
-        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. The warnings above say why: it is not there any more (404), or is not the one that was locked (checksum). Write {} anew with `bazel run @rules_rocm_python//tools/artifacts -- lock`, or add a mirror that has it".format(
+        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. The warnings above say why: it is not there any more (404), or is not the one that was locked (checksum). Write {} anew with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(
             rctx.attr.lock_file,
             rctx.attr.artifact,
             rctx.attr.sha256,
@@ -72,7 +72,7 @@ def _artifact_archive_impl(rctx):
         if not rctx.attr.stamp:
             rctx.watch(archive)
     rctx.report_progress("unpacking " + file_name)
-    run_program(rctx, "tools.catalog.one_archive", [
+    run_program(rctx, "tools.fetch.catalog.one_archive", [
         "--archive",
         archive,
         "--artifact",

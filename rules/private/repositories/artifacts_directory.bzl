@@ -46,7 +46,7 @@ def directory_archives(mctx, name):
     path = mctx.path(directory) if directory.startswith("/") else None
     if not path or not path.is_dir or not [child for child in path.readdir(watch = "no") if archive_suffix(child.basename)]:
         return {}
-    stamps = json.decode(run_program(mctx, "tools.catalog.list_archives", ["--artifacts", path], CATALOG_SOURCES))
+    stamps = json.decode(run_program(mctx, "tools.fetch.catalog.list_archives", ["--artifacts", path], CATALOG_SOURCES))
     repositories = {}
     for file_name, stamp in stamps.items():
         suffix = archive_suffix(file_name)
@@ -76,7 +76,7 @@ def _artifacts_directory_impl(rctx):
     arguments = ["--artifacts", directory, "--repository", rctx.name, "--output", rctx.path(".")]
     for file_name, repository in rctx.attr.archives.items():
         arguments += ["--archived", "{}={}".format(file_name, repository)]
-    run_program(rctx, "tools.catalog.catalog", arguments, rctx.attr._sources)
+    run_program(rctx, "tools.fetch.catalog.catalog", arguments, rctx.attr._sources)
     for path in rctx.read("files_read.txt").splitlines():
         rctx.watch(path)
     if not _has_fingerprint(rctx, directory):

@@ -2,7 +2,7 @@
 
 The machine's own apt fetches the packages: its sources say from where, its keys verify them. It works in a directory of
 its own in the repository, so any user can, and nothing of the system changes. Which packages become which artifacts is
-data, in `tools/debian_rocm/table.py`.
+data, in `tools/fetch/debian/table.py`.
 
 What was fetched stays until the declaration or a program changes; `bazel fetch --force --repo=@NAME` takes newer versions.
 """
@@ -14,17 +14,17 @@ visibility(["//rules/private/repositories/..."])
 _SET = "ROCM_DEBIAN_SET"
 
 _SOURCES = CATALOG_SOURCES + [
-    "//tools/common:documents.py",
-    "//tools/common:errors.py",
-    "//tools/common:program.py",
-    "//tools/debian_rocm:apt.py",
-    "//tools/debian_rocm:choice.py",
-    "//tools/debian_rocm:edits.py",
-    "//tools/debian_rocm:layout.py",
-    "//tools/debian_rocm:sources.py",
-    "//tools/debian_rocm:table.py",
-    "//tools/debian_rocm:tool.py",
-    "//tools/debian_rocm:unpack.py",
+    "//tools/lib/common:documents.py",
+    "//tools/lib/common:errors.py",
+    "//tools/lib/common:program.py",
+    "//tools/fetch/debian:apt.py",
+    "//tools/fetch/debian:choice.py",
+    "//tools/fetch/debian:edits.py",
+    "//tools/fetch/debian:layout.py",
+    "//tools/fetch/debian:sources.py",
+    "//tools/fetch/debian:table.py",
+    "//tools/fetch/debian:tool.py",
+    "//tools/fetch/debian:unpack.py",
 ]
 
 _EXPORTED = """
@@ -39,7 +39,7 @@ def _debian_impl(rctx):
     def step(progress, name, options = []):
         rctx.report_progress(progress)
         arguments = [name, directory, "--label", "rocm.debian(name = {})".format(repr(rctx.name.replace("+", "~").rpartition("~")[2]))]
-        said = run_program(rctx, "tools.debian_rocm.tool", arguments + options, sources)
+        said = run_program(rctx, "tools.fetch.debian.tool", arguments + options, sources)
         if said:
             print(said.strip())  # buildifier: disable=print
 
@@ -48,7 +48,7 @@ def _debian_impl(rctx):
     step("fetching packages with apt", "download")
     step("unpacking packages", "lay-out")
     rctx.report_progress("scanning artifacts")
-    run_program(rctx, "tools.catalog.catalog", [
+    run_program(rctx, "tools.fetch.catalog.catalog", [
         "--artifacts",
         rctx.path("artifacts"),
         "--repository",

@@ -7,7 +7,7 @@ visibility(["//rules/private/repositories/..."])
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-# Sources that //tools/deflate:deflater.c includes.
+# Sources that //tools/lib/deflate:deflater.c includes.
 cc_library(
     name = "deflate_compress",
     includes = ["."],
@@ -40,6 +40,6 @@ libdeflate = repository_rule(
     attrs = {
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the sdist."),
         "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
-        "_patch": attr.label(default = "//tools/deflate:libdeflate.patch", allow_single_file = True),
+        "_patch": attr.label(default = "//tools/lib/deflate:libdeflate.patch", allow_single_file = True),
     },
 )

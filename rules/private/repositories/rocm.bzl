@@ -36,7 +36,7 @@ _debian = tag_class(
 _lock = tag_class(
     doc = "Declares a repository of the archives that a lock file names. Only those that a requested package needs are fetched.",
     attrs = {
-        "file": attr.label(mandatory = True, doc = "The lock file, as `bazel run @rules_rocm_python//tools/artifacts -- lock` writes it."),
+        "file": attr.label(mandatory = True, doc = "The lock file, as `bazel run @rules_rocm_python//tools/fetch/lock -- lock` writes it."),
         "name": attr.string(mandatory = True, doc = "Name of the repository, whose `//:artifacts.bzl` is a source for `artifacts`."),
     },
 )

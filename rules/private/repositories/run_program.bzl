@@ -7,7 +7,7 @@ of is watched: when one changes, what was fetched with it is fetched again.
 visibility(["//rules/private/repositories/..."])
 
 # What the catalog's programs consist of.
-CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
+CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "about.py",
     "archive.py",
     "catalog.py",
@@ -20,10 +20,10 @@ CATALOG_SOURCES = [Label("//tools/catalog:" + name) for name in [
     "scan.py",
     "unpack.py",
 ]] + [
-    Label("//tools/common:shared_library.py"),
-    Label("//tools/device:zstd.py"),
-    Label("//tools/gpus:families.py"),
-    Label("//tools/gpus:table.py"),
+    Label("//tools/lib/common:shared_library.py"),
+    Label("//tools/lib/device:zstd.py"),
+    Label("//tools/lib/gpus:families.py"),
+    Label("//tools/lib/gpus:table.py"),
 ]
 
 # All Python that fetches runs in UTF-8 mode (PEP 540): in a locale of another encoding, names of files would get into
@@ -33,7 +33,7 @@ _UTF8 = ["-X", "utf8"]
 # Isolated Python has no search path but its own, so it is told where the module's sources begin.
 _ISOLATED = ["-I", "-B", "-c"]
 _BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
-_ANCHOR = Label("//tools/catalog:catalog.py")
+_ANCHOR = Label("//tools/fetch/catalog:catalog.py")
 
 def fetching_python(ctx, purpose):
     """Returns what every command begins with that runs Python while repositories are fetched.
@@ -55,7 +55,7 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
 
     Args:
         ctx: a repository_ctx or module_ctx.
-        module: dotted name, `tools.catalog.catalog`.
+        module: dotted name, `tools.fetch.catalog.catalog`.
         arguments: list of strings and paths.
         sources: labels of the files that the program consists of, to be watched.
         timeout: seconds.

@@ -7,7 +7,7 @@ visibility(["//rules/private/repositories/..."])
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-# Sources that //tools/device:zstd_codec.c includes.
+# Sources that //tools/lib/device:zstd_codec.c includes.
 cc_library(
     name = "zstd",
     includes = ["."],

@@ -3,7 +3,7 @@
 Read from the program headers alone, as the dynamic loader does (System V gABI, "Dynamic Linking"), with nothing but the
 standard library: preloading, `rocm-sdk test` and `init_py` call `read_dynamic`. What the loader does not know, such as
 where device code is, has a section: `read_section`. The build has a reader of its own,
-`tools/elf`, which also edits; this one ships to users and runs on Python 3.9.
+`tools/lib/elf`, which also edits; this one ships to users and runs on Python 3.9.
 """
 
 from __future__ import annotations

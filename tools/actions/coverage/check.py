@@ -1,0 +1,115 @@
+"""Checks the coverage table of a build, and writes it for those who go on with it.
+
+    coverage_check --label TARGET --computed JSON [--expected JSON --committed PATH] --accept COMMAND
+                   [--compared TARGET]… [--package NAME=TARGET,TARGET]… --table JSON --lacks JSON --stamp FILE
+
+All that is wrong is said at once: targets that should not be offered, and every difference to the table that was
+committed. Where none was, one warning says what each package lacks.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.actions.coverage.compare import differences, restricted
+from tools.actions.coverage.lacks import lacking, lacks_by_processor, refused
+from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
+from tools.lib.common.documents import write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The table that was committed."""
+
+    coverage: Coverage
+    #: Where it lies, for people.
+    path: str
+    #: Targets whose code is compared; all if there are none.
+    compared: Sequence[str]
+    #: The command that accepts all differences.
+    accept: str
+
+
+def difference_message(found: Coverage, expected: Expected) -> str | None:
+    """Return what differs, by library, and how to accept that; None if nothing does."""
+    differing = differences(*(restricted(one, expected.compared) for one in (expected.coverage, found)))
+    if not differing:
+        return None
+    lines = [f"device code differs from what {expected.path} says:"]
+    lines += [line for one in differing for line in one.describe()]
+    return "\n".join([*lines, f"If all of this is meant, accept it: {expected.accept}"])
+
+
+def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept: str) -> str | None:
+    """Return which targets of packages should not be offered, why, and what to do; None if all can be."""
+    owners = {target: name for name, targets in packages.items() for target in targets}
+    without = refused(found, list(owners))
+    if not without:
+        return None
+    lines = ["packages are declared for GPU targets that lack the libraries that nearly all others have:"]
+    for one in without:
+        package = owners[one.target]
+        where = "" if package == one.target else f" (of package {package})"
+        lines.append(f"  {one.target}{where}: no code in {', '.join(one.libraries)}")
+    names = ", ".join(one.target for one in without)
+    lines.append(
+        f"Do not offer {names}: remove it from the targets of packages (ROCM_TARGETS, for ROCm's own). If it is meant, "
+        f"commit the table that says so: {accept}"
+    )
+    return "\n".join(lines)
+
+
+def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what each package lacks, a line for each that lacks anything."""
+    lines = []
+    for name, targets in sorted(packages.items()):
+        by_library: dict[str, list[str]] = {}
+        for target in targets:
+            for library in lacking(found, target):
+                by_library.setdefault(library, []).append(target)
+        several = len(targets) > 1
+        texts = [f"{library} ({', '.join(for_)})" if several else library for library, for_ in by_library.items()]
+        if texts:
+            lines.append(f"  {name}: {', '.join(texts)}")
+    return lines
+
+
+def check(args: argparse.Namespace) -> None:
+    """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
+    found = read_coverage(args.computed)
+    packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
+    wrong = offer_message(found, packages, args.accept)
+    if args.expected:  # Who committed a table has seen what is in it.
+        expected = Expected(read_coverage(args.expected), args.committed, args.compared, args.accept)
+        wrong = difference_message(found, expected)
+    if wrong:
+        raise ToolError(wrong)
+    summary = lack_summary(found, packages)
+    if summary and not args.expected:
+        head = f"WARNING: {args.label}: packages lack code for their GPUs in these libraries, and go on without:"
+        advice = f"To have this checked, commit the table: {args.accept}"
+        print("\n".join([head, *summary, advice]), file=sys.stderr)
+    write_coverage(args.table, found)
+    write_document(args.lacks, {target: list(libraries) for target, libraries in lacks_by_processor(found).items()})
+    Path(args.stamp).touch()
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and check."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--computed", required=True, metavar="JSON", help="the table of this build")
+    parser.add_argument("--expected", metavar="JSON", help="the table that was committed")
+    parser.add_argument("--committed", default="", metavar="PATH", help="where that lies in the workspace")
+    parser.add_argument("--accept", required=True, metavar="COMMAND", help="what accepts all differences")
+    parser.add_argument("--compared", action="append", default=[], metavar="TARGET", help="compare code for these only")
+    parser.add_argument("--package", action="append", default=[], metavar="NAME=TARGETS", help="a package for GPUs")
+    parser.add_argument("--table", required=True, metavar="JSON", help="the table to write, if all is well")
+    parser.add_argument("--lacks", required=True, metavar="JSON", help="what each target lacks, to write")
+    parser.add_argument("--stamp", required=True, metavar="FILE", help="empty file to write")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: check(args))

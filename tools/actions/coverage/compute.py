@@ -1,0 +1,111 @@
+"""Finds out which library has code for which target, from what `inspect` wrote about the files of artifacts.
+
+    coverage = coverage_of(artifacts)
+
+Three things tell: the offload bundles in a file, or the table of an archive of code that was split off libraries; the
+name of a file of device code (`Kernels_gfx90a.co`); and, where neither does, the target of the artifact that a file of
+device code is in. Pure functions: no file is read.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from tools.actions.coverage.owner import owner_of
+from tools.actions.coverage.table import Coverage, collect
+from tools.actions.plan.model import LIBRARY, PROGRAM, Artifact, Facts, Found
+from tools.lib.common.errors import ToolError
+from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.gpus.paths import named_targets
+
+#: What a file of nothing but device code, or of what describes such code, is called. Others may name a target, too, but
+#: are no code: headers, or what was found out about speeds (`gfx90a68.db.txt`).
+CODE_SUFFIXES = (".co", ".hsaco", ".hipfb", ".dat", ".kdb", ".kpack")
+CODE_OBJECT = "gpu-code-object"
+_ONE_TARGET = re.compile(r"gfx[0-9a-f]+")
+
+
+def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
+    """Return the coverage table of artifacts. Raises ToolError for code that names no target."""
+    paths = {found.path for artifact in artifacts for found in artifact.found}
+    files = [
+        (_target_of(artifact), found, found.facts)
+        for artifact in artifacts
+        for found in artifact.found
+        if found.facts is not None
+    ]
+    packaged = {found.source: _packaged(found.path, facts, paths) for _, found, facts in files if facts.type == LIBRARY}
+    libraries = set(packaged.values())
+    known = _known_processors(files)
+    pairs: list[tuple[str, str]] = []
+    for artifact_target, found, facts in files:
+        if facts.archive:
+            pairs += _archived(found, facts, packaged)
+            continue
+        targets = _targets(found, facts, artifact_target, known)
+        in_itself = facts.type in (LIBRARY, PROGRAM)
+        owner = _packaged(found.path, facts, paths) if in_itself else owner_of(found.path, libraries)
+        pairs += [(owner, target) for target in targets]
+    return collect(pairs)
+
+
+def unread(artifacts: Collection[Artifact]) -> list[str]:
+    """Return why code of some files could not be read, so that the table lacks it."""
+    return sorted(
+        found.facts.device_refusal
+        for artifact in artifacts
+        for found in artifact.found
+        if found.facts and found.facts.device_refusal
+    )
+
+
+def _archived(found: Found, facts: Facts, packaged: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (library, target ID) for the code in an archive, which names a library by base directory and path."""
+    for name, codes in facts.archive.items():
+        named = sorted(path for source, path in packaged.items() if source.partition("/")[2] == name)
+        owner = named[0] if named else owner_of(found.path, packaged.values())
+        yield from ((owner, str(_parsed(code, found.source))) for code in codes)
+
+
+def _target_of(artifact: Artifact) -> str | None:
+    """Return the target that all code of an artifact is for; None for `generic` and for families."""
+    target = artifact.name.rpartition("_")[2]
+    return target if _ONE_TARGET.fullmatch(target.partition(":")[0]) else None
+
+
+def _packaged(path: str, facts: Facts, paths: Collection[str]) -> str:
+    """Return the path at which packages have a library: under its SONAME, if artifacts have that name beside it."""
+    under_soname = posixpath.join(posixpath.dirname(path), facts.soname) if facts.soname else path
+    return under_soname if under_soname in paths else path
+
+
+def _known_processors(files: Collection[tuple[str | None, Found, Facts]]) -> tuple[str, ...]:
+    """Return the processors that bundles and artifacts name: a file's name may have more behind them, `gfx90a68`."""
+    named = {code for _, found, facts in files for code in _bundled(found, facts)}
+    named |= {target for target, _, _ in files if target}
+    return tuple(sorted({_parsed(name, "").processor for name in named}))
+
+
+def _parsed(text: str, source: str) -> TargetId:
+    try:
+        return parse_target_id(text)
+    except ValueError as error:
+        raise ToolError(f"{source}: {error}. It cannot be told which GPUs load such code") from None
+
+
+def _bundled(found: Found, facts: Facts) -> Iterator[str]:
+    """Yield the target IDs of a file's bundles, in canonical form."""
+    return (str(_parsed(code, found.source)) for code in facts.device)
+
+
+def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tuple[str, ...]) -> list[str]:
+    """Return for which targets a file has code."""
+    if bundled := sorted(_bundled(found, facts)):
+        return bundled
+    if facts.type in (LIBRARY, PROGRAM):
+        return []
+    if not (found.path.endswith(CODE_SUFFIXES) or facts.type == CODE_OBJECT):
+        return []
+    if named := named_targets(found.path, known):
+        return [str(target) for target in named]
+    return [artifact_target] if artifact_target else []

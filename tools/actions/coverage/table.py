@@ -1,0 +1,103 @@
+"""The coverage table: which library has device code for which GPU target.
+
+    coverage = read_coverage("coverage.json")
+    coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
+
+A build computes it, a release engineer can commit it, and checks compare with it. This module is the only one that
+knows the format, version 1:
+
+    {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
+
+A key is the path, below the package's tree, of the library or program that owns the code; or, for code that belongs to
+none, a directory, with `/` at its end (`tools.actions.coverage.owner`). Values are target IDs in canonical form.
+"""
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.device.target_id import parse_target_id
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which library has code for which target. Keys and target IDs are sorted, whatever order they were given in."""
+
+    #: Library, as keys are (see the module) -> the target IDs that it has code for.
+    libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Sort."""
+        ordered = {library: tuple(sorted(targets)) for library, targets in sorted(self.libraries.items())}
+        object.__setattr__(self, "libraries", ordered)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The target IDs for which any library has code, sorted."""
+        return tuple(sorted({target for targets in self.libraries.values() for target in targets}))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the table as JSON data."""
+        return {"format": FORMAT, "libraries": {library: list(targets) for library, targets in self.libraries.items()}}
+
+
+def collect(pairs: Iterable[tuple[str, str]]) -> Coverage:
+    """Return the table of (library, target ID) pairs, in any order and as often as they come."""
+    found: dict[str, set[str]] = {}
+    for library, target in pairs:
+        found.setdefault(library, set()).add(target)
+    return Coverage({library: tuple(targets) for library, targets in found.items()})
+
+
+def read_coverage(path: str) -> Coverage:
+    """Read a table; raises ToolError, with the file and the place in it, for anything that is none."""
+    return parse_coverage(read_document(path), path)
+
+
+def parse_coverage(document: Any, origin: str) -> Coverage:
+    """Return the table of JSON data that came from `origin`; raises ToolError for anything that is none."""
+    if not isinstance(document, dict) or "format" not in document:
+        raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
+    if document["format"] != FORMAT:
+        raise ToolError(
+            f"{origin}: format {document['format']!r}, expected {FORMAT}. Use the version of these rules that wrote "
+            "it, or write it anew"
+        )
+    if unknown := sorted(document.keys() - {"format", "libraries"}):
+        raise ToolError(f"{origin}: unknown key {unknown[0]!r}; expected `format` and `libraries`")
+    libraries = document.get("libraries")
+    if not isinstance(libraries, dict):
+        raise ToolError(f"{origin}: libraries: expected an object, path of a library -> list of target IDs")
+    return Coverage({library: _targets(library, targets, origin) for library, targets in libraries.items()})
+
+
+def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
+    """Return the target IDs of a library; raises ToolError for a path or a list that cannot be."""
+    where = f"{origin}: libraries: {library!r}"
+    path = library.removesuffix("/")
+    if path.split("/")[0] in ("", ".", "..") or posixpath.normpath(path) != path:
+        raise ToolError(f"{where}: expected a path below the package's tree, like lib/librocblas.so.5")
+    if not isinstance(targets, list) or not targets:
+        raise ToolError(f"{where}: expected the target IDs that it has code for; remove the library if there are none")
+    for target in targets:
+        if not isinstance(target, str):
+            raise ToolError(f"{where}: {target!r}: expected a target ID such as gfx90a:xnack+")
+        try:
+            canonical = str(parse_target_id(target))
+        except ValueError as error:
+            raise ToolError(f"{where}: {error}") from None
+        if target != canonical:
+            raise ToolError(f"{where}: {target!r}: expected its canonical form, {canonical!r}")
+    if len(set(targets)) != len(targets):
+        raise ToolError(f"{where}: a target ID is there twice")
+    return tuple(targets)
+
+
+def write_coverage(path: str, coverage: Coverage) -> None:
+    """Write a table: keys sorted, a target ID a line, a newline at the end; equal tables are equal bytes."""
+    write_document(path, coverage.to_document())

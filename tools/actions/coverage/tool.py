@@ -1,0 +1,44 @@
+"""Computes the coverage table: which library has device code for which GPU target.
+
+    coverage --label TARGET --manifest FILE… --facts FILE… --style CSS… --json FILE --html FILE --text FILE
+
+Manifests and facts say all; no artifact is read. The page and the text are for people.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.actions.coverage.compute import coverage_of, unread
+from tools.actions.coverage.page import coverage_page
+from tools.actions.coverage.table import write_coverage
+from tools.actions.coverage.text import text_table
+from tools.actions.plan.tool import read_artifact, read_facts
+from tools.lib.common.program import argument_parser, report_errors
+
+
+def write(args: argparse.Namespace) -> None:
+    """Compute the table and write it in its three forms."""
+    facts = read_facts(args.facts)
+    artifacts = [read_artifact(path, facts) for path in args.manifest]
+    coverage = coverage_of(artifacts)
+    for reason in unread(artifacts):
+        print(f"WARNING: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
+    style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
+    write_coverage(args.json, coverage)
+    Path(args.html).write_text(coverage_page(coverage, style), encoding="utf-8")
+    Path(args.text).write_text(text_table(coverage), encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
+    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
+    parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
+    parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
+    parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
+    parser.add_argument("--text", required=True, metavar="FILE", help="text to write")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

@@ -1,0 +1,142 @@
+"""What an index says: distributions with fields of their core metadata, and which of them one index lists.
+
+    distribution = read_distribution("digest.json", "METADATA", directory="")
+    Index("", (distribution,)).projects()
+
+The distributions themselves are not read: their digests were taken when they were written.
+"""
+
+import hashlib
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+from packaging.metadata import Metadata
+from packaging.requirements import Requirement
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    NormalizedName,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import Version
+
+from tools.lib.common.documents import read_document
+from tools.lib.common.errors import ToolError
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One file of the index, and what its core metadata says."""
+
+    filename: str
+    #: In bytes.
+    size: int
+    #: Digests in hex, of the file and of its core metadata.
+    sha256: str
+    metadata_sha256: str
+    #: Where it lies below the index: "" or the name of a directory.
+    directory: str
+    #: The project's normalised name (PEP 503).
+    project: NormalizedName
+    version: Version
+    summary: str = ""
+    #: Version specifier, "" for any.
+    requires_python: str = ""
+    license: str = ""
+    requires: tuple[Requirement, ...] = ()
+    extras: tuple[str, ...] = ()
+    #: Fields that are only known when an sdist is built (PEP 643), in lower case.
+    dynamic: tuple[str, ...] = ()
+    #: Label and URL of the project's pages.
+    urls: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_wheel(self) -> bool:
+        """Whether all fields of the core metadata are final: some of an sdist's are only known when it is built."""
+        return self.filename.endswith(".whl")
+
+    def address(self, page: str) -> str:
+        """Return the URL of the file, relative to a page in the directory `page` of the index.
+
+        Also `+`, which versions may hold, is escaped: object stores take it for a space.
+        """
+        return quote(posixpath.relpath(posixpath.join(self.directory, self.filename), page or "."))
+
+
+@dataclass(frozen=True)
+class Index:
+    """A directory with pages, and what these list: files of this directory or of another."""
+
+    directory: str
+    #: Sorted by file name.
+    distributions: tuple[Distribution, ...]
+
+    @classmethod
+    def of(cls, directory: str, distributions: Iterable[Distribution]) -> Self:
+        """Make an index of distributions in any order."""
+        return cls(directory, tuple(sorted(distributions, key=lambda one: one.filename)))
+
+    def projects(self) -> dict[str, tuple[Distribution, ...]]:
+        """Return the distributions of each project, both sorted by name."""
+        ordered = sorted(self.distributions, key=lambda one: (one.project, one.filename))
+        return {name: tuple(group) for name, group in groupby(ordered, key=lambda one: one.project)}
+
+
+def read_distribution(digest: str, metadata: str, directory: str) -> Distribution:
+    """Read what link or sdist wrote of a distribution: the digest, a JSON file, and the core metadata.
+
+    Raises ToolError for metadata that does not validate, and where it names another project or version than the file.
+    """
+    document = read_document(digest)
+    content = Path(metadata).read_bytes()
+    project, version = parse_filename(document["filename"])
+    core = _parse_metadata(content, document["filename"])
+    named = (canonicalize_name(core.name), core.version)
+    if named != (project, version):
+        raise ToolError(
+            f"{document['filename']}: its core metadata is of {named[0]} {named[1]}; expected {project} {version}. "
+            "Name the metadata that was written with the distribution"
+        )
+    return Distribution(
+        filename=document["filename"],
+        size=document["size"],
+        sha256=document["sha256"],
+        metadata_sha256=hashlib.sha256(content).hexdigest(),
+        directory=directory,
+        project=project,
+        version=version,
+        summary=core.summary or "",
+        requires_python=str(core.requires_python or ""),
+        license=core.license_expression or core.license or "",
+        requires=tuple(core.requires_dist or ()),
+        extras=tuple(core.provides_extra or ()),
+        dynamic=tuple(core.dynamic or ()),
+        urls=tuple(sorted((core.project_urls or {}).items())),
+    )
+
+
+def parse_filename(filename: str) -> tuple[NormalizedName, Version]:
+    """Return a distribution's project and version; raises ToolError for a name that no installer would take."""
+    try:
+        if filename.endswith(".whl"):
+            return parse_wheel_filename(filename)[:2]
+        return parse_sdist_filename(filename)
+    except (InvalidWheelFilename, InvalidSdistFilename) as error:
+        raise ToolError(
+            f"{filename}: expected a file name of a wheel (PEP 427) or an sdist (PEP 625): {error}"
+        ) from None
+
+
+def _parse_metadata(content: bytes, filename: str) -> Metadata:
+    try:
+        return Metadata.from_email(content)
+    except ExceptionGroup as group:
+        faults = "; ".join(str(error) for error in group.exceptions)
+        raise ToolError(f"{filename}: expected valid core metadata: {faults}. Mend the distribution's rule") from None

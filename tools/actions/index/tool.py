@@ -1,0 +1,61 @@
+"""Lays distributions into a directory with a package index, for installers and for people.
+
+    index --label TARGET --title TEXT --style CSS --script JS [--selector JSON] --output DIR
+          (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…]
+
+`simple/` is the simple repository API, a page and a JSON file per project; `find-links.html` a flat page for
+`--find-links`; `index.html` a page for people, which serves for `--find-links`, too. Beside each wheel lies its core
+metadata, which installers read instead of the whole file. Every link has a SHA-256. The distributions themselves are
+not read: their digests were taken when they were written.
+
+Distributions named `--static` as well lie in `static/` with such pages of their own. These list all other projects,
+too, so that one index serves; but the main pages do not list what is static: installers prefer a wheel to an sdist of
+the same version.
+
+Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
+"""
+
+import argparse
+from pathlib import Path
+
+from tools.actions.index.layout import STATIC, Source, write_index
+from tools.actions.index.model import read_distribution
+from tools.actions.index.people import Site
+from tools.actions.index.selector import read_selector
+from tools.lib.common.program import argument_parser, report_errors
+
+
+def write(args: argparse.Namespace) -> None:
+    """Fill the directory."""
+    site = Site(
+        title=args.title,
+        style=Path(args.style).read_text(encoding="utf-8"),
+        script=Path(args.script).read_text(encoding="utf-8"),
+    )
+    sources = [
+        Source(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
+        for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
+    ]
+    selector = read_selector(args.selector) if args.selector else None
+    write_index(site, Path(args.output), sources, selector)
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and fill the directory."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--title", required=True, help="headline of the page for people")
+    parser.add_argument("--style", required=True, help="style sheet of the page for people")
+    parser.add_argument("--script", required=True, help="script of the page for people, which has to do without, too")
+    parser.add_argument("--selector", help="JSON file: GPU targets and their packages, as distributions_file writes it")
+    parser.add_argument("--distribution", action="append", default=[], help="a wheel or sdist")
+    parser.add_argument(
+        "--metadata", action="append", default=[], help="its core metadata, in the order of the distributions"
+    )
+    parser.add_argument("--digest", action="append", default=[], help="JSON file: its filename, size and sha256")
+    parser.add_argument(
+        "--static", action="append", default=[], metavar="FILE", help="a distribution that gets an index of its own"
+    )
+    parser.add_argument("--output", required=True, help="directory to fill")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

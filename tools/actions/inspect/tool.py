@@ -1,0 +1,152 @@
+"""Finds out what the files of one unit are: reads headers, not files.
+
+    inspect --label TARGET --artifact NAME --unit ID --manifest FILE --output FACTS FILE=PATH…
+
+The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
+libraries and symbol versions it needs and where it looks for them, and how many bytes of
+device code it has for which GPU targets. Of an archive of device code (`.kpack`) they say whose it is. A file of the
+manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
+has to look.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tools.lib.common.documents import write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.manifest import file_sources, located_sources
+from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.elf import constants as c
+from tools.lib.elf.errors import ElfError
+from tools.lib.elf.model import ElfFile
+from tools.lib.elf.reader import is_elf, read_elf
+from tools.lib.elf.refusal import refusal
+
+#: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
+#: compressed. It takes more to import the reader of such code than to look for it.
+DEVICE_CODE = ".hip_fatbin"
+BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+#: Device code that was split off libraries; it takes more to import its reader, too.
+ARCHIVE_SUFFIX = ".kpack"
+ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
+
+
+def elf_type(elf: ElfFile) -> str:
+    """One word for what an ELF file is to a package."""
+    if elf.machine == c.EM_AMDGPU:
+        return "gpu-code-object"
+    if elf.debug_only:
+        return "elf-debug"
+    if elf.type in ELF_TYPES:
+        return ELF_TYPES[elf.type]
+    return "elf-program" if elf.is_program else "elf-library"
+
+
+def _entries(search_path: str | None) -> list[str]:
+    """Return the entries of a search path; an empty one has an empty entry, for it is not as if there were none."""
+    return [] if search_path is None else search_path.split(":")
+
+
+def elf_facts(elf: ElfFile) -> dict[str, Any]:
+    """Return the facts about one ELF file; fields that say nothing are left out."""
+    facts = {
+        "type": elf_type(elf),
+        "machine": elf.machine,
+        "soname": elf.soname,
+        "needed": list(elf.needed),
+        "rpath": _entries(elf.rpath),
+        "runpath": _entries(elf.runpath),
+        "interpreter": elf.interpreter,
+        "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
+        "dynamic": elf.has_dynamic and refusal(elf) is None,
+        "refusal": refusal(elf),
+    }
+    facts = {name: value for name, value in facts.items() if value}
+    try:
+        json.dumps(facts, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ElfError(elf.path, 0, "a name in the dynamic section is not UTF-8") from None
+    return facts
+
+
+def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
+    """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
+    from tools.lib.device.errors import DeviceError
+    from tools.lib.device.reader import read_device_code
+
+    try:
+        device = read_device_code(file, source)
+    except DeviceError as error:
+        return {"device_refusal": str(error)}
+    sizes: dict[str, int] = {}
+    for code in device.code_objects():
+        target = str(code.entry.target or code.entry.text)
+        sizes[target] = sizes.get(target, 0) + code.size
+    return {"device": dict(sorted(sizes.items()))} if sizes else {}
+
+
+def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
+    """Return the targets of the code in an archive, by the name of the library that it was split off."""
+    from tools.lib.device.kpack import read_kpack
+
+    try:
+        bundles = read_kpack(file, path)
+    except ElfError as error:
+        return {"device_refusal": str(error)}
+    found: dict[str, set[str]] = {}
+    for name, entries in bundles.items():
+        found.setdefault(name.rpartition("#")[0], set()).update(str(target) for target, _ in entries)
+    return {"archive": {name: sorted(targets) for name, targets in sorted(found.items())}}
+
+
+def file_facts(path: str, source: str) -> dict[str, Any]:
+    """Return the facts about one file; raises ToolError for one that is not there.
+
+    Of an ELF file that cannot be read they say what is wrong: only who packs it has to care.
+    """
+    try:
+        size = Path(path).stat().st_size
+    except FileNotFoundError:
+        raise ToolError(
+            f"{source}: {os.path.realpath(path)} is not there for the action. If it is on the machine, the sandbox "
+            "hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
+        ) from None
+    with open(path, "rb") as file:
+        head = file.read(max(map(len, BUNDLE_HEADS)))
+        if is_elf(head):
+            try:
+                elf = read_elf(file, source)
+                has_code = any(section.name == DEVICE_CODE for section in elf.section_headers)
+                return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
+            except ElfError as error:
+                damage = str(error).encode(errors="backslashreplace").decode()
+                return {"size": size, "type": "elf-damaged", "damage": damage}
+        if head.startswith(BUNDLE_HEADS):
+            return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
+        if source.endswith(ARCHIVE_SUFFIX):
+            return {"size": size, "type": "data"} | archive_facts(file, source)
+    return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
+
+
+def main(argv: list[str]) -> int:
+    """Inspect every file given and write the facts of all that the manifest has, sorted by source."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--artifact", required=True, help="name of the artifact")
+    parser.add_argument("--unit", required=True, help="name of the unit")
+    parser.add_argument("--manifest", required=True, help="the artifact's manifest")
+    parser.add_argument("--output", required=True, help="facts to write")
+    parser.add_argument("files", nargs="*", metavar="FILE=PATH", help="the build's name of a file, and where it is")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        located = located_sources(args.manifest, args.artifact, args.files)
+        facts = {
+            source: file_facts(located[source], source) if source in located else {"type": "data"}
+            for source in sorted(file_sources(args.manifest, args.artifact).values())
+        }
+        write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
+
+    return report_errors(args.label, work)

@@ -1,0 +1,96 @@
+"""The texts of a distribution: METADATA or PKG-INFO, WHEEL, entry_points.txt.
+
+Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA
+specification has them.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tools.actions.link import checks
+from tools.lib.common.errors import ToolError
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a BUILD file says about a distribution."""
+
+    distribution: str
+    version: str
+    summary: str
+    requires_python: str
+    license_expression: str
+    license_files: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    #: Names of extras that requirements ask for by a marker.
+    extras: tuple[str, ...] = ()
+    #: Fields that an sdist leaves to its build backend (PEP 643).
+    dynamic: tuple[str, ...] = ()
+    classifiers: tuple[str, ...] = ()
+    urls: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Project":
+        """Read the JSON that the rule wrote; raises ToolError for what `tools.actions.link.checks` refuses."""
+        lists = ("license_files", "requires", "dynamic", "classifiers")
+        values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
+        values |= {key: tuple(document.get(key, ())) for key in lists}
+        values["urls"] = tuple(sorted(document.get("urls", {}).items()))
+        project = cls(**values)
+        checks.check_version(project.version, project.distribution)
+        checks.check_license(project.license_expression, project.distribution)
+        checks.check_requires_python(project.requires_python, project.distribution)
+        checks.check_requirements(project.requires, project.distribution)
+        checks.check_classifiers(project.classifiers, project.distribution)
+        checks.check_urls(project.urls, project.distribution)
+        return project
+
+
+def core_metadata(project: Project, description: str) -> str:
+    """Return the text of METADATA, or of an sdist's PKG-INFO; raises ToolError for a field of several lines."""
+    fields = [
+        ("Metadata-Version", "2.4"),
+        *(("Dynamic", name) for name in project.dynamic),
+        ("Name", project.distribution),
+        ("Version", project.version),
+        ("Summary", project.summary),
+        ("License-Expression", project.license_expression),
+        *(("License-File", name) for name in project.license_files),
+        *(("Classifier", classifier) for classifier in project.classifiers),
+        *(("Project-URL", f"{name}, {url}") for name, url in project.urls),
+        ("Requires-Python", project.requires_python),
+        *(("Provides-Extra", extra) for extra in project.extras),
+        *(("Requires-Dist", requirement) for requirement in project.requires),
+        ("Description-Content-Type", "text/markdown"),
+    ]
+    for name, value in fields:
+        if len(value.splitlines()) != 1:
+            raise ToolError(f"{project.distribution}: {name} is {value!r}; expected one line of text")
+    return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + description
+
+
+def wheel_text(tag: str, *, purelib: bool = False) -> str:
+    """Return the text of WHEEL for one tag, `python-abi-platform`; a compressed set is expanded to a line each.
+
+    `purelib` says whether the wheel holds nothing but Python. Raises ToolError for what is no tag.
+    """
+    if not re.fullmatch(r"[\w.]+-[\w.]+-[\w.]+", tag, re.ASCII):
+        raise ToolError(
+            f"tag {tag!r}: expected python-abi-platform as PEP 425 has it, like py3-none-linux_x86_64. "
+            "Set --//packaging:platform_tag to a platform alone, like manylinux_2_28_x86_64"
+        )
+    python, abi, platform = tag.split("-")
+    tags = [f"{p}-{a}-{f}" for p in python.split(".") for a in abi.split(".") for f in platform.split(".")]
+    lines = [
+        "Wheel-Version: 1.0",
+        "Generator: rules_rocm_python",
+        f"Root-Is-Purelib: {str(purelib).lower()}",
+        *(f"Tag: {tag}" for tag in tags),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def entry_points_text(scripts: list[tuple[str, str]]) -> str:
+    """Return the text of entry_points.txt for console scripts: (name, object reference)."""
+    return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))

@@ -1,0 +1,112 @@
+"""Runs: deflated bytes that are ready to be laid into an archive, wherever they come from.
+
+A run knows the size and CRC-32 of what it inflates to, so several can be joined to one
+member without a look at the bytes.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from tools.actions.link.crc32 import combine
+from tools.actions.link.output import Output
+from tools.actions.pack.segment import Packed
+from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
+from tools.lib.deflate.library import crc32, deflate_block
+
+
+@dataclass(frozen=True)
+class Run:
+    """Joined deflate blocks without a final one."""
+
+    #: Length of the deflated bytes; size and CRC-32 of the inflated ones.
+    length: int
+    size: int
+    crc32: int
+    #: The deflated bytes themselves, or the segment file and the offset at which they lie.
+    data: bytes = b""
+    segment: str = ""
+    offset: int = 0
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes to a file."""
+        if self.segment:
+            output.copy(self.segment, self.offset, self.length)
+        else:
+            output.write(self.data)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the deflated bytes."""
+        if not self.segment:
+            yield self.data
+            return
+        left = self.length
+        with open(self.segment, "rb") as file:
+            file.seek(self.offset)
+            while left:
+                chunk = file.read(min(left, BLOCK_BYTES))
+                if not chunk:
+                    raise EOFError(f"{self.segment}: ends {left} bytes before the run at {self.offset} does")
+                left -= len(chunk)
+                yield chunk
+
+
+def packed_run(packed: Packed, segment: str) -> Run:
+    """Return the run of an entry that `pack` left in a segment."""
+    return Run(packed.length, packed.size, packed.crc32, segment=segment, offset=packed.offset)
+
+
+def small_run(data: bytes) -> Run:
+    """Deflates a few bytes that only `link` knows: metadata, archive headers."""
+    deflated = b"".join(deflate_block(block, SMALLEST) for block in blocks([data]))
+    return Run(len(deflated), len(data), crc32(data), data=deflated)
+
+
+def stored_run(data: bytes, scratch: IO[bytes]) -> Run:
+    """Append a run of data that would not shrink to a named scratch file, which becomes its segment."""
+    offset, stored = scratch.tell(), deflate_block(data, STORED)
+    scratch.write(stored)
+    return Run(len(stored), len(data), crc32(data), segment=scratch.name, offset=offset)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Runs that follow each other, closed by a final block: one zip member's data."""
+
+    runs: tuple[Run, ...]
+    length: int
+    size: int
+    crc32: int
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes, with the final block, to a file."""
+        for run in self.runs:
+            run.write_to(output)
+        output.write(FINAL_BLOCK)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the deflated bytes, with the final block."""
+        for run in self.runs:
+            yield from run.chunks()
+        yield FINAL_BLOCK
+
+    def inflated(self) -> Iterator[bytes]:
+        """Yield the bytes that the member inflates to, in bounded pieces."""
+        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        for chunk in self.chunks():
+            data = chunk
+            while data:
+                yield inflater.decompress(data, BLOCK_BYTES)
+                data = inflater.unconsumed_tail
+        yield inflater.flush()
+
+
+def join(runs: Iterable[Run]) -> Joined:
+    """Join runs; sizes add up and CRCs combine."""
+    ordered = tuple(runs)
+    crc = 0
+    for run in ordered:
+        crc = combine(crc, run.crc32, run.size)
+    length = sum(run.length for run in ordered) + len(FINAL_BLOCK)
+    return Joined(ordered, length, sum(run.size for run in ordered), crc)

@@ -1,0 +1,38 @@
+"""Lays packed entries out as a tar archive (POSIX.1-2001 pax), still deflated.
+
+The archive is one zip member of the devel wheel: its headers and paddings are deflated
+here, the files' bytes are runs that `pack` made.
+"""
+
+import tarfile
+from collections.abc import Iterable, Iterator
+
+from tools.actions.link.run import Run, small_run
+from tools.actions.plan.model import Entry, Kind, Treatment
+from tools.lib.common.archive_time import archive_time
+
+
+def _header(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -> bytes:
+    member = tarfile.TarInfo(name)
+    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
+    return member.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+
+
+def tar_runs(tree: str, entries: Iterable[Entry], packed: dict[str, Run]) -> Iterator[Run]:
+    """Yield the runs of an archive of a tree: its entries below the directory `tree`, in their order."""
+    yield small_run(_header(tree, 0o755, tarfile.DIRTYPE))
+    for entry in entries:
+        name = f"{tree}/{entry.path}"
+        if entry.treatment is Treatment.DROP:
+            continue
+        if entry.kind is Kind.DIRECTORY:
+            # Whoever unpacks the tree has to write into it, and to remove it again.
+            yield small_run(_header(name, int(entry.mode, 8) | 0o700, tarfile.DIRTYPE))
+        elif entry.treatment is Treatment.LINK_TO and entry.target:
+            yield small_run(_header(name, 0o777, tarfile.SYMTYPE, link=entry.target))
+        else:
+            run = packed[entry.path]
+            yield small_run(_header(name, int(entry.mode, 8), tarfile.REGTYPE, run.size))
+            yield run
+            yield small_run(bytes(-run.size % tarfile.BLOCKSIZE))
+    yield small_run(bytes(2 * tarfile.BLOCKSIZE))

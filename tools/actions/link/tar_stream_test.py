@@ -1,0 +1,98 @@
+"""Tests of the archive of the devel package, read with tarfile."""
+
+import io
+import tarfile
+
+import pytest
+
+from tools.actions.link.run import Joined, join, small_run
+from tools.actions.link.tar_stream import tar_runs
+from tools.actions.plan.model import Entry, Kind, Treatment
+from tools.lib.common.archive_time import FIRST
+
+LONG = "/".join(["a-rather-long-directory-name"] * 12)
+FILES = {
+    "include/a.h": b"#pragma once\n",
+    "include/exact": b"x" * 512,
+    "include/zero": b"",
+    "lib/ï – 文": b"non-ASCII" * 1000,
+    f"{LONG}/file": b"long",
+}
+
+
+def file(path: str, mode: str = "0644") -> Entry:
+    return Entry(path, Kind.FILE, Treatment.KEEP, "", "", mode)
+
+
+def link(path: str, target: str) -> Entry:
+    return Entry(path, Kind.LINK, Treatment.LINK_TO, "", "", "0777", target=target)
+
+
+ENTRIES = [
+    Entry("empty", Kind.DIRECTORY, Treatment.KEEP, "", "", "0500"),
+    *(file(path, "0444" if path == "include/zero" else "0755") for path in FILES),
+    Entry("lib/dropped", Kind.LINK, Treatment.DROP, "", "", link="nowhere"),
+    link("lib64", "lib"),
+    link("libx", f"../_core/{LONG}"),
+    link("ï", "lib/ï – 文"),
+    Entry("alias", Kind.FILE, Treatment.LINK_TO, "", "", "0644", target="libx"),
+]
+
+
+def archive() -> Joined:
+    return join(tar_runs("_devel", ENTRIES, {path: small_run(content) for path, content in FILES.items()}))
+
+
+@pytest.fixture
+def tar() -> tarfile.TarFile:
+    return tarfile.open(fileobj=io.BytesIO(b"".join(archive().inflated())), mode="r:")
+
+
+def test_members_come_in_order_below_the_tree(tar: tarfile.TarFile) -> None:
+    names = [entry.path for entry in ENTRIES if entry.treatment is not Treatment.DROP]
+    assert tar.getnames() == ["_devel", *(f"_devel/{name}" for name in names)]
+
+
+def test_files_have_content_and_mode(tar: tarfile.TarFile) -> None:
+    for path, content in FILES.items():
+        member = tar.getmember(f"_devel/{path}")
+        extracted = tar.extractfile(member)
+        assert extracted
+        assert extracted.read() == content
+        assert member.mode == (0o444 if path == "include/zero" else 0o755)
+
+
+def test_links_are_links(tar: tarfile.TarFile) -> None:
+    links = {member.name: member.linkname for member in tar if member.issym()}
+    assert links == {
+        "_devel/lib64": "lib",
+        "_devel/libx": f"../_core/{LONG}",
+        "_devel/ï": "lib/ï – 文",
+        "_devel/alias": "libx",
+    }
+
+
+def test_directories_can_be_written_to(tar: tarfile.TarFile) -> None:
+    directories = {member.name: member.mode for member in tar if member.isdir()}
+    assert directories == {"_devel": 0o755, "_devel/empty": 0o700}
+
+
+def test_nothing_says_where_when_or_by_whom_it_was_made(tar: tarfile.TarFile) -> None:
+    for member in tar:
+        assert (member.mtime, member.uid, member.gid, member.uname, member.gname) == (FIRST, 0, 0, "", "")
+
+
+def test_two_zero_blocks_end_it() -> None:
+    data = b"".join(archive().inflated())
+    assert len(data) % 512 == 0
+    assert data[-1024:] == bytes(1024)
+
+
+def test_the_same_bytes_twice() -> None:
+    assert b"".join(archive().chunks()) == b"".join(archive().chunks())
+
+
+def test_source_date_epoch_dates_the_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    with tarfile.open(fileobj=io.BytesIO(b"".join(archive().inflated()))) as tar:
+        assert {member.mtime for member in tar} == {1700000000}

@@ -1,0 +1,160 @@
+"""Links a wheel out of a plan, the segments of its units, and small files.
+
+    link --label TARGET --project JSON --plan PLAN --index FILE… --segment FILE…
+         --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
+         [--console-scripts JSON --module NAME] [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+
+Bulk bytes are copied from the segments as they are; nothing is deflated again.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+
+from tools.actions.link.inputs import PackedTree, read_tree
+from tools.actions.link.licenses import license_paths
+from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
+from tools.actions.link.run import join
+from tools.actions.link.tar_stream import tar_runs
+from tools.actions.link.wheel import Member, joined_member, text_member, write_wheel
+from tools.actions.link.xz import xz_runs
+from tools.actions.plan.model import Plan, is_executable
+from tools.lib.common.cores import usable_cores
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.rates import Stopwatch
+
+
+def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
+    """Return the files of a runtime package's tree, and one of the distribution's own at its top.
+
+    pip removes a directory with all that is empty in it only if RECORD names a file
+    directly in it; several distributions may share a tree.
+    """
+    yield text_member(f"{plan.tree}/.{distribution}", b"")
+    for path, packed in tree.packed.items():
+        yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
+
+
+def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[Member]:
+    """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
+    for path in paths:
+        yield Member(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
+
+
+def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> Member:
+    """Return the archive that a devel package unpacks on first use; `scratch` is a file for what is compressed anew."""
+    data = join(tar_runs(plan.tree, plan.entries, tree.runs))
+    if name.endswith(".xz"):
+        data = join(xz_runs(data.inflated(), threads, scratch))
+    return joined_member(name, data)
+
+
+def listed_scripts(path: str) -> list[dict[str, Any]]:
+    """Read a list of console scripts: objects with `script`, a name that no other has, and `path`, that of its tool."""
+    rows = read_document(path)
+    is_list = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in ("script", "path")) for row in rows
+    )
+    if not is_list or len({row["script"] for row in rows}) != len(rows):
+        raise ToolError(
+            f"{path}: expected a JSON list of objects with a `script` of a name of its own, and its `path`. Correct "
+            "the file that `console_scripts` names"
+        )
+    return list(rows)
+
+
+def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tuple[str, str]]:
+    """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
+
+    An SDK need not have every tool that a list of scripts names. Raises ToolError for one that may not be executed.
+    """
+    modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
+    listed = listed_scripts(path)
+    scripts = [row for row in listed if row["path"] in modes]
+    for row in scripts:
+        if not is_executable(modes[row["path"]]):
+            raise ToolError(
+                f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
+                f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
+                "`console_scripts`"
+            )
+    if missing := [f"{row['script']} ({row['path']})" for row in listed if row not in scripts]:
+        print(
+            f"NOTE: {label}: console scripts without the tools that they start, which the package does not ship, are "
+            f"left out: {', '.join(missing)}",
+            file=sys.stderr,
+        )
+    return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
+
+
+def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_info: str) -> Iterator[Member]:
+    """Return the files of the dist-info directory, RECORD apart."""
+    metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
+    Path(args.metadata).write_text(metadata, encoding="utf-8")
+    yield text_member(f"{dist_info}/METADATA", metadata.encode())
+    yield text_member(f"{dist_info}/WHEEL", wheel_text(args.tag).encode())
+    if args.console_scripts and (scripts := console_scripts(args.console_scripts, args.module, plan, args.label)):
+        yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
+
+
+def link(args: argparse.Namespace) -> None:
+    """Write the wheel, its metadata and its digest."""
+    stopwatch = Stopwatch(verbose=args.verbose)
+    project = Project.from_document(read_document(args.project))
+    plan = Plan.from_document(read_document(args.plan))
+    tree = read_tree(plan, args.index, args.segment)
+    wheel = Path(args.wheel)
+    dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
+    members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
+    texts = license_paths(plan, tuple(args.license_pattern))
+    members.extend(license_members(texts, tree, dist_info))
+    project = replace(project, license_files=(*project.license_files, *texts))
+    members.extend(info_members(project, args, plan, dist_info))
+    with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
+        if args.devel:
+            name = f"{args.devel_directory}/_devel.{args.devel}"
+            members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
+        else:
+            members.extend(tree_members(plan, tree, project.distribution))
+        written = write_wheel(file, members, dist_info)
+    write_document(args.digest, {"filename": wheel.name, "size": written.size, "sha256": written.sha256})
+    stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and link."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--plan", required=True, help="the package's plan")
+    parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
+    parser.add_argument("--segment", action="append", default=[], help="segment of a unit, in the order of the indexes")
+    parser.add_argument("--description", required=True, help="Markdown file: the long description")
+    parser.add_argument("--tag", required=True, help="tag of the wheel, python-abi-platform")
+    parser.add_argument(
+        "--license-pattern",
+        action="append",
+        default=[],
+        help="glob pattern of paths: those of artifacts' licence texts",
+    )
+    parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
+    parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
+    parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
+    parser.add_argument("--module", help="dotted name of the module with the scripts' functions")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
+    )
+    parser.add_argument("--verbose", action="store_true", help="print how much was linked, and how fast")
+    parser.add_argument("--wheel", required=True, help="wheel to write")
+    parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
+    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: link(args))

@@ -1,0 +1,251 @@
+"""Tests of the link tool: from a plan, segments and small files to a wheel, its metadata and its digest."""
+
+import base64
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.metadata import Metadata
+
+from develop.testing.artifacts import file, library, link, plan, program
+from tools.actions.link.run import small_run
+from tools.actions.link.tool import main
+from tools.actions.pack.segment import Index, Packed
+from tools.actions.plan.model import Definition, Found, Plan
+
+CORE = Definition("core", "runtime", "_core")
+DEVEL = Definition("devel", "devel", "_devel")
+FOUND = (
+    program("bin/tool"),
+    link("bin/other", "tool"),
+    library("lib/liba.so.1", "liba.so.1"),
+    link("lib/liba.so", "liba.so.1"),
+    file("share/ï", mode="0444"),
+)
+PROJECT = {
+    "distribution": "rocm-sdk-core",
+    "version": "7.10.0",
+    "summary": "S",
+    "requires_python": ">=3.9",
+    "license_expression": "MIT",
+    "license_files": ["LICENSE"],
+}
+SCRIPTS = [
+    {"script": "tool", "path": "bin/tool"},
+    {"script": "oth-er++", "path": "bin/other"},
+    {"script": "absent", "path": "bin/absent"},
+]
+
+
+class Wheel:
+    """The inputs of a wheel in a directory, and what link makes of them."""
+
+    def __init__(self, directory: Path, made: Plan) -> None:
+        self.directory = directory
+        self.plan = made
+        self.name = "rocm_sdk_core-7.10.0-py3-none-linux_x86_64.whl"
+        self.scripts: Any = SCRIPTS
+
+    def content(self, path: str) -> bytes:
+        """Make up the content of a packed file."""
+        return f"content of {path}\n".encode() * 9
+
+    def write(self, name: str, document: Any) -> None:
+        """Write an input as JSON."""
+        (self.directory / name).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+    def segment(self) -> None:
+        """Write segment and index, as pack does."""
+        entries, segment = [], b""
+        for entry in self.plan.entries:
+            if entry.is_packed_file:
+                content = self.content(entry.path)
+                run, digest = small_run(content), hashlib.sha256(content).hexdigest()
+                entries.append(Packed(entry.path, entry.mode, len(segment), run.length, run.size, run.crc32, digest))
+                segment += run.data
+        (self.directory / "segment").write_bytes(segment)
+        self.write("index", Index(tuple(entries), {}).to_document())
+
+    def link(self, *options: str, project: dict[str, Any] = PROJECT) -> int:
+        """Run the tool; return its exit code."""
+        self.segment()
+        self.write("project", project)
+        self.write("plan", self.plan.to_document())
+        self.write("scripts", self.scripts)
+        (self.directory / "description").write_text("# Readme ï\n", encoding="utf-8")
+        (self.directory / "glue").write_bytes(b"GLUE = True\n")
+        arguments = ["--label=//:core_wheel", "--tag=py3-none-linux_x86_64", f"--wheel={self.directory}/{self.name}"]
+        names = ("project", "plan", "index", "segment", "description", "metadata", "digest")
+        arguments += [f"--{name}={self.directory}/{name}" for name in names]
+        files = ["rocm_sdk_core/__init__.py", "{dist_info}/licenses/LICENSE"]
+        (self.directory / "params").write_text(
+            "\n".join([*arguments, *options, *(f"{name}={self.directory}/glue" for name in files)]) + "\n"
+        )
+        return main([f"@{self.directory}/params"])
+
+    def zip(self) -> zipfile.ZipFile:
+        """Open the wheel; its CRCs have to be right."""
+        archive = zipfile.ZipFile(self.directory / self.name)
+        assert archive.testzip() is None
+        return archive
+
+
+def wheel(directory: Path, definition: Definition = CORE, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Wheel:
+    return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on, name="core_lib_generic"))
+
+
+def test_runtime_wheel(tmp_path: Path) -> None:
+    made = wheel(tmp_path)
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=rocm_sdk_core._cli") == 0
+    info = "rocm_sdk_core-7.10.0.dist-info"
+    with made.zip() as archive:
+        assert archive.namelist() == [
+            "_core/.rocm-sdk-core",
+            "_core/bin/other",
+            "_core/bin/tool",
+            "_core/lib/liba.so",
+            "_core/lib/liba.so.1",
+            "_core/share/ï",
+            "rocm_sdk_core/__init__.py",
+            f"{info}/METADATA",
+            f"{info}/WHEEL",
+            f"{info}/entry_points.txt",
+            f"{info}/licenses/LICENSE",
+            f"{info}/RECORD",
+        ]
+        assert archive.read("_core/lib/liba.so.1") == made.content("lib/liba.so.1")
+        assert archive.read("rocm_sdk_core/__init__.py") == b"GLUE = True\n"
+        modes = {name: archive.getinfo(name).external_attr >> 16 & 0o7777 for name in archive.namelist()}
+        assert {modes["_core/bin/other"], modes["_core/bin/tool"]} == {0o755}
+        assert (modes["_core/share/ï"], modes[f"{info}/RECORD"]) == (0o444, 0o644)
+        assert archive.read(f"{info}/WHEEL").decode().splitlines()[-1] == "Tag: py3-none-linux_x86_64"
+        assert archive.read(f"{info}/entry_points.txt").decode() == (
+            "[console_scripts]\noth-er++ = rocm_sdk_core._cli:oth_erxx\ntool = rocm_sdk_core._cli:tool\n"
+        )
+        metadata = archive.read(f"{info}/METADATA")
+    assert (tmp_path / "metadata").read_bytes() == metadata
+    assert Metadata.from_email(metadata, validate=True).description == "# Readme ï\n"
+    content = (tmp_path / made.name).read_bytes()
+    assert json.loads((tmp_path / "digest").read_text()) == {
+        "filename": made.name,
+        "size": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def test_licence_texts_of_artifacts_are_in_the_tree_and_beside_the_metadata(tmp_path: Path) -> None:
+    made = wheel(tmp_path, CORE, *FOUND, file("share/doc/hip/LICENSE.txt"), file("share/doc/README"))
+    assert made.link("--license-pattern=share/doc/**/LICENSE*", "--license-pattern=share/doc/**/copyright") == 0
+    info = "rocm_sdk_core-7.10.0.dist-info"
+    with made.zip() as archive:
+        texts = [name for name in archive.namelist() if name.startswith(f"{info}/licenses/")]
+        assert texts == [f"{info}/licenses/LICENSE", f"{info}/licenses/share/doc/hip/LICENSE.txt"]
+        assert archive.read(texts[1]) == archive.read("_core/share/doc/hip/LICENSE.txt") != b""
+        parsed = Metadata.from_email(archive.read(f"{info}/METADATA"), validate=True)
+        assert parsed.license_files == ["LICENSE", "share/doc/hip/LICENSE.txt"]
+        # What the packages of an installer and of pip check: RECORD has the copy with its digest.
+        digest = base64.urlsafe_b64encode(hashlib.sha256(archive.read(texts[1])).digest()).rstrip(b"=").decode()
+        assert f"{texts[1]},sha256={digest}," in archive.read(f"{info}/RECORD").decode()
+
+
+def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
+    made = wheel(tmp_path, DEVEL, file("share/doc/prim/LICENSE"))
+    options = ("--devel=tar", "--devel-directory=rocm_sdk_devel", "--license-pattern=share/doc/**/LICENSE*")
+    assert made.link(*options) == 0
+    with made.zip() as archive:
+        text = archive.read("rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/prim/LICENSE")
+    assert text == made.content("share/doc/prim/LICENSE")
+
+
+def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = wheel(tmp_path, CORE, file("share/a"))
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core_wheel: console scripts without the tools that they start, which the package does not ship, are "
+        "left out: tool (bin/tool), oth-er++ (bin/other), absent (bin/absent)\n"
+    )
+    with made.zip() as archive:
+        assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_a_console_script_whose_tool_may_not_be_executed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = wheel(tmp_path, CORE, file("bin/tool", "script", mode="0644"))
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, may not be executed (mode 0644); "
+        "expected mode 0755. Set the mode in the artifact, or take the script out of `console_scripts`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [{}, ["tool"], [{"script": "tool"}], [{"script": "tool", "path": 1}], [{"script": "tool", "path": "a"}] * 2],
+    ids=["no list", "no object", "no path", "no text", "one twice"],
+)
+def test_a_list_of_console_scripts_that_is_none_is_refused(
+    scripts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = wheel(tmp_path)
+    made.scripts = scripts
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //:core_wheel: {tmp_path}/scripts: expected a JSON list of objects with a `script` of a name of its "
+        "own, and its `path`. Correct the file that `console_scripts` names\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.xz"])
+def test_devel_wheel_holds_an_archive(tmp_path: Path, kind: str) -> None:
+    found = (*FOUND, file("include/a.h"), link("lib64", "lib"))
+    made = wheel(tmp_path, DEVEL, *found, builds_on=(plan(CORE, *FOUND),))
+    assert made.link(f"--devel={kind}", "--devel-directory=rocm_sdk_devel") == 0
+    with made.zip() as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+        assert names == ["rocm_sdk_core/__init__.py", f"rocm_sdk_devel/_devel.{kind}"]
+        content = archive.read(f"rocm_sdk_devel/_devel.{kind}")
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+        record = archive.read("rocm_sdk_core-7.10.0.dist-info/RECORD").decode().splitlines()
+        assert f"rocm_sdk_devel/_devel.{kind},sha256={digest},{len(content)}" in record
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz" if kind == "tar.xz" else "r:") as tar:
+        header = tar.extractfile("_devel/include/a.h")
+        assert header
+        assert header.read() == made.content("include/a.h")
+        assert {member.name: member.linkname for member in tar if member.issym()} == {
+            "_devel/bin/other": "tool",
+            "_devel/bin/tool": "../../_core/bin/tool",
+            "_devel/lib/liba.so": "liba.so.1",
+            "_devel/lib/liba.so.1": "../../_core/lib/liba.so.1",
+            "_devel/lib64": "lib",
+            "_devel/share/ï": "../../_core/share/ï",
+        }
+
+
+@pytest.mark.parametrize("kind", [None, "tar", "tar.xz"])
+def test_the_same_bytes_in_another_directory(tmp_path: Path, kind: str | None) -> None:
+    contents = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        made = wheel(tmp_path / name, DEVEL if kind else CORE)
+        assert made.link(*([f"--devel={kind}", "--devel-directory=d"] if kind else [])) == 0
+        contents.append((tmp_path / name / made.name).read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wheel(tmp_path).link(project=PROJECT | {"version": "banana"}) == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:core_wheel: rocm-sdk-core: 'banana' is not a version that PEP 440 knows; expected the like of "
+        "7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --//packaging:version\n"
+    )
+
+
+def test_a_file_of_the_tree_may_not_be_given_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wheel(tmp_path).link(f"_core/bin/tool={tmp_path}/glue") == 1
+    assert "_core/bin/tool: twice in one wheel" in capsys.readouterr().err

@@ -1,0 +1,107 @@
+"""Links a wheel (PEP 427): the tree of a package, its glue, and its metadata.
+
+Members are sorted; the dist-info directory comes last and RECORD at its very end, so
+that an installer that reads on finds the metadata together. Names and digests of the
+tree come from the plan and the segments' indexes: bulk data is copied, never inflated,
+but for a devel package's archive, whose one SHA-256 can only be taken of the whole.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import posixpath
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from tools.actions.link.output import Output
+from tools.actions.link.run import Joined, join, small_run
+from tools.actions.link.zip_archive import ZipArchive
+from tools.lib.common.archive_time import archive_time
+from tools.lib.common.errors import ToolError
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file of a wheel."""
+
+    name: str
+    #: Permission bits.
+    mode: int
+    data: Joined
+    #: SHA-256 of the file, in hex.
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was written: its size in bytes, and its SHA-256 in hex."""
+
+    size: int
+    sha256: str
+
+
+def text_member(name: str, content: bytes, mode: int = 0o644) -> Member:
+    """Return a member made of a few bytes."""
+    return Member(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
+
+
+def joined_member(name: str, data: Joined) -> Member:
+    """Return a member made of runs whose digest nobody took yet."""
+    sha256 = hashlib.sha256()
+    for chunk in data.inflated():
+        sha256.update(chunk)
+    return Member(name, 0o644, data, sha256.hexdigest())
+
+
+def record_text(members: Iterable[Member], record_name: str) -> str:
+    """Return the text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    for member in members:
+        digest = base64.urlsafe_b64encode(bytes.fromhex(member.sha256)).rstrip(b"=").decode()
+        rows.writerow((member.name, f"sha256={digest}", member.data.size))
+    rows.writerow((record_name, "", ""))
+    return table.getvalue()
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Raise ToolError unless each name is that of one file, and of no directory, and lies in site-packages."""
+    counts = Counter(names)
+    for name in sorted(counts):
+        if {"", ".", ".."} & set(name.split("/")):
+            raise ToolError(
+                f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
+                "`files` or `import_name`, whichever it comes from"
+            )
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
+    directories = {"", "/"}
+    for name in sorted(counts):
+        parent = posixpath.dirname(name)
+        while parent not in directories:
+            if parent in counts:
+                raise ToolError(
+                    f"{parent}: is a file, and a directory with {name}, in one wheel. Give one of them another path"
+                )
+            directories.add(parent)
+            parent = posixpath.dirname(parent)
+
+
+def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> Written:
+    """Write the archive with its RECORD, and return its size and digest.
+
+    Raises ToolError when two members have one name, or one lies in another or outside of site-packages.
+    """
+    record_name = f"{dist_info}/RECORD"
+    _check_names([record_name, *(member.name for member in members)])
+    ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
+    record = text_member(record_name, record_text(ordered, record_name).encode())
+    with Output(file) as output:
+        archive = ZipArchive(output, archive_time())
+        for member in [*ordered, record]:
+            archive.add(member.name, member.mode, member.data)
+        archive.close()
+        return Written(output.size, output.sha256)

@@ -1,0 +1,117 @@
+"""Tests of forwarders: what is in one, and that the loader reaches the one real library through it."""
+
+import ctypes
+import io
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+
+from tools.actions.pack.forwarder import COMMENT, forwarder
+from tools.lib.common.errors import ToolError
+from tools.lib.elf import constants as c
+from tools.lib.elf.reader import read_elf
+
+HERE = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}[platform.machine()]
+MACHINES = [c.EM_X86_64, c.EM_AARCH64]
+NAMES = [("libfoo.so", "libfoo.so.1"), ("libï+.so", "libï+.so.22.0git"), ("l" * 250 + ".so", "l" * 250 + ".so.1")]
+#: Opens a forwarder, and prints whether a function through it, and through its names, is that of the real library.
+PROBE = r"""
+import ctypes, os, sys
+def address(library): return ctypes.cast(library.cos, ctypes.c_void_p).value
+through = ctypes.CDLL(sys.argv[1])
+again = ctypes.CDLL(os.path.basename(sys.argv[1]), mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+real = ctypes.CDLL("libm.so.6", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+print(address(through) == address(again) == address(real))
+print(*[line.strip() for line in open("/proc/self/maps") if sys.argv[1] in line], sep="\n")
+"""
+
+
+def opened(content: bytes) -> ELFFile:
+    return ELFFile(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("soname", "needed"), NAMES, ids=["short", "beyond ASCII", "long"])
+def test_it_names_itself_and_needs_the_library_beside_it(soname: str, needed: str, machine: int) -> None:
+    elf = opened(forwarder(soname, needed, machine))
+    assert elf.header.e_type == "ET_DYN"
+    assert elf["e_machine"] == {62: "EM_X86_64", 183: "EM_AARCH64"}[machine]
+    section = elf.get_section_by_name(".dynamic")
+    assert isinstance(section, DynamicSection)
+    tags = [(tag.entry.d_tag, getattr(tag, tag.entry.d_tag[3:].lower(), None)) for tag in section.iter_tags()]
+    assert tags[:3] == [("DT_NEEDED", needed), ("DT_SONAME", soname), ("DT_RPATH", "$ORIGIN")]
+    assert [name for name, _ in tags[3:]] == ["DT_HASH", "DT_STRTAB", "DT_SYMTAB", "DT_STRSZ", "DT_SYMENT", "DT_NULL"]
+
+
+def test_it_is_about_one_kilobyte() -> None:
+    assert len(forwarder("librocsolver.so", "librocsolver.so.0", c.EM_X86_64)) <= 1104
+
+
+def test_it_defines_nothing_and_says_what_it_is() -> None:
+    elf = opened(forwarder("libfoo.so", "libfoo.so.1", c.EM_X86_64))
+    sections = {section.name: section for section in elf.iter_sections()}
+    assert list(sections) == ["", ".hash", ".dynsym", ".dynstr", ".dynamic", ".comment", ".shstrtab"]
+    assert sections[".dynsym"].data() == bytes(24)
+    assert sections[".comment"].data() == COMMENT
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("soname", "needed"), NAMES, ids=["short", "beyond ASCII", "long"])
+def test_segments_suit_every_page_size_and_nothing_stays_writable(soname: str, needed: str, machine: int) -> None:
+    segments = {segment["p_type"]: segment for segment in opened(forwarder(soname, needed, machine)).iter_segments()}
+    elf = opened(forwarder(soname, needed, machine))
+    loads = [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"]
+    assert [load["p_flags"] for load in loads] == [c.PF_R, c.PF_R | c.PF_W]
+    for load in loads:
+        assert load["p_align"] == 0x10000
+        assert (load["p_offset"] - load["p_vaddr"]) % load["p_align"] == 0
+    relro, writable = segments["PT_GNU_RELRO"], loads[1]
+    assert (relro["p_vaddr"], relro["p_memsz"]) == (writable["p_vaddr"], writable["p_memsz"])
+    assert (relro["p_vaddr"] + relro["p_memsz"]) % 0x10000 == 0
+    assert not segments["PT_GNU_STACK"]["p_flags"] & c.PF_X
+
+
+def test_our_own_reader_takes_it(tmp_path: Path) -> None:
+    (tmp_path / "libfoo.so").write_bytes(forwarder("libfoo.so", "libfoo.so.1", c.EM_AARCH64))
+    with (tmp_path / "libfoo.so").open("rb") as file:
+        elf = read_elf(file, "libfoo.so")
+    assert (elf.soname, elf.needed, elf.rpath) == ("libfoo.so", ("libfoo.so.1",), "$ORIGIN")
+
+
+def test_the_loader_reaches_the_real_library(tmp_path: Path) -> None:
+    """Of the C library's mathematics, which every Python has at hand, there stays one instance."""
+    path = tmp_path / "libm_of_a_package.so"
+    path.write_bytes(forwarder(path.name, "libm.so.6", HERE))
+    result = subprocess.run([sys.executable, "-c", PROBE, path], capture_output=True, text=True, check=False)
+    same, *maps = result.stdout.splitlines()
+    assert (same, result.stderr) == ("True", "")
+    assert maps
+    assert not [line for line in maps if "w" in line.split()[1]], maps
+
+
+def test_the_library_beside_it_is_the_one_that_loads(tmp_path: Path) -> None:
+    """What is beside the forwarder, and not what LD_LIBRARY_PATH says, is loaded: here one forwards to another."""
+    for directory, needed in ((tmp_path, "libm.so.6"), (tmp_path / "other", "libmissing.so.6")):
+        directory.mkdir(exist_ok=True)
+        (directory / "libfoo.so.1").write_bytes(forwarder("libfoo.so.1", needed, HERE))
+    (tmp_path / "libfoo.so").write_bytes(forwarder("libfoo.so", "libfoo.so.1", HERE))
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    variables = os.environ | {"LD_LIBRARY_PATH": str(tmp_path / "other")}
+    subprocess.run([sys.executable, "-c", code, tmp_path / "libfoo.so"], env=variables, check=True)
+
+
+def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "libfoo.so").write_bytes(forwarder("libfoo.so", "libfoo.so.1", HERE))
+    with pytest.raises(OSError, match=r"libfoo\.so\.1: cannot open shared object file"):
+        ctypes.CDLL(str(tmp_path / "libfoo.so"))
+
+
+def test_other_cpus_are_refused() -> None:
+    with pytest.raises(ToolError, match=r"^libfoo\.so: a forwarder for e_machine 243; expected one of \[62, 183\]"):
+        forwarder("libfoo.so", "libfoo.so.1", 243)

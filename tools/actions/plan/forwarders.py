@@ -1,0 +1,114 @@
+"""Which unversioned names of libraries a runtime package ships, as forwarders.
+
+Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
+loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
+(`tools.actions.pack.forwarder`), unless the package has another file of that name. The devel tree
+has links instead, which linkers need.
+"""
+
+import posixpath
+import re
+from dataclasses import replace
+
+from tools.actions.plan.model import LIBRARY, Entry, Facts, Kind, Plan, Treatment
+
+#: A SONAME with a version behind the name that programs open.
+VERSIONED = re.compile(r"(?P<name>.+?\.so)\.(?P<version>[0-9].*)")
+
+
+def _unversioned(soname: str) -> str | None:
+    """Return the name without its version; None if it has none."""
+    match = VERSIONED.fullmatch(soname)
+    return match["name"] if match else None
+
+
+def _age(soname: str) -> list[tuple[int, str]]:
+    """Return what sorts the versions of one library, the newest last: `libx.so.10` comes behind `libx.so.9`."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", soname)
+    return [(int(part), part) if part.isdigit() else (-1, part) for part in parts]
+
+
+def _libraries(entries: list[Entry], facts: dict[str, Facts]) -> dict[str, Entry]:
+    """Return the libraries that are packed under their SONAME, by path.
+
+    Those without an editable dynamic section are of formats and CPUs that pack makes no forwarders for.
+    """
+    return {
+        entry.path: entry
+        for entry in entries
+        if entry.is_packed_file
+        and entry.type == LIBRARY
+        and entry.soname == posixpath.basename(entry.path)
+        and facts[entry.source].dynamic
+    }
+
+
+def _versions(libraries: dict[str, Entry]) -> dict[str, list[str]]:
+    """Return SONAMEs by the path of their unversioned name, the newest first."""
+    found: dict[str, list[str]] = {}
+    for path in libraries:
+        directory, soname = posixpath.split(path)
+        if name := _unversioned(soname):
+            found.setdefault(posixpath.join(directory, name), []).append(soname)
+    return {path: sorted(sonames, key=_age, reverse=True) for path, sonames in found.items()}
+
+
+def _named_by_links(entries: list[Entry], libraries: dict[str, Entry]) -> dict[str, list[str]]:
+    """Return what the artifacts' own unversioned names lead to, by path; nothing for those that lead elsewhere."""
+    names: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.treatment is Treatment.ALIAS_OF and entry.target and entry.path.endswith(".so"):
+            library = posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target))
+            beside = library in libraries and posixpath.dirname(library) == posixpath.dirname(entry.path)
+            names[entry.path] = [posixpath.basename(library)] if beside else []
+    return names
+
+
+def _reason(sonames: list[str]) -> str:
+    reason = f"unversioned name of {sonames[0]}, which programs open at run time"
+    return reason if len(sonames) == 1 else f"{reason}; the newest of {', '.join(sonames)}"
+
+
+def _taken(entries: list[Entry], builds_on: list[Plan]) -> set[str]:
+    """Return the paths that are files or directories already, here or in a package that this one builds on."""
+    taken = {entry.path for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    taken |= {entry.path for entry in entries if entry.kind is Kind.DIRECTORY}
+    for path in [entry.path for entry in entries if entry.is_packed_file]:
+        taken.add(path)
+        while path := posixpath.dirname(path):
+            taken.add(path)
+    return taken
+
+
+def forwarders(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Plan]) -> list[Entry]:
+    """Return the forwarders that a package's entries call for, sorted by path; one stands for an entry of its path.
+
+    Where the artifacts have the name themselves, the forwarder leads to where theirs does, else to the newest version.
+    `facts` are those of all files of the package, by source.
+    """
+    known = {entry.path: entry for entry in entries}
+    libraries = _libraries(entries, facts)
+    taken = _taken(entries, builds_on)
+    found = []
+    for path, sonames in sorted((_versions(libraries) | _named_by_links(entries, libraries)).items()):
+        if path in taken or not sonames:
+            continue
+        library = libraries[posixpath.join(posixpath.dirname(path), sonames[0])]
+        # Like a launcher, it is packed with the small files of the artifact that has the name, or else the library.
+        own = known.get(path) or replace(library, path=path, kind=Kind.NOTHING, link=None)
+        found.append(
+            replace(
+                own,
+                treatment=Treatment.FORWARDER,
+                reason=_reason(sonames),
+                mode="0755",
+                target=sonames[0],
+                rpath=None,
+                slice=None,
+                absent=None,
+                type=LIBRARY,
+                soname=posixpath.basename(path),
+                machine=facts[library.source].machine,
+            )
+        )
+    return found

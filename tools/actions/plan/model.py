@@ -1,0 +1,254 @@
+"""The words of a plan: entries, treatments, and the documents that hold them.
+
+Paths are relative: an entry's `path` to the package's tree (and so to the install
+prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{path}`).
+"""
+
+import enum
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.
+LIBRARY = "elf-library"
+PROGRAM = "elf-program"
+SCRIPT = "script"
+#: An offload bundle that is a file by itself.
+BUNDLE = "gpu-bundle"
+
+
+class Kind(enum.StrEnum):
+    """What an artifact has at a path."""
+
+    FILE = "file"
+    LINK = "link"
+    DIRECTORY = "directory"
+    #: No artifact has the path: the package makes it.
+    NOTHING = "nothing"
+
+
+class Treatment(enum.StrEnum):
+    """What becomes of an entry."""
+
+    KEEP = "keep"
+    PATCH = "patch"
+    COPY_OF_LINK = "copy of link"
+    LAUNCHER = "launcher"
+    FORWARDER = "forwarder"
+    ALIAS_OF = "alias of"
+    LINK_TO = "link to"
+    #: For other GPUs than the package is: a package beside it has the file, or none, because it is left out.
+    OTHER_TARGET = "other target"
+    DROP = "drop"
+
+
+#: Treatments whose result is in the package as bytes.
+PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
+#: Those of them whose bytes are an artifact's, as they are or edited.
+COPIES = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK})
+#: Treatments of what is not in the package, under no name.
+LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
+#: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
+OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
+
+#: How the reason of a dropped link begins that leads nowhere.
+DANGLES = "link that dangles"
+
+#: CPUs (e_machine of the gABI) whose programs a launcher can start: i386, x86-64 and AArch64. Others are firmware.
+LAUNCHED = frozenset({3, 62, 183})
+
+
+def is_executable(mode: str) -> bool:
+    """Whether permission bits, octal, let the owner execute a file."""
+    return bool(int(mode, 8) & stat.S_IXUSR)
+
+
+def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON data with its lists as tuples, as frozen dataclasses hold them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One path of a package: what the artifact has there, what becomes of it, and why."""
+
+    path: str
+    kind: Kind
+    treatment: Treatment
+    reason: str
+    #: Where the bytes come from; for a launcher, a forwarder or a dropped entry, where the entry itself does, or, if
+    #: no artifact has it, the library that it forwards to.
+    source: str
+    #: Permission bits, octal.
+    mode: str = "0644"
+    #: Text of the link that the artifact has here.
+    link: str | None = None
+    #: What ALIAS_OF, LINK_TO, LAUNCHER and FORWARDER point to, relative to the entry's directory.
+    target: str | None = None
+    #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
+    rpath: tuple[str, ...] | None = None
+    #: GPU targets whose device code is kept; None keeps the code for all.
+    slice: tuple[str, ...] | None = None
+    #: Those of them for which the file has no code.
+    absent: tuple[str, ...] | None = None
+    #: What the bytes are, as `tools.actions.inspect` says.
+    type: str | None = None
+    #: DT_SONAME of the bytes.
+    soname: str | None = None
+    #: CPU (e_machine) of an ELF program or library, of what a launcher starts, or that a forwarder is made for.
+    machine: int | None = None
+
+    @property
+    def is_packed_file(self) -> bool:
+        """Whether the package holds bytes at this path."""
+        return self.treatment in PACKED and self.kind is not Kind.DIRECTORY
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the entry as JSON data, without the fields that say nothing."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in fields.items()
+            if value is not None
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Entry":
+        """Read what `to_document` wrote."""
+        kind, treatment = Kind(document["kind"]), Treatment(document["treatment"])
+        return cls(**_with_tuples(document) | {"kind": kind, "treatment": treatment})
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What becomes of the entries of a package, sorted by path, and on what condition."""
+
+    entries: list[Entry]
+    #: Pairs of sources that are to be compared: (packed, left out because it is the same).
+    equal_sources: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What becomes of every entry of a package."""
+
+    package: str
+    #: Directory in site-packages that stands for the install prefix.
+    tree: str
+    #: Whether the package is one of several that users choose from by GPU target.
+    per_target: bool
+    entries: tuple[Entry, ...] = ()
+    #: Pairs of sources that must be equal, because one stands for the other: (kept, left out).
+    equal_sources: tuple[tuple[str, str], ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the plan as JSON data."""
+        return {
+            "package": self.package,
+            "tree": self.tree,
+            "per_target": self.per_target,
+            "entries": [entry.to_document() for entry in self.entries],
+            "equal_sources": [list(pair) for pair in self.equal_sources],
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Plan":
+        """Read what `to_document` wrote."""
+        return cls(
+            package=document["package"],
+            tree=document["tree"],
+            per_target=document["per_target"],
+            entries=tuple(Entry.from_document(entry) for entry in document["entries"]),
+            equal_sources=tuple((kept, dropped) for kept, dropped in document["equal_sources"]),
+        )
+
+
+@dataclass(frozen=True)
+class Slice:
+    """For which GPU targets a package is, of a set of packages that are made from the same artifacts."""
+
+    targets: tuple[str, ...]
+    #: The targets of all packages of the set.
+    all_targets: tuple[str, ...]
+    #: Targets whose code, which artifacts have, no package of the set is for.
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a BUILD file says about a package."""
+
+    package: str
+    #: `runtime` (a tree that pip installs) or `devel` (a tree that unpacks itself).
+    kind: str
+    tree: str
+    per_target: bool = False
+    #: Glob patterns of paths: only these are taken (all if empty), and these are dropped.
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    #: Directories that the loader searches: `tree/path`.
+    rpath: tuple[str, ...] = ()
+    #: None for a package that has the device code for all targets.
+    slice: Slice | None = None
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Definition":
+        """Read the JSON that the rule wrote."""
+        fields = _with_tuples(document)
+        if fields.get("slice"):
+            fields["slice"] = Slice(**_with_tuples(fields["slice"]))
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `tools.actions.inspect` found out about one file."""
+
+    unit: str
+    #: In bytes; None for a file that nobody looked at, because its name says that it is data.
+    size: int | None
+    type: str
+    soname: str | None = None
+    rpath: tuple[str, ...] = ()
+    runpath: tuple[str, ...] = ()
+    dynamic: bool = False
+    #: CPU (e_machine) of an ELF file.
+    machine: int = 0
+    #: Why no RPATH can be given to an ELF program or library; None if one can.
+    refusal: str | None = None
+    #: Target IDs for which the file has device code, sorted.
+    device: tuple[str, ...] = ()
+    #: Of an archive of device code: the library that it was split off, as the archive names it -> target IDs.
+    archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Why its device code cannot be read; None if it can.
+    device_refusal: str | None = None
+    #: What is wrong with an ELF file that cannot be read; None of any other.
+    damage: str | None = None
+
+    @classmethod
+    def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":
+        """Read what `tools.actions.inspect` wrote about a file of `unit`; it says more than a plan needs."""
+        values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
+        values["device"] = sorted(values.get("device", ()))  # by target ID the document has bytes, which are for people
+        return cls(unit, **{"size": None} | _with_tuples(values))
+
+
+@dataclass(frozen=True)
+class Found:
+    """One entry of one artifact."""
+
+    path: str
+    kind: Kind
+    source: str
+    mode: str = "0644"
+    link: str | None = None
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact's entries, in the order of its manifest."""
+
+    name: str
+    found: tuple[Found, ...] = field(default=())

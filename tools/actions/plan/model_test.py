@@ -1,0 +1,75 @@
+"""Tests of the documents that hold plans."""
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.actions.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment
+
+TEXTS = st.text(max_size=8)
+ENTRIES = st.builds(
+    Entry,
+    path=TEXTS,
+    kind=st.sampled_from(Kind),
+    treatment=st.sampled_from(Treatment),
+    reason=TEXTS,
+    source=TEXTS,
+    mode=st.sampled_from(["0644", "0755", "0444"]),
+    link=st.none() | TEXTS,
+    target=st.none() | TEXTS,
+    rpath=st.none() | st.lists(TEXTS, max_size=3).map(tuple),
+    type=st.none() | TEXTS,
+    soname=st.none() | TEXTS,
+    machine=st.none() | st.integers(),
+)
+PLANS = st.builds(
+    Plan,
+    package=TEXTS,
+    tree=TEXTS,
+    per_target=st.booleans(),
+    entries=st.lists(ENTRIES, max_size=4).map(tuple),
+    equal_sources=st.lists(st.tuples(TEXTS, TEXTS), max_size=3).map(tuple),
+)
+
+
+@given(PLANS)
+def test_a_plan_is_what_was_written(plan: Plan) -> None:
+    assert Plan.from_document(json.loads(json.dumps(plan.to_document()))) == plan
+
+
+def test_the_document_reads_well() -> None:
+    entry = Entry("bin/a", Kind.LINK, Treatment.LAUNCHER, "why", "x/stage/bin/a", "0755", link="b", target="b")
+    assert entry.to_document() == {
+        "path": "bin/a",
+        "kind": "link",
+        "treatment": "launcher",
+        "reason": "why",
+        "source": "x/stage/bin/a",
+        "mode": "0755",
+        "link": "b",
+        "target": "b",
+    }
+
+
+def test_an_empty_rpath_is_not_none() -> None:
+    entry = Entry("lib/a", Kind.FILE, Treatment.PATCH, "", "", rpath=())
+    assert entry.to_document()["rpath"] == []
+    assert replace(entry, rpath=None).to_document().get("rpath", "absent") == "absent"
+
+
+def test_packed_files() -> None:
+    packed = {t for t in Treatment if Entry("a", Kind.FILE, t, "", "").is_packed_file}
+    assert packed == set(Treatment) - {Treatment.ALIAS_OF, Treatment.LINK_TO, Treatment.OTHER_TARGET, Treatment.DROP}
+    assert not Entry("a", Kind.DIRECTORY, Treatment.KEEP, "", "").is_packed_file
+
+
+def test_definition() -> None:
+    document = {"package": "core", "kind": "runtime", "tree": "_core", "exclude": ["a", "b"], "rpath": []}
+    assert Definition.from_document(document) == Definition("core", "runtime", "_core", exclude=("a", "b"))
+
+
+def test_facts_leave_out_what_no_plan_needs() -> None:
+    document = {"size": 7, "type": "elf-library", "rpath": ["$ORIGIN"], "needed": ["libc.so.6"], "machine": 62}
+    assert Facts.from_document("u", document) == Facts("u", 7, "elf-library", rpath=("$ORIGIN",), machine=62)

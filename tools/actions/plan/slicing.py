@@ -1,0 +1,180 @@
+"""What of a set of artifacts with code for many GPUs belongs into a package that is for some of them.
+
+    reason = other_target(path, definition.slice)      # why a file is none of this package's, by its name
+    reason = other_code(found, definition.slice)       # and by its code, if it is nothing but device code
+    check_name(found, definition.slice)                # that the two agree
+    entry = sliced(entry, facts, definition.slice)     # which of its device code a file keeps
+    raise refusal(refused, definition.slice)           # all that could not be told of any file, at once
+
+Nothing is lost in silence: code for a GPU that no package is for stops the build, unless the package's definition
+declares it as left out. A file that has no code for one of the package's GPUs says so in its reason; whether that is
+meant is a matter of the whole library (`tools.actions.coverage`).
+"""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
+from tools.lib.common.errors import ToolError
+from tools.lib.device.processors import GENERIC_PROCESSORS
+from tools.lib.device.target_id import TargetId, can_load, parse_target_id
+from tools.lib.gpus.families import find_target, is_target, package_owner, without_features
+from tools.lib.gpus.paths import named_targets
+
+
+@functools.cache
+def _parsed(text: str) -> TargetId:
+    try:
+        return parse_target_id(text)
+    except ValueError as error:
+        raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
+
+
+def _can_load_any(code: str, targets: tuple[str, ...]) -> bool:
+    return any(can_load(_parsed(code), _parsed(target)) for target in targets)
+
+
+class RefusedError(ToolError):
+    """A file whose device code cannot be divided among the packages; its message stands by itself."""
+
+    def __init__(self, message: str, path: str, lost: Sequence[str] = ()) -> None:
+        """Keep what `refusal` groups by: the path, and the targets for which no package is."""
+        super().__init__(message)
+        self.path, self.lost = path, tuple(lost)
+
+
+def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
+    """Return the entry of a file with the targets that it keeps code for, if it has device code.
+
+    Raises RefusedError for code that cannot be read, is for no GPU, or is for one that no package of the set is for.
+    """
+    _check_code(entry.path, entry.source, facts, declared)
+    if not facts.device:
+        return entry
+    missing = {
+        target for target in declared.targets if not any(_can_load_any(code, (target,)) for code in facts.device)
+    }
+    kept = [target for target in declared.targets if target not in missing]
+    words = [f"device code for {', '.join(kept)}" if kept else "without its device code"]
+    if missing:
+        words.append(f"there is none for {', '.join(sorted(missing))}")
+    reason = "; ".join([entry.reason, *words])
+    return replace(entry, slice=declared.targets, absent=tuple(sorted(missing)) or None, reason=reason)
+
+
+def other_code(found: Found, declared: Slice) -> str | None:
+    """Return why a file that is nothing but device code is none of this package's: it is for other GPUs, all of it.
+
+    None if it is not so. Raises RefusedError as `sliced` does.
+    """
+    facts = found.facts
+    if not facts or facts.type != BUNDLE or not facts.device:
+        return None
+    _check_code(found.path, found.source, facts, declared)
+    if any(_can_load_any(code, declared.targets) for code in facts.device):
+        return None
+    return f"device code for {', '.join(facts.device)} alone"
+
+
+def check_name(found: Found, declared: Slice) -> None:
+    """Raise RefusedError for a file whose name says some GPUs, and which has code for others: no package would have it.
+
+    Code that is declared as left out may be in any file.
+    """
+    codes = found.facts.device if found.facts else ()
+    names = _named(found.path, declared)
+    if not codes or not names:
+        return
+    users = {code: [target for target in declared.all_targets if _can_load_any(code, (target,))] for code in codes}
+    named = {target for target in declared.all_targets if any(_can_load_any(name, (target,)) for name in names)}
+    if wrong := [code for code, targets in users.items() if targets and not named.intersection(targets)]:
+        raise RefusedError(
+            f"{found.source}: its name says that it is for {', '.join(names)}, but it has device code for "
+            f"{', '.join(wrong)}, too, which would be in no package. Rename the file, or exclude it from the packages",
+            found.path,
+        )
+
+
+def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) -> None:
+    if facts.device_refusal:
+        message = f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package"
+        raise RefusedError(message, path)
+    try:
+        lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
+    except ToolError as error:
+        raise RefusedError(f"{source}: {error}", path) from None
+    if lost:
+        raise _lost(path, lost, declared)
+
+
+#: So many files are named for each target; the rest is a number.
+_NAMED_FILES = 3
+
+
+def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
+    return RefusedError(_lost_message({target: [path] for target in targets}, declared), path, targets)
+
+
+def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
+    """Say of targets, by the files that have code for them, that no package is for them."""
+    lines = ["there is device code for GPU targets that none of the packages is for:"]
+    for target, paths in sorted(files.items()):
+        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
+        lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
+    return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files)}"])
+
+
+def _remedy(lost: Iterable[str]) -> str:
+    """Say what to do about code for targets: in names that ROCM_TARGETS takes, too, which no generic processor's is."""
+    processors = {without_features(target) for target in lost}
+    targets = sorted({target for processor in processors for target in _targets_of(processor)})
+    unknown = sorted(processor for processor in processors if not _targets_of(processor))
+    sentences = []
+    if targets:
+        sentences.append(
+            f"Add packages for {', '.join(targets)}, or declare them as left out (`left_out`; for ROCm's own packages, "
+            f"ROCM_TARGETS_LEFT_OUT={','.join(targets)})"
+        )
+    if unknown:
+        sentences.append(
+            f"No GPU target is called {' or '.join(unknown)}: exclude such files from the packages (`exclude`), or "
+            "declare the names as left out (`left_out`)"
+        )
+    return ". ".join(sentences)
+
+
+def _targets_of(processor: str) -> set[str]:
+    """Return the targets that packages can be for, so that one takes the code for a processor; none for other names."""
+    covered = GENERIC_PROCESSORS.get(processor, frozenset([processor]))
+    known = {target for target in covered if find_target(target)} or {target for target in covered if is_target(target)}
+    return {package_owner(target) for target in known}
+
+
+def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
+    """Return one error for all files that were refused: each cause once, and what remedies all of it."""
+    messages = dict.fromkeys(str(one) for one in refused if not one.lost)  # a link to a file says the same of it
+    files: dict[str, list[str]] = {}
+    for one in refused:
+        for target in one.lost:
+            files.setdefault(target, []).append(one.path)
+    return ToolError("\n".join([*messages, *([_lost_message(files, declared)] if files else [])]))
+
+
+def _named(path: str, declared: Slice) -> list[str]:
+    known = declared.all_targets + declared.left_out
+    return [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
+
+
+def other_target(path: str, declared: Slice) -> str | None:
+    """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
+
+    A name can say several targets. Raises RefusedError for those that no package of the set is for.
+    """
+    known = declared.all_targets + declared.left_out
+    targets = _named(path, declared)
+    if lost := [target for target in targets if not _can_load_any(target, known)]:
+        raise _lost(path, lost, declared)
+    if not targets or any(_can_load_any(target, declared.targets) for target in targets):
+        return None
+    return f"for {', '.join(targets)}, as its name says"

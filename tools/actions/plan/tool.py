@@ -1,0 +1,177 @@
+"""Decides what becomes of every entry of a package.
+
+    plan --label TARGET --definition JSON --manifest FILE… --facts FILE… --builds-on PLAN…
+         --output PLAN --edit UNIT=FILE…
+
+The plan is small and readable; it holds no bulk data. Beside it one edit file per pack
+unit is written, with only what that unit's pack action needs to know: so a new header or
+a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
+"""
+
+import sys
+from collections.abc import Container, Iterator
+from typing import Any
+
+from tools.actions.plan.devel import plan_devel
+from tools.actions.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.actions.plan.prefix import Prefix, merge
+from tools.actions.plan.rpath import check_searched
+from tools.actions.plan.runtime import left_out, plan_runtime
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
+
+
+def read_facts(paths: list[str]) -> dict[str, Facts]:
+    """Read the facts of all units, by source."""
+    facts = {}
+    for path in paths:
+        document = read_document(path)
+        for source, values in document["files"].items():
+            facts[source] = Facts.from_document(document["unit"], values)
+    return facts
+
+
+def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
+    """Read an artifact's manifest and join the facts to its entries."""
+    document = read_document(path)
+    name = document["artifact"]
+    found = []
+    for entry in document["entries"]:
+        source = f"{name}/{entry['base']}/{entry['path']}"
+        found.append(
+            Found(
+                path=entry["path"],
+                kind=Kind(entry["kind"]),
+                source=source,
+                mode=entry.get("mode", "0777"),
+                link=entry.get("target"),
+                facts=facts.get(source),
+            )
+        )
+    return Artifact(name, tuple(found))
+
+
+def _edit(entry: Entry) -> dict[str, Any]:
+    edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
+    if entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER):
+        target = {f"{entry.treatment}_target": entry.target}
+        return edit | target | ({"machine": entry.machine} if entry.machine else {})
+    edit["source"] = entry.source
+    changes = {"rpath": entry.rpath, "slice": entry.slice, "absent": entry.absent}
+    return edit | {name: list(value) for name, value in changes.items() if value is not None}
+
+
+def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Return what each pack unit has to do: entries to pack, and sources to digest for comparison.
+
+    Launchers and forwarders have no bulk source; the unit of the small files of the artifact
+    that had the link makes them. So a rule about them packs no big file again.
+    """
+    edits: dict[str, dict[str, Any]] = {}
+
+    def of(unit: str) -> dict[str, Any]:
+        return edits.setdefault(unit, {"entries": [], "digest": []})
+
+    for entry in plan.entries:
+        if entry.is_packed_file:
+            made = entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER)
+            unit = unit_of_artifact[entry.source.split("/")[0]] if made else facts[entry.source].unit
+            of(unit)["entries"].append(_edit(entry))
+    for source in sorted({source for pair in plan.equal_sources for source in pair}):
+        of(facts[source].unit)["digest"].append(source)
+    return edits
+
+
+def check_packed(plan: Plan, edits: dict[str, dict[str, Any]], packed: Container[str]) -> None:
+    """Prove that every unit with something to pack is packed; raises ToolError naming the file and what to declare."""
+    for unit in sorted(unit for unit in edits if unit not in packed):
+        source = next(iter([entry["path"] for entry in edits[unit]["entries"]] + edits[unit]["digest"]))
+        raise ToolError(
+            f"{source}: package {plan.package} has to hold this big file of artifact {unit.split('/')[0]} itself. "
+            "Expected was a link to a package that it builds on and that is made from that artifact, too, but that "
+            "one leaves the file out. Name the artifact in `repacked`, or exclude the file here as well"
+        )
+
+
+def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
+    """Plans a package: the pure function behind the tool."""
+    if definition.kind not in PLANNERS:
+        raise ToolError(f"package kind {definition.kind!r}: expected one of {', '.join(sorted(PLANNERS))}")
+    check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
+    merged, equal = merge(artifacts, lambda path: left_out(path, definition))
+    planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
+    used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
+    compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
+    return Plan(
+        package=definition.package,
+        tree=definition.tree,
+        per_target=definition.per_target,
+        entries=tuple(planned.entries),
+        equal_sources=tuple(
+            pair for pair in [*equal, *planned.equal_sources] if pair[0] in used and frozenset(pair) not in compared
+        ),
+    )
+
+
+#: So many links a note names; the rest is a number.
+_NAMED_LINKS = 3
+
+
+def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
+    """Yield what a plan does that may not be meant, and that real SDKs have: a line each, for people."""
+    dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
+    if dangling:
+        more = f" and {len(dangling) - _NAMED_LINKS} more" if len(dangling) > _NAMED_LINKS else ""
+        count = f"{len(dangling)} links lead" if len(dangling) > 1 else "1 link leads"
+        yield (
+            f"{count} nowhere in package {plan.package} and what it builds on, and what is not there is left out: "
+            f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all. Exclude them if that is meant"
+        )
+    if not artifacts:
+        yield (
+            f"package {plan.package} is made from no artifact, so its wheel holds no file of the SDK. Add the "
+            "artifacts that it is made from, or leave its wheel out of what is built and published"
+        )
+    elif all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
+        yield f"package {plan.package} holds no file of its artifacts: they are empty, or its patterns exclude all"
+
+
+def main(argv: list[str]) -> int:
+    """Read the inputs, plan, and write the plan and the edit files."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the package")
+    parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
+    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
+    parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
+    parser.add_argument("--output", required=True, help="the plan to write")
+    parser.add_argument(
+        "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit that is packed"
+    )
+    parser.add_argument(
+        "--launchers",
+        action="append",
+        default=[],
+        metavar="ARTIFACT=UNIT",
+        help="unit that makes launchers and forwarders",
+    )
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        facts = read_facts(args.facts)
+        artifacts = [read_artifact(path, facts) for path in args.manifest]
+        builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
+        plan = make_plan(Definition.from_document(read_document(args.definition)), artifacts, builds_on)
+        edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
+        edit_files = file_arguments(args.edit)
+        check_packed(plan, edits, edit_files)
+        write_document(args.output, plan.to_document())
+        for unit, path in edit_files.items():
+            write_document(path, edits.get(unit, {"entries": [], "digest": []}))
+        for note in notes(plan, artifacts):
+            print(f"NOTE: {args.label}: {note}", file=sys.stderr)
+
+    return report_errors(args.label, work)

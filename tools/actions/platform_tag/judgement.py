@@ -1,0 +1,128 @@
+"""The oldest system that a package's files run on, and whether a platform tag promises more."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools.actions.platform_tag.needs import Need, Needs
+from tools.actions.platform_tag.policy import Policy, manylinux_policies
+from tools.actions.platform_tag.promise import Promise
+from tools.lib.common.errors import ToolError
+
+#: How many files an error names.
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a package's files keep."""
+
+    architecture: str = ""
+    needs: Needs = field(default_factory=Needs)
+    #: The policy of the oldest systems that have all that is needed; None if nothing says of any that it has.
+    lowest: Policy | None = None
+    #: What the next older policy lacks; without a lowest one, what the newest lacks.
+    because: tuple[Need, ...] = ()
+
+    @property
+    def tag(self) -> str:
+        """The platform tag of which the package keeps the promise."""
+        if not self.needs.files and not self.needs.foreign:
+            return "any"
+        return f"{self.lowest.name if self.lowest else 'linux'}_{self.architecture}"
+
+    def to_document(self, distribution: str) -> dict[str, Any]:
+        """Return the report about a distribution as JSON data."""
+        return {
+            "distribution": distribution,
+            "lowest": self.tag,
+            "because": [_sentence(need) for need in self.because],
+            "files": self.needs.files,
+            "system": _by_library(self.needs.system),
+            "packaged": _by_library(self.needs.packaged),
+            "unreached": _by_library(self.needs.unreached),
+            "external": _by_library(self.needs.external),
+            "foreign": list(self.needs.foreign),
+        }
+
+
+def _by_library(needs: tuple[Need, ...]) -> dict[str, dict[str, str]]:
+    """Return {library: {symbol version: the first file that needs it}}; the empty version is the library itself."""
+    found: dict[str, dict[str, str]] = {}
+    for need in needs:
+        found.setdefault(need.library, {})[need.version or ""] = need.path
+    return found
+
+
+def _sentence(need: Need) -> str:
+    """Say in words what is needed, and by which file."""
+    return f"{need.path} needs " + (f"{need.version} of {need.library}" if need.version else need.library)
+
+
+def lacking(policy: Policy, needs: Needs) -> tuple[Need, ...]:
+    """Return what a policy does not guarantee of what is needed; of a library that it lacks, not the versions too."""
+
+    def lacks(need: Need) -> bool:
+        if not policy.has_library(need.library):
+            return need.version is None
+        return need.version is not None and not policy.has_version(need.version)
+
+    # Where the loader does not find a packaged library, it takes the system's of that name.
+    instead = tuple(need for need in needs.unreached if policy.has_library(need.library))
+    return tuple(need for need in needs.system + instead if lacks(need))
+
+
+def judge(needs: Needs, architecture: str) -> Judgement:
+    """Return what a package's files keep on an architecture."""
+    because: tuple[Need, ...] = ()
+    for policy in manylinux_policies(architecture):
+        lacks = lacking(policy, needs)
+        if not lacks:
+            return Judgement(architecture, needs, policy, because)
+        because = lacks
+    return Judgement(architecture, needs, None, because)
+
+
+def check(judgement: Judgement, promise: Promise, setting: str) -> None:
+    """Raise ToolError, naming the tag to set, if a tag promises more than the files keep.
+
+    `setting` is the label of the build setting that holds the tag.
+    """
+    needs = judgement.needs
+    if needs.foreign and not needs.files:
+        raise ToolError(
+            f"platform tag {promise.tag}: no ELF file of the package is for {promise.architecture}, {needs.foreign[0]} "
+            f"for instance; expected some that are. Set --{setting} to a tag of the architecture that was packaged"
+        )
+    lacks = lacking(promise.policy, needs) if promise.policy else ()
+    if not lacks:
+        return
+    more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
+    raise ToolError(
+        f"platform tag {promise.tag} promises more than the files keep: "
+        f"{'; '.join(_sentence(need) for need in lacks[:_NAMED])}{more}. Expected {judgement.tag}. "
+        f"Set --{setting}={judgement.tag}{_about_libraries(lacks)}"
+    )
+
+
+def notes(needs: Needs) -> Iterator[str]:
+    """Yield what may not be meant, though no tag forbids it: a line each, for people."""
+    if unreached := [need for need in needs.unreached if need.version is None]:
+        more = f" and {len(unreached) - _NAMED} more" if len(unreached) > _NAMED else ""
+        yield (
+            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: "
+            f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}. They load only if something else "
+            "loaded the library before, or from the machine. Name their directories in `rpath` of the package, or "
+            "declare them in `externals` of the wheel, if that is meant"
+        )
+
+
+def _about_libraries(lacks: tuple[Need, ...]) -> str:
+    """Say what to do about libraries that no system is sure to have; nothing where there is none."""
+    libraries = sorted({need.library for need in lacks if not need.version})
+    if not libraries:
+        return ""
+    return (
+        f", or see to {', '.join(libraries)}: ship it in an artifact of this package or one that it builds on, or "
+        "declare it in `externals` of the wheel, if users have to have it"
+    )

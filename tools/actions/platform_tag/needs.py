@@ -1,0 +1,144 @@
+"""What the ELF files of a package need of the system, from its plan and the facts about its files.
+
+Only what is packed counts. A library that the package or one that it builds on holds, in a directory where the file
+that needs it looks, is no need of the system's, whichever symbol versions are needed of it: it is built with them.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment
+from tools.actions.plan.patterns import matches
+from tools.actions.plan.rpath import directory_of
+from tools.lib.common.documents import read_document
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What `tools.actions.inspect` found out about one ELF file, as far as the loader will ask for it."""
+
+    machine: int
+    needed: tuple[str, ...] = ()
+    #: SONAME -> symbol versions needed of that library.
+    versions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Where the loader looks for them, as the artifact has it: entries of DT_RUNPATH, else of DT_RPATH.
+    searched: tuple[str, ...] = ()
+
+    def wanted(self) -> Iterator[tuple[str, str | None]]:
+        """Yield what is needed: each library, with None and with each of the symbol versions."""
+        yield from ((name, None) for name in self.needed)
+        yield from ((name, version) for name, versions in self.versions.items() for version in versions)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that one file needs: a library, or one symbol version of it."""
+
+    library: str
+    #: None: the library itself.
+    version: str | None
+    #: Path of the file, in the package.
+    path: str
+
+
+@dataclass(frozen=True)
+class Needs:
+    """All that a package's files for one architecture need, by whose matter it is; sorted, each thing once."""
+
+    #: ELF programs and libraries that were looked at.
+    files: int = 0
+    #: Of libraries that the system must have.
+    system: tuple[Need, ...] = ()
+    #: Of libraries of this package and those that it builds on.
+    packaged: tuple[Need, ...] = ()
+    #: Of such libraries, for files that do not search their directories: the loader takes the system's, or none.
+    unreached: tuple[Need, ...] = ()
+    #: Of libraries that are declared to be the machine's matter.
+    external: tuple[Need, ...] = ()
+    #: Paths of ELF programs and libraries for other architectures.
+    foreign: tuple[str, ...] = ()
+
+
+def read_linked(paths: Iterable[str]) -> dict[str, Linked]:
+    """Read the facts of all units: source -> what an ELF program or library is linked to."""
+    linked = {}
+    for path in paths:
+        for source, facts in read_document(path)["files"].items():
+            if facts["type"] in (LIBRARY, PROGRAM):
+                versions = {name: tuple(found) for name, found in facts.get("versions_needed", {}).items()}
+                searched = tuple(facts.get("runpath") or facts.get("rpath", ()))
+                linked[source] = Linked(facts["machine"], tuple(facts.get("needed", ())), versions, searched)
+    return linked
+
+
+def library_paths(plans: Iterable[Plan]) -> frozenset[str]:
+    """Return where packages hold libraries: tree, directory, and the file name for which the loader looks."""
+    return frozenset(
+        posixpath.join(plan.tree, entry.path)
+        for plan in plans
+        for entry in plan.entries
+        if entry.treatment in (Treatment.FORWARDER, Treatment.LINK_TO)
+        or (entry.type == LIBRARY and entry.is_packed_file)
+    )
+
+
+def linked_entries(plan: Plan, linked: Mapping[str, Linked]) -> Iterator[tuple[Entry, Linked]]:
+    """Yield entry and facts of each ELF program and library that a package packs.
+
+    Launchers and forwarders are made by us and need nothing of the system; their source is another file.
+    """
+    for entry in plan.entries:
+        facts = linked.get(entry.source)
+        if facts and entry.treatment in COPIES:
+            yield entry, facts
+
+
+def has_elf(plan: Plan, linked: Mapping[str, Linked]) -> bool:
+    """Whether a package packs an ELF program or library of its artifacts."""
+    return any(True for _ in linked_entries(plan, linked))
+
+
+def _directories(tree: str, entry: Entry, facts: Linked) -> list[str]:
+    """Return the directories, `tree/directory`, that the loader searches for what a packed file needs."""
+    entries = facts.searched if entry.rpath is None else entry.rpath
+    return [found for one in entries if (found := directory_of(tree, entry.path, one))]
+
+
+def collect(
+    plan: Plan,
+    builds_on: Iterable[Plan],
+    linked: Mapping[str, Linked],
+    machine: int,
+    externals: tuple[str, ...],
+    *,
+    is_devel: bool = False,
+) -> Needs:
+    """Return what the packed files of a plan need.
+
+    `machine` is the e_machine that counts, `externals` are patterns of SONAMEs. Of the files that need one thing, the
+    first by path stands for all. The tree of a devel package has links to the libraries of all packages.
+    """
+    paths = library_paths([plan, *builds_on])
+    names = {posixpath.basename(path) for path in paths}
+
+    def whose(name: str, directories: list[str]) -> str:
+        if name in names and (is_devel or any(f"{directory}/{name}" in paths for directory in directories)):
+            return "packaged"
+        if matches(name, externals):
+            return "external"
+        return "unreached" if name in names else "system"
+
+    files, foreign = 0, []
+    found: dict[str, dict[tuple[str, str], Need]] = {}
+    for entry, facts in linked_entries(plan, linked):
+        if facts.machine != machine:
+            foreign.append(entry.path)
+            continue
+        files += 1
+        directories = _directories(plan.tree, entry, facts)
+        for name, version in facts.wanted():
+            needs = found.setdefault(whose(name, directories), {})
+            needs.setdefault((name, version or ""), Need(name, version, entry.path))
+    ordered = {kind: tuple(need for _, need in sorted(needs.items())) for kind, needs in found.items()}
+    return Needs(files=files, foreign=tuple(foreign), **ordered)

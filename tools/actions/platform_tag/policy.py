@@ -1,0 +1,75 @@
+"""What each `manylinux_2_N` guarantees: libraries of the system, and which versions of their symbols.
+
+    policies = manylinux_policies("x86_64")     # oldest system first
+    policies[0].has_library("libc.so.6"), policies[0].has_version("GLIBC_2.5")
+
+PEP 600 gives the rule (what runs on the mainstream distributions with glibc 2.N); which libraries and versions these
+have in common is data that auditwheel keeps. Only that data is taken: none of auditwheel's code is imported.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tools.lib.elf import constants as c
+
+#: Architecture of a tag -> e_machine of ELF files: those that ROCm is built for.
+MACHINES = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}
+
+#: The loader itself, by its SONAME on any architecture: named by every dynamic program, so always there.
+_LOADER = re.compile(r"ld(-linux[\w-]*|64)\.so\.\d+")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What systems that accept one `manylinux_2_N` have in common, on one architecture."""
+
+    #: `manylinux_2_28`, and older names of the same (PEP 513, 571, 599): `manylinux2014`.
+    name: str
+    aliases: tuple[str, ...]
+    libraries: frozenset[str]
+    #: Prefix of symbol versions -> what may follow it: `GLIBC` -> {`2.2.5`, …}.
+    versions: Mapping[str, frozenset[str]]
+
+    @property
+    def minor(self) -> int:
+        """The N of `manylinux_2_N`: the oldest glibc that it is for."""
+        return int(self.name.rpartition("_")[2])
+
+    def has_library(self, soname: str) -> bool:
+        """Whether the systems have a library of this SONAME."""
+        return soname in self.libraries or bool(_LOADER.fullmatch(soname))
+
+    def has_version(self, version: str) -> bool:
+        """Whether their libraries have a symbol version, like `GLIBC_2.28`; of prefixes without data, all are taken."""
+        prefix, _, rest = version.partition("_")
+        return prefix not in self.versions or rest in self.versions[prefix]
+
+
+def _data() -> list[dict[str, Any]]:
+    """Read auditwheel's manylinux policies: a resource of its package, in a zip application too."""
+    spec: Any = find_spec("auditwheel")  # Of a top-level package, this finds it without importing it.
+    path = Path(spec.origin).with_name("policy") / "manylinux-policy.json"
+    found: list[dict[str, Any]] = json.loads(spec.loader.get_data(str(path)))
+    return found
+
+
+@functools.cache
+def manylinux_policies(architecture: str) -> tuple[Policy, ...]:
+    """Return the policies for an architecture of a tag (`x86_64`), the oldest system first; none for an unknown one."""
+    policies = [
+        Policy(
+            name=row["name"],
+            aliases=tuple(row["aliases"]),
+            libraries=frozenset(row["lib_whitelist"]),
+            versions={prefix: frozenset(versions) for prefix, versions in row["symbol_versions"][architecture].items()},
+        )
+        for row in _data()
+        if architecture in row["symbol_versions"]
+    ]
+    return tuple(sorted(policies, key=lambda policy: policy.minor))

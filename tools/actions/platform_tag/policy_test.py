@@ -1,0 +1,61 @@
+"""Tests of the policies, which are auditwheel's data."""
+
+import itertools
+import sys
+
+import pytest
+
+from tools.actions.platform_tag.policy import MACHINES, manylinux_policies
+
+
+@pytest.mark.parametrize("architecture", MACHINES)
+def test_a_newer_system_has_all_that_an_older_one_has(architecture: str) -> None:
+    policies = manylinux_policies(architecture)
+    assert len(policies) > 5
+    for older, newer in itertools.pairwise(policies):
+        assert older.minor < newer.minor
+        assert older.libraries <= newer.libraries
+        for prefix, versions in older.versions.items():
+            assert versions <= newer.versions[prefix], (newer.name, prefix)
+
+
+def test_none_has_a_newer_glibc_than_its_name_says() -> None:
+    """What PEP 600 says: N is the minor version of the oldest glibc; of aarch64, 2_17 has one symbol of 2.18, too."""
+    for policy in manylinux_policies("x86_64"):
+        found = [tuple(map(int, version.split("."))) for version in policy.versions["GLIBC"] if version[0].isdecimal()]
+        assert max(found)[:2] <= (2, policy.minor)
+
+
+def test_oldest_policy() -> None:
+    oldest = manylinux_policies("x86_64")[0]
+    assert (oldest.name, oldest.aliases) == ("manylinux_2_5", ("manylinux1",))
+    assert (oldest.has_library("libc.so.6"), oldest.has_library("libnuma.so.1")) == (True, False)
+    assert (oldest.has_version("GLIBC_2.5"), oldest.has_version("GLIBC_2.6")) == (True, False)
+
+
+@pytest.mark.parametrize("loader", ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld64.so.2"])
+def test_the_loader_is_always_there(loader: str) -> None:
+    assert manylinux_policies("x86_64")[0].has_library(loader)
+
+
+@pytest.mark.parametrize("name", ["ld-linux", "xld64.so.2", "libld-linux-x86-64.so.2"])
+def test_what_is_no_loader(name: str) -> None:
+    assert not manylinux_policies("x86_64")[0].has_library(name)
+
+
+def test_of_a_prefix_without_data_everything_is_taken() -> None:
+    assert manylinux_policies("x86_64")[0].has_version("libX_9.9")
+
+
+def test_private_symbols_of_glibc_are_in_no_policy() -> None:
+    assert not any(policy.has_version("GLIBC_PRIVATE") for policy in manylinux_policies("x86_64"))
+
+
+def test_an_unknown_architecture_has_none() -> None:
+    assert manylinux_policies("m68k") == ()
+
+
+def test_auditwheel_is_not_imported() -> None:
+    """Its import would cost each action more than all else that it does."""
+    manylinux_policies("x86_64")
+    assert "auditwheel" not in sys.modules

@@ -1,0 +1,102 @@
+"""The bill of materials of a wheel, in CycloneDX 1.6 (ECMA-424).
+
+The main component is the distribution; it depends on the artifacts that it is made from, and on the distributions that
+it requires. All that could vary is fixed: references are names, the serial number follows from the content, and the
+time is that of archives.
+"""
+
+import uuid
+from datetime import UTC, datetime
+
+from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, Property, XsUri
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.dependency import Dependency
+from cyclonedx.model.license import LicenseAcknowledgement, LicenseExpression
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
+from packaging.requirements import Requirement
+
+from tools.actions.link.metadata import Project
+from tools.actions.sbom.contents import Contents
+
+#: What made the document, and the namespace of its properties.
+GENERATOR = "rules_rocm_python"
+#: Labels of project URLs (PEP 753) that CycloneDX has a type for; all others are websites.
+_REFERENCES = {
+    "documentation": ExternalReferenceType.DOCUMENTATION,
+    "issues": ExternalReferenceType.ISSUE_TRACKER,
+    "source": ExternalReferenceType.VCS,
+}
+
+
+def _purl(distribution: str, version: str | None) -> PackageURL:
+    return PackageURL("pypi", name=distribution.lower().replace("_", "-"), version=version)
+
+
+def _properties(values: dict[str, object]) -> list[Property]:
+    return [Property(name=f"{GENERATOR}:{name}", value=str(value)) for name, value in values.items()]
+
+
+def distribution_component(project: Project) -> Component:
+    """Return the component for the distribution that the document is about."""
+    purl = _purl(project.distribution, project.version)
+    return Component(
+        type=ComponentType.LIBRARY,
+        bom_ref=str(purl),
+        name=project.distribution,
+        version=project.version,
+        description=project.summary,
+        purl=purl,
+        licenses=[LicenseExpression(project.license_expression, acknowledgement=LicenseAcknowledgement.DECLARED)],
+        external_references=[
+            ExternalReference(type=_REFERENCES.get(label.lower(), ExternalReferenceType.WEBSITE), url=XsUri(url))
+            for label, url in project.urls
+        ],
+    )
+
+
+def artifact_component(contents: Contents, archive: str | None) -> Component:
+    """Return the component for an artifact; `archive` is the SHA-256 of the archive that it came as, if it is known."""
+    name, component, target = contents.artifact.split("_")
+    values: dict[str, object] = {"artifact:name": name, "artifact:component": component, "artifact:target": target}
+    values |= {"artifact:files": contents.files, "artifact:bytes": contents.size}
+    values |= {"artifact:packed-sha256": contents.sha256, "artifact:hash-of": "archive" if archive else "packed files"}
+    licenses = [Property(name=f"{GENERATOR}:artifact:license-file", value=path) for path in contents.licenses]
+    return Component(
+        type=ComponentType.LIBRARY,
+        bom_ref=f"artifact:{contents.artifact}",
+        name=contents.artifact,
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=archive or contents.sha256)],
+        properties=[*_properties(values), *licenses],
+    )
+
+
+def required_component(text: str) -> Component:
+    """Return the component for a distribution that is required (PEP 508)."""
+    requirement = Requirement(text)
+    pins = [one.version for one in requirement.specifier if one.operator == "==" and "*" not in one.version]
+    version = pins[0] if len(pins) == 1 else None
+    purl = _purl(requirement.name, version)
+    return Component(type=ComponentType.LIBRARY, bom_ref=str(purl), name=requirement.name, version=version, purl=purl)
+
+
+def document(project: Project, contents: list[Contents], archives: dict[str, str], seconds: int) -> str:
+    """Return the document as JSON text; `archives` maps artifacts to SHA-256, `seconds` is its time since 1970."""
+    main = distribution_component(project)
+    artifacts = [artifact_component(one, archives.get(one.artifact)) for one in contents]
+    required = [required_component(requirement) for requirement in project.requires]
+    metadata = BomMetaData(component=main, timestamp=datetime.fromtimestamp(seconds, UTC))
+    metadata.tools.components.add(Component(type=ComponentType.APPLICATION, bom_ref=GENERATOR, name=GENERATOR))
+    parts = [*artifacts, *required]
+    identity = "\n".join([main.bom_ref.value or "", *(f"{one.sha256} {one.artifact}" for one in contents)])
+    bom = Bom(
+        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity),
+        metadata=metadata,
+        components=parts,
+        dependencies=[
+            Dependency(main.bom_ref, [Dependency(part.bom_ref) for part in parts]),
+            *(Dependency(part.bom_ref) for part in parts),
+        ],
+    )
+    return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"

@@ -1,0 +1,49 @@
+"""Writes the bill of materials of a wheel (PEP 770): which artifacts it is made from, with their hashes.
+
+    sbom --label TARGET --project JSON --plan PLAN --index FILE… --license-pattern GLOB…
+         --archive ARTIFACT=SHA256… --output SBOM
+
+CycloneDX JSON, by its reference implementation. That takes longer to import than all else here to do, so it has an
+action of its own beside link.
+"""
+
+import argparse
+from pathlib import Path
+
+from tools.actions.link.metadata import Project
+from tools.actions.pack.segment import Index
+from tools.actions.plan.model import Plan
+from tools.actions.sbom.contents import contents
+from tools.lib.common.archive_time import archive_time
+from tools.lib.common.documents import read_document
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+
+def write(args: argparse.Namespace) -> None:
+    """Write the document."""
+    # Imported late: a bad argument or --help shall not wait for it.
+    from tools.actions.sbom.document import document
+
+    plan = Plan.from_document(read_document(args.plan))
+    packed = {entry.path: entry for path in args.index for entry in Index.from_document(read_document(path)).entries}
+    project = Project.from_document(read_document(args.project))
+    found = contents(plan, packed, tuple(args.license_pattern))
+    Path(args.output).write_text(
+        document(project, found, file_arguments(args.archive), archive_time()), encoding="utf-8"
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--plan", required=True, help="the package's plan")
+    parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
+    parser.add_argument("--license-pattern", action="append", default=[], help="glob pattern of paths of licence texts")
+    parser.add_argument(
+        "--archive", action="append", default=[], metavar="ARTIFACT=SHA256", help="archive that an artifact came as"
+    )
+    parser.add_argument("--output", required=True, help="document to write")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

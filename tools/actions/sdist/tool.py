@@ -1,0 +1,76 @@
+"""Writes a source distribution (PEP 517, PEP 643) of small files, the same bytes each time.
+
+    sdist --label TARGET --project JSON --description README --sdist OUT --metadata OUT
+          --digest OUT ARCHIVE_PATH=FILE…
+
+PKG-INFO is made here; all else is given.
+"""
+
+import argparse
+import hashlib
+import io
+import struct
+import tarfile
+from pathlib import Path
+
+from tools.actions.link.metadata import Project, core_metadata
+from tools.actions.link.run import join, small_run
+from tools.lib.common.archive_time import archive_time
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+#: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
+GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+
+#: The core metadata of an sdist, at its top (PEP 643).
+PKG_INFO = "PKG-INFO"
+
+
+def archive(root: str, files: dict[str, bytes]) -> bytes:
+    """Return an uncompressed tar archive (pax) of files below one directory, sorted."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in sorted(files.items()):
+            member = tarfile.TarInfo(f"{root}/{name}")
+            member.size, member.mtime, member.mode = len(content), archive_time(), 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def gzipped(content: bytes) -> bytes:
+    """Compresses to gzip with an empty header."""
+    member = join([small_run(content)])
+    return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
+
+
+def write(args: argparse.Namespace) -> None:
+    """Write the sdist, its metadata and its digest."""
+    project = Project.from_document(read_document(args.project))
+    metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
+    files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
+    if PKG_INFO in files:
+        raise ToolError(
+            f"{PKG_INFO}: is among the files; expected it not to be, since it is written here. Remove it from `files` "
+            "and `sources`"
+        )
+    output = Path(args.sdist)
+    content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {PKG_INFO: metadata.encode()}))
+    output.write_bytes(content)
+    Path(args.metadata).write_text(metadata, encoding="utf-8")
+    digest = {"filename": output.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    write_document(args.digest, digest)
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--description", required=True, help="Markdown file: the long description")
+    parser.add_argument("--sdist", required=True, help="source distribution to write")
+    parser.add_argument("--metadata", required=True, help="core metadata to write")
+    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("files", nargs="*", metavar="ARCHIVE_PATH=FILE", help="files of the sdist")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

@@ -1,0 +1,81 @@
+"""Reports the sizes of packages: host, device, data, installed and download, and of thin packages what fat ones hold.
+
+    size_report --label TARGET --style CSS… --chart-style CSS --html FILE --svg FILE --json FILE
+                (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
+
+KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tools.actions.pack.segment import Index
+from tools.actions.plan.model import Plan
+from tools.actions.size_report.chart import draw, svg_document, svg_text
+from tools.actions.size_report.measure import Package, measure
+from tools.actions.size_report.page import report_page
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+
+def _by_key(pairs: list[str]) -> dict[str, list[str]]:
+    """Return the files of each key, of arguments `KEY=FILE`."""
+    files: dict[str, list[str]] = {}
+    for key, _, path in (pair.partition("=") for pair in pairs):
+        files.setdefault(key, []).append(path)
+    return files
+
+
+def read_packages(args: argparse.Namespace) -> list[Package]:
+    """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
+    digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
+    documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
+    packages = []
+    for key, path in file_arguments(args.plan).items():
+        if key not in digests:
+            raise ToolError(f"--plan={key}={path}: expected the digest of the package's wheel, --digest={key}=FILE")
+        read = [Index.from_document(read_document(index)) for index in indexes.get(key, [])]
+        for one in facts.get(key, []):
+            if one not in documents:
+                documents[one] = read_document(one)["files"]
+        digest = read_document(digests[key])
+        packages.append(
+            Package(
+                plan=Plan.from_document(read_document(path)),
+                packed={entry.path: entry for index in read for entry in index.entries},
+                facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},
+                filename=digest["filename"],
+                download=digest["size"],
+            )
+        )
+    return packages
+
+
+def write(args: argparse.Namespace) -> None:
+    """Write the report, as a page, as a plot and as a document."""
+    report = measure(read_packages(args))
+    plot = draw(report)
+    chart_style = Path(args.chart_style).read_text(encoding="utf-8")
+    style = "\n".join([*(Path(path).read_text(encoding="utf-8") for path in args.style), chart_style])
+    Path(args.html).write_text(report_page(report, svg_text(plot), style), encoding="utf-8")
+    Path(args.svg).write_text(svg_document(plot, chart_style), encoding="utf-8")
+    write_document(args.json, report.to_document())
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
+    parser.add_argument("--chart-style", required=True, metavar="CSS", help="style sheet of the plot")
+    parser.add_argument("--plan", action="append", required=True, metavar="KEY=FILE", help="a package's plan")
+    parser.add_argument("--digest", action="append", default=[], metavar="KEY=FILE", help="its wheel's name and size")
+    parser.add_argument("--index", action="append", default=[], metavar="KEY=FILE", help="index of one of its segments")
+    parser.add_argument("--facts", action="append", default=[], metavar="KEY=FILE", help="facts of one of its units")
+    parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
+    parser.add_argument("--svg", required=True, metavar="FILE", help="plot to write")
+    parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

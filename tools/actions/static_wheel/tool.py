@@ -1,0 +1,87 @@
+"""Writes a wheel of small files, pure Python whose requirements are fixed: it stands for an sdist that cannot be run.
+
+    static_wheel --label TARGET --project JSON --description README --extra NAME=REQUIREMENT…
+                 --console-script NAME=REFERENCE… --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+
+An sdist chooses its requirements where it is installed; lock files and locked-down hosts want
+them known before. The writer is that of all other wheels, `tools.actions.link.wheel`.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+
+from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
+from tools.actions.link.wheel import Member, text_member, write_wheel
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+#: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
+TAG = "py3-none-any"
+
+
+def with_extras(project: Project, extras: list[tuple[str, str]]) -> Project:
+    """Return the project with requirements for extras: (extra, requirement) each; raises ToolError for what is none."""
+    marked = tuple(_marked(requirement, extra, project.distribution) for extra, requirement in extras)
+    names = tuple(dict.fromkeys(extra for extra, _ in extras))
+    return replace(project, extras=names, requires=project.requires + marked)
+
+
+def _marked(text: str, extra: str, distribution: str) -> str:
+    """Return a requirement (PEP 508) that holds for the extra only, and for what its own marker says."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement as error:
+        raise ToolError(f"{distribution}: extra {extra} requires {text!r}; expected a requirement: {error}") from None
+    own = f"({requirement.marker}) and " if requirement.marker else ""
+    requirement.marker = Marker(f'{own}extra == "{extra}"')
+    return str(requirement)
+
+
+def _pairs(arguments: list[str]) -> list[tuple[str, str]]:
+    """Split arguments NAME=VALUE at the first `=`: names hold none."""
+    return [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
+
+
+def write(args: argparse.Namespace) -> None:
+    """Write the wheel, its metadata and its digest."""
+    project = with_extras(Project.from_document(read_document(args.project)), _pairs(args.extra))
+    metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
+    wheel = Path(args.wheel)
+    dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(TAG, purelib=True)}
+    if args.console_script:
+        texts[f"{dist_info}/entry_points.txt"] = entry_points_text(_pairs(args.console_script))
+    members: list[Member] = [
+        text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes())
+        for name, path in file_arguments(args.files).items()
+    ]
+    members += [text_member(name, text.encode()) for name, text in texts.items()]
+    with wheel.open("wb") as file:
+        archive = write_wheel(file, members, dist_info)
+    Path(args.metadata).write_text(metadata, encoding="utf-8")
+    write_document(args.digest, {"filename": wheel.name, "size": archive.size, "sha256": archive.sha256})
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
+    parser.add_argument("--description", required=True, help="Markdown file: the long description")
+    parser.add_argument(
+        "--extra", action="append", default=[], metavar="NAME=REQUIREMENT", help="a requirement of an extra"
+    )
+    parser.add_argument(
+        "--console-script", action="append", default=[], metavar="NAME=REFERENCE", help="object reference of a script"
+    )
+    parser.add_argument("--wheel", required=True, help="wheel to write")
+    parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
+    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="files of the wheel")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: write(args))

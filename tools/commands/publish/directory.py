@@ -1,0 +1,127 @@
+"""Publishing into a directory: of a web server, of a shared file system, or to look at.
+
+Each file is written beside its place, under a name of which listings show nothing (`.NAME.partial`), and gets its own
+name when it is whole and on the disk. What an interrupted run left is written anew by the next.
+"""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from tools.commands.publish.files import LocalFile, file_sha256
+from tools.commands.publish.target import Sent, TakenError
+from tools.lib.common.errors import ToolError
+
+CHUNK = 1 << 20
+#: Servers and other users read what is published, whatever the umask of the publisher is.
+MODE = 0o644
+
+
+def _is_partial(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".partial")
+
+
+def _create(path: Path) -> BinaryIO:
+    """Make a file that is ours until it is closed. Raises ToolError if another process is writing it.
+
+    A file that nobody holds was left by an interrupted run: it is removed, and never written to, since it may be a
+    second name of a published file.
+    """
+    while True:
+        try:
+            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE), "wb")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except FileExistsError:
+            _remove_left_over(path)
+        else:
+            os.fchmod(file.fileno(), MODE)
+            return file
+
+
+def _remove_left_over(path: Path) -> None:
+    try:
+        with path.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    except BlockingIOError:
+        raise ToolError(f"{path}: another process is publishing this file; wait until it has ended") from None
+    except FileNotFoundError:
+        pass  # The other process has ended just now.
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Yield a file to fill, and its path beside `path`; what has not been renamed is removed at the end."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    with _create(partial) as file:
+        try:
+            yield file, partial
+        finally:
+            partial.unlink(missing_ok=True)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)  # So that the name outlives a power failure as well.
+    finally:
+        os.close(directory)
+
+
+def _copy(file: LocalFile, output: BinaryIO, sent: Sent) -> None:
+    """Copy a file to the disk. Raises ToolError if it is no longer what it was when its digest was taken."""
+    digest = hashlib.sha256()
+    with file.source.open("rb") as source:
+        while chunk := source.read(CHUNK):
+            digest.update(chunk)
+            output.write(chunk)
+            sent(len(chunk))
+    if digest.hexdigest() != file.sha256:
+        raise ToolError(f"{file.source}: changed while it was published; publish again when the build has ended")
+    output.flush()
+    os.fsync(output.fileno())
+
+
+class DirectoryTarget:
+    """A directory of this machine, which need not be there yet."""
+
+    keeps_index = False
+
+    def __init__(self, root: Path) -> None:
+        """Raise ToolError if there is something else than a directory."""
+        if root.exists() and not root.is_dir():
+            raise ToolError(f"{root}: is no directory; expected one, or a path where none is yet")
+        self.place = str(root)
+        self._root = root
+
+    def listing(self) -> Mapping[str, int | None]:
+        """Return the path of every file that is there, with its size in bytes."""
+        found: dict[str, int | None] = {}
+        for folder, folders, names in os.walk(self._root):
+            folders.sort()
+            for path in (Path(folder, name) for name in sorted(names) if not _is_partial(name)):
+                found[path.relative_to(self._root).as_posix()] = path.stat().st_size
+        return found
+
+    def sha256(self, path: str) -> str:
+        """Return the SHA-256 of a file, in hex: of the bytes that are there now."""
+        return file_sha256(self._root / path)
+
+    def put(self, file: LocalFile, sent: Sent) -> None:
+        """Copy a file to where none is. Raises TakenError where one is."""
+        path = self._root / file.path
+        with _partial(path) as (output, partial):
+            _copy(file, output, sent)
+            try:
+                os.link(partial, path)  # Unlike rename(2), it never replaces a file.
+            except FileExistsError:
+                raise TakenError(file.path) from None
+
+    def put_page(self, file: LocalFile, sent: Sent) -> None:
+        """Copy a page, and let it take the place of an older one."""
+        path = self._root / file.path
+        with _partial(path) as (output, partial):
+            _copy(file, output, sent)
+            partial.replace(path)

@@ -1,0 +1,131 @@
+"""Publishing into a directory: what is there then, and what two publishers do to each other."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools.commands.publish.directory import CHUNK, DirectoryTarget
+from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.run import Options, publish
+from tools.commands.publish.sample import CORE, FILES, tree, with_pages, write
+from tools.commands.publish.target import ConflictError, TakenError
+from tools.lib.common.errors import ToolError
+
+#: More than one chunk, so that a kill can come in the middle of a file.
+BIG = bytes(CHUNK + 1)
+BUILD = with_pages({**FILES, CORE: BIG})
+
+
+@pytest.fixture(autouse=True)
+def without_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what only a power failure would show."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+def ignore(count: int) -> None:
+    """Do without progress."""
+
+
+def test_a_directory_becomes_what_was_built(tmp_path: Path) -> None:
+    files = read_files(write(tmp_path / "dist", BUILD))
+    place = tmp_path / "new" / "place"
+    assert "4 files and 3 pages" in publish(files, DirectoryTarget(place), Options())
+    assert tree(place) == BUILD
+    assert not list(place.rglob(".*"))
+
+
+def test_anybody_can_read_what_is_published(tmp_path: Path) -> None:
+    files = read_files(write(tmp_path / "dist", BUILD))
+    for file in files:
+        file.source.chmod(0o500)
+    before = os.umask(0o077)
+    try:
+        publish(files, DirectoryTarget(tmp_path / "place"), Options())
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "place").rglob("*") if path.is_file()} == {0o644}
+
+
+def test_published_files_are_none_of_the_build(tmp_path: Path) -> None:
+    files = read_files(write(tmp_path / "dist", BUILD))
+    publish(files, DirectoryTarget(tmp_path / "place"), Options())
+    assert (tmp_path / "place" / CORE).stat().st_nlink == 1
+    assert not (tmp_path / "place" / CORE).samefile(tmp_path / "dist" / CORE)
+
+
+def test_a_file_that_changes_while_it_is_sent(tmp_path: Path) -> None:
+    files = read_files(write(tmp_path / "dist", BUILD))
+    (tmp_path / "dist" / CORE).write_bytes(b"another build")
+    with pytest.raises(ToolError, match=f"{CORE}: changed while it was published"):
+        publish(files, DirectoryTarget(tmp_path / "place"), Options())
+    assert CORE not in tree(tmp_path / "place")
+    assert not list((tmp_path / "place").rglob(".*"))
+
+
+def local(tmp_path: Path, content: bytes) -> LocalFile:
+    """Make the one file that a test sends."""
+    files = read_files(write(tmp_path / content.decode(), with_pages({CORE: content})))
+    return next(file for file in files if file.path == CORE)
+
+
+def test_a_file_is_never_replaced(tmp_path: Path) -> None:
+    target = DirectoryTarget(tmp_path / "place")
+    target.put(local(tmp_path, b"first"), ignore)
+    with pytest.raises(TakenError):
+        target.put(local(tmp_path, b"second"), ignore)
+    assert tree(tmp_path / "place") == {CORE: b"first"}
+
+
+class Overtaken(DirectoryTarget):
+    """A directory into which somebody else publishes after we have looked."""
+
+    def __init__(self, root: Path, theirs: LocalFile) -> None:
+        super().__init__(root)
+        self._theirs = theirs
+
+    def put(self, file: LocalFile, sent: Callable[[int], None]) -> None:
+        """Come second."""
+        if file.path == self._theirs.path:
+            DirectoryTarget(self._root).put(self._theirs, ignore)
+        super().put(file, sent)
+
+
+def test_another_publisher_was_faster(tmp_path: Path) -> None:
+    files = read_files(write(tmp_path / "dist", with_pages({CORE: b"first"})))
+    publish(files, Overtaken(tmp_path / "place", local(tmp_path, b"first")), Options())
+    assert tree(tmp_path / "place") == with_pages({CORE: b"first"})
+    with pytest.raises(ConflictError, match=f"(?s){CORE}.*published:  sha256.*this build: sha256"):
+        publish(files, Overtaken(tmp_path / "other", local(tmp_path, b"second")), Options())
+    assert tree(tmp_path / "other") == {CORE: b"second"}
+
+
+def test_two_publishers_of_one_file_at_a_time(tmp_path: Path) -> None:
+    partial = tmp_path / "place" / f".{CORE}.partial"
+    partial.parent.mkdir()
+    target = DirectoryTarget(tmp_path / "place")
+    with partial.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(ToolError, match="another process is publishing this file"):
+            target.put(local(tmp_path, b"first"), ignore)
+    target.put(local(tmp_path, b"first"), ignore)
+    assert tree(tmp_path / "place") == {CORE: b"first"}
+
+
+def test_what_is_left_over_may_be_a_name_of_a_published_file(tmp_path: Path) -> None:
+    """Killed between link(2) and unlink(2): nothing may be written through the second name."""
+    place = tmp_path / "place"
+    target = DirectoryTarget(place)
+    target.put(local(tmp_path, b"first"), ignore)
+    os.link(place / CORE, place / f".{CORE}.partial")
+    with pytest.raises(TakenError):
+        target.put(local(tmp_path, b"second"), ignore)
+    assert tree(place) == {CORE: b"first"}
+
+
+def test_a_place_that_is_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "place").write_text("")
+    with pytest.raises(ToolError, match="is no directory"):
+        DirectoryTarget(tmp_path / "place")

@@ -1,0 +1,70 @@
+"""What is to be published: the files of a directory that `rocm_index` made, with their digests.
+
+Distributions and their core metadata never change once they are published: lock files and caches have their
+hashes. All other files are pages of the index, which may change.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.lib.common.errors import ToolError
+
+DISTRIBUTION_SUFFIXES = (".whl", ".tar.gz")
+#: What PEP 658 has behind the name of a distribution whose core metadata it is.
+METADATA_SUFFIX = ".metadata"
+
+
+def is_distribution(path: str) -> bool:
+    """Whether a path is that of a wheel or an sdist."""
+    return path.endswith(DISTRIBUTION_SUFFIXES)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is that of a file that may change after it was published."""
+    return not is_distribution(path.removesuffix(METADATA_SUFFIX))
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """One file to publish."""
+
+    #: Relative to the directory, with `/`; the same where it is published.
+    path: str
+    #: Where it is now.
+    source: Path
+    #: In bytes.
+    size: int
+    #: In hex.
+    sha256: str
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_files(directory: Path) -> list[LocalFile]:
+    """Read all files of a directory, sorted by path. Raises ToolError if it is not what `rocm_index` makes."""
+    root = directory.resolve()
+    if not root.is_dir():
+        raise ToolError(f"{directory}: no such directory; build it first: bazel build //packaging:dist")
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        for name in sorted(names):
+            source = Path(folder, name)
+            path = source.relative_to(root).as_posix()
+            found.append(LocalFile(path, source, source.stat().st_size, file_sha256(source)))
+    if not any(is_distribution(file.path) for file in found):
+        raise ToolError(f"{directory}: holds no wheel and no sdist; expected what rocm_index makes: //packaging:dist")
+    if not any(is_page(file.path) for file in found):
+        raise ToolError(f"{directory}: holds no page of an index; expected what rocm_index makes: //packaging:dist")
+    return sorted(found, key=lambda file: file.path)
+
+
+def page_order(file: LocalFile) -> tuple[int, str]:
+    """Sort key of pages: those that lead to others come after them, the page at the top last of all."""
+    return -file.path.count("/"), file.path

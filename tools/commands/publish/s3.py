@@ -1,0 +1,138 @@
+"""Publishing into an S3 bucket, of AWS or of any server that speaks its protocol, through AWS's own client.
+
+An object appears whole or not at all: S3 has it so, for uploads in parts as well. The server compares SHA-256 sums
+where it knows them; the sum of the whole file is stored with each object, so that a later run need not download it.
+Objects that must not change are put with `If-None-Match: *`, which keeps two publishers from replacing each other's.
+
+Credentials, region and the like are the client's affair: environment, `~/.aws`, or the machine's role.
+"""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from tools.commands.publish.destination import Bucket
+from tools.commands.publish.files import LocalFile
+from tools.commands.publish.headers import headers
+from tools.commands.publish.s3_upload import Upload
+from tools.commands.publish.target import Sent, TakenError
+from tools.lib.common.errors import ToolError
+
+#: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
+SHA256 = "sha256"
+CHUNK = 1 << 20
+#: How often a request is tried, each time after a longer pause.
+ATTEMPTS = 8
+#: Error codes: the object is there already; another upload of it ended at the same time.
+_TAKEN = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
+#: Error codes of servers that do not know conditional writes.
+_UNKNOWN_CONDITION = frozenset({"501", "NotImplemented"})
+
+
+def make_client(endpoint_url: str | None) -> Any:
+    """Return a client of S3, at the URL of a server other than AWS's, or None for what the environment says."""
+    config = Config(
+        retries={"mode": "standard", "max_attempts": ATTEMPTS},
+        # Servers beside AWS mostly have no host name per bucket, and not all know the newer checksums.
+        s3={"addressing_style": "path" if endpoint_url else "auto"},
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    return boto3.session.Session().client("s3", endpoint_url=endpoint_url, config=config)
+
+
+def stored_sha256(head: Mapping[str, Any]) -> str | None:
+    """Return the SHA-256 of an object in hex, out of the answer to HeadObject, or None if that does not have it.
+
+    The sum that the server has checked counts first. That of an object in parts (`…-3`) is no sum of the whole.
+    """
+    try:
+        checked = base64.b64decode(head.get("ChecksumSHA256", ""), validate=True)
+    except binascii.Error:
+        checked = b""
+    if len(checked) == hashlib.sha256().digest_size:
+        return checked.hex()
+    stored = head.get("Metadata", {}).get(SHA256)
+    return None if stored is None else str(stored)
+
+
+class S3Target:
+    """A bucket, or what is below a prefix in it."""
+
+    keeps_index = False
+
+    def __init__(self, bucket: Bucket, directory: str, client: Any, endpoint_url: str | None = None) -> None:
+        """Publish below `directory`, itself below the bucket's prefix; both may be empty."""
+        self._client = client
+        self._bucket = bucket.name
+        self._prefix = "".join(f"{part}/" for part in (bucket.prefix, directory) if part)
+        self.place = f"s3://{self._bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
+        self._conditional = True
+
+    @contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        """Raise what the client cannot do as a ToolError, with the remedy where it is known."""
+        try:
+            yield
+        except NoCredentialsError:
+            remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment"
+            raise ToolError(f"{self.place}: no credentials; {remedy}") from None
+        except (BotoCoreError, ClientError) as error:
+            raise ToolError(f"{self.place}: cannot {what}: {error}") from None
+
+    def listing(self) -> Mapping[str, int | None]:
+        """Return the path of every object below the prefix, with its size in bytes."""
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
+        with self._errors("list what is there"):
+            items = [item for page in pages for item in page.get("Contents", ())]
+        return {item["Key"].removeprefix(self._prefix): item["Size"] for item in items}
+
+    def sha256(self, path: str) -> str:
+        """Return the SHA-256 of an object, in hex. One that others have put may have to be downloaded."""
+        key = self._prefix + path
+        with self._errors(f"read {path}"):
+            head = self._client.head_object(Bucket=self._bucket, Key=key, ChecksumMode="ENABLED")
+            if stored := stored_sha256(head):
+                return stored
+            digest = hashlib.sha256()
+            for chunk in self._client.get_object(Bucket=self._bucket, Key=key)["Body"].iter_chunks(CHUNK):
+                digest.update(chunk)
+            return digest.hexdigest()
+
+    def _upload(self, file: LocalFile, sent: Sent, conditions: Mapping[str, str]) -> None:
+        served = headers(file.path)
+        properties = {
+            "CacheControl": served.cache_control,
+            "ContentType": served.content_type,
+            "Metadata": {SHA256: file.sha256},
+        }
+        Upload(self._client, self._bucket, self._prefix + file.path, file, properties, conditions).run(sent)
+
+    def put(self, file: LocalFile, sent: Sent) -> None:
+        """Upload a file under a key that has no object. Raises TakenError if it has one.
+
+        Of a server that knows no conditional writes, only the listing says whether there is one.
+        """
+        with self._errors(f"send {file.path}"):
+            try:
+                self._upload(file, sent, {"IfNoneMatch": "*"} if self._conditional else {})
+            except ClientError as error:
+                code = error.response.get("Error", {}).get("Code")
+                if code in _TAKEN:
+                    raise TakenError(file.path) from None
+                if not self._conditional or code not in _UNKNOWN_CONDITION:
+                    raise
+                self._conditional = False
+                self._upload(file, sent, {})
+
+    def put_page(self, file: LocalFile, sent: Sent) -> None:
+        """Upload a page, in place of an older one."""
+        with self._errors(f"send {file.path}"):
+            self._upload(file, sent, {})

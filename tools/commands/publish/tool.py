@@ -1,0 +1,139 @@
+"""Publishes the packages of a build: into a directory, an S3 bucket, or a package index.
+
+    bazel run //packaging:publish -- --to PLACE [options]
+
+All files are compared first, by SHA-256: what is there already is not sent again, and if one file is there with other
+bytes, nothing is sent. The pages of the index come last, so that they never name what is not there. Whatever interrupts
+this, calling it again does the rest.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from develop.testing.wheel_scripts import put_on_path
+from tools.commands.publish.destination import check_url, parse_bucket, parse_directory, run_directory
+from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.run import Options, publish
+from tools.commands.publish.target import ConflictError, Target
+from tools.lib.common.errors import ToolError
+
+EPILOG = """places:
+  DIR or file:///DIR      a directory, which a web server may serve as it is
+  s3://BUCKET[/PREFIX]    a bucket of AWS, or of another server with --endpoint-url
+  index                   a package index with PyPI's upload API, with --upload-url and --index-url
+
+With --run-id the packages go where ROCm's CI puts those of a run: PLACE/RUN-PLATFORM/python/[GROUP/].
+
+examples:
+  publish --to /srv/packages
+  publish --to s3://my-bucket --run-id 21440027240 --group gfx110X-all --dry-run
+  publish --to s3://my-bucket/nightly --endpoint-url https://s3.example.com
+  publish --to index --upload-url https://pypi.example.com/ --index-url https://pypi.example.com/simple/
+
+credentials come from the environment only:
+  S3      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
+  index   UV_PUBLISH_TOKEN, or UV_PUBLISH_USERNAME and UV_PUBLISH_PASSWORD; UV_KEYRING_PROVIDER=subprocess for a keyring
+
+To an index go the wheels and the sdist, not the wheel in static/: installers would prefer that to the sdist.
+
+exit status:
+  0  all is published, or was already
+  1  something is missing or cannot be reached; what was sent is kept, so call it again
+  2  the command line is wrong
+  3  a file is published with other bytes: publish under another version, or into another place"""
+
+CONFLICT = 3
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line parser."""
+    result = argparse.ArgumentParser(
+        prog="publish",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    result.add_argument("--to", required=True, metavar="PLACE", help="where to publish, see below")
+    result.add_argument("--dist", type=Path, required=True, metavar="DIR", help="what to publish; the target gives it")
+    result.add_argument("--dry-run", action="store_true", help="compare, and say what would be done")
+    result.add_argument("--run-id", default="", metavar="ID", help="the CI run that these packages are of")
+    result.add_argument("--platform", default="linux", help="of the run (default: linux)")
+    result.add_argument("--group", default="", help="GPU targets of these packages, where a run has several builds")
+    result.add_argument("--endpoint-url", metavar="URL", help="of an S3 server other than AWS's")
+    result.add_argument("--upload-url", metavar="URL", help="upload API of the package index")
+    result.add_argument("--index-url", metavar="URL", help="simple API of the package index, to see what it has")
+    result.add_argument(
+        "--leave-unlisted",
+        action="store_true",
+        help="go on where the place has other distributions, which the new index will not list",
+    )
+    return result
+
+
+def check_combination(arguments: argparse.Namespace) -> None:
+    """Raise ToolError for options that do not belong to the kind of place."""
+    is_index, is_s3 = arguments.to == "index", arguments.to.startswith("s3://")
+    if is_index and not (arguments.upload_url and arguments.index_url):
+        raise ToolError("--to=index: name its upload API with --upload-url, and its simple API with --index-url")
+    if is_index and (arguments.run_id or arguments.group):
+        raise ToolError("--to=index: an index has no directories; leave out --run-id and --group")
+    if not is_index and (arguments.upload_url or arguments.index_url):
+        raise ToolError(f"--to={arguments.to}: --upload-url and --index-url belong to --to=index")
+    if arguments.endpoint_url and not is_s3:
+        raise ToolError(f"--to={arguments.to}: --endpoint-url belongs to s3://BUCKET")
+
+
+def make_target(arguments: argparse.Namespace, files: Sequence[LocalFile], base: Path) -> Target:
+    """Return the place that the arguments name; `base` is where relative paths begin.
+
+    What a kind of place needs is imported here: S3's client alone takes longer to load than a directory to compare.
+    """
+    check_combination(arguments)
+    directory = run_directory(arguments.run_id, arguments.platform, arguments.group)
+    if arguments.to == "index":
+        from tools.commands.publish.package_index import IndexUrls, PackageIndexTarget
+
+        urls = IndexUrls(check_url("--upload-url", arguments.upload_url), check_url("--index-url", arguments.index_url))
+        return PackageIndexTarget(urls, files)
+    if arguments.to.startswith("s3://"):
+        from tools.commands.publish.s3 import S3Target, make_client
+
+        endpoint = check_url("--endpoint-url", arguments.endpoint_url) if arguments.endpoint_url else None
+        return S3Target(parse_bucket(arguments.to), directory, make_client(endpoint), endpoint)
+    from tools.commands.publish.directory import DirectoryTarget
+
+    return DirectoryTarget(parse_directory(arguments.to, base) / directory)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    base = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
+    try:
+        check_combination(arguments)
+        files = read_files(arguments.dist)
+        target = make_target(arguments, files, base)
+        options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
+        print(publish(files, target, options))
+    except ConflictError as error:
+        print(f"publish: {error}", file=sys.stderr)
+        return CONFLICT
+    except (ToolError, OSError) as error:
+        print(f"publish: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(
+            "publish: interrupted; what is visible is whole, and calling this again does the rest",
+            file=sys.stderr,
+        )
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    put_on_path()  # uv comes as a wheel.
+    sys.exit(main())

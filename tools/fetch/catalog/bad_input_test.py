@@ -1,0 +1,271 @@
+"""Tests of what the catalog says about input that cannot be used: the thing and the remedy, in one line."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tools.fetch.catalog.catalog import main
+
+
+class BadInput:
+    """An artifacts directory with one artifact, `a_lib_generic`."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root / "artifacts"
+        self.folder = self.root / "a_lib_generic"
+        self.stage = self.folder / "stage"
+        self.manifest = self.folder / "artifact_manifest.txt"
+        self.output = root / "repository"
+        self._capsys = capsys
+        self.stage.mkdir(parents=True)
+        self.output.mkdir()
+        self.manifest.write_text("stage\n")
+
+    def error(self, directory: Path | None = None) -> str:
+        """Scan; return the message, which has to be one line with nothing written."""
+        arguments = [f"--artifacts={directory or self.root}", "--repository=r", f"--output={self.output}"]
+        assert main(arguments) == 1
+        assert not list(self.output.iterdir())
+        error = self._capsys.readouterr().err
+        assert error.endswith("\n")
+        assert error.count("\n") == 1
+        return error.rstrip("\n")
+
+
+@pytest.fixture
+def bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BadInput:
+    return BadInput(tmp_path, capsys)
+
+
+CANNOT_BE_READ = (
+    "ROCM_ARTIFACTS_DIR={}: cannot be read ({}); expected a directory of artifact folders or archives. "
+    "Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example SDK"
+)
+
+
+def test_missing_directory(bad: BadInput) -> None:
+    missing = bad.root / "missing"
+    assert bad.error(missing) == CANNOT_BE_READ.format(missing, "No such file or directory")
+
+
+def test_file_instead_of_a_directory(bad: BadInput) -> None:
+    assert bad.error(bad.manifest) == CANNOT_BE_READ.format(bad.manifest, "Not a directory")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_unreadable_directory(bad: BadInput) -> None:
+    bad.root.chmod(0)
+    try:
+        assert bad.error() == CANNOT_BE_READ.format(bad.root, "Permission denied")
+    finally:
+        bad.root.chmod(0o755)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_unreadable_directory_in_an_artifact(bad: BadInput) -> None:
+    bad.stage.chmod(0)
+    try:
+        assert bad.error() == f"{bad.stage}: Permission denied; check its permissions"
+    finally:
+        bad.stage.chmod(0o755)
+
+
+def test_no_artifacts(bad: BadInput) -> None:
+    empty = bad.root.parent / "empty"
+    empty.mkdir()
+    (empty / "file").touch()
+    expected = (
+        f"ROCM_ARTIFACTS_DIR={empty}: holds no artifacts, neither folders ({{name}}_{{component}}_{{target}}) nor "
+        "archives (.tar.zst, .tar.xz, .tar.gz)"
+    )
+    assert bad.error(empty) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"), [("gfx90a-xnack+", "gfx90a:xnack+"), ("gfx942-sramecc+-xnack-", "gfx942:sramecc+:xnack-")]
+)
+def test_features_after_a_hyphen(bad: BadInput, target: str, expected: str) -> None:
+    folder = bad.root / f"blas_lib_{target}"
+    folder.mkdir()
+    assert bad.error() == (
+        f"{folder}: the target {target} has features after '-', as names of files have them; expected {expected}. "
+        f"Rename it to blas_lib_{expected}"
+    )
+
+
+@pytest.mark.parametrize("name", ["a_lib", "a_lib_x_y", "a_libs_generic", "_lib_generic", "a_lib_", "plain"])
+def test_folder_that_is_no_artifact(bad: BadInput, name: str) -> None:
+    (bad.root / name).mkdir()
+    assert bad.error() == (
+        f"{bad.root}/{name}: expected a folder named {{name}}_{{component}}_{{target}} with a component of lib, run, "
+        "dev, dbg, doc, test; rename it, or move it out of the artifacts directory"
+    )
+
+
+def test_no_manifest(bad: BadInput) -> None:
+    bad.manifest.unlink()
+    assert bad.error() == (
+        f"{bad.folder}: no artifact_manifest.txt in it; each artifact lists its base directories there, one a line. "
+        "Fetch the artifact anew, or move the folder out of the artifacts directory"
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "file"),
+    [("artifact_manifest.txt", "artifact_manifest.txt"), ("gone/below/stage", "gone"), ("stage/file/x", "stage/file")],
+)
+def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str) -> None:
+    (bad.folder / "gone").symlink_to("nowhere")
+    (bad.stage / "file").touch()
+    bad.manifest.write_text(f"stage\n{base}\n")
+    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is no directory; fetch it anew"
+
+
+@pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])
+def test_manifest_leads_outside(bad: BadInput, base: str) -> None:
+    bad.manifest.write_text(base + "\n")
+    assert bad.error() == (
+        f"{bad.manifest}: {base!r} leads outside the artifact; expected a relative path without '..'"
+    )
+
+
+@pytest.mark.parametrize("base", [".", "./"])
+def test_manifest_names_the_folder_itself(bad: BadInput, base: str) -> None:
+    bad.manifest.write_text(base + "\n")
+    assert bad.error() == f"{bad.manifest}: {base!r} is the artifact's folder itself; expected a directory in it"
+
+
+@pytest.mark.parametrize("base", ["link", "link/below"])
+def test_base_directory_is_a_link_that_leads_outside(bad: BadInput, base: str) -> None:
+    (bad.root.parent / "outside/below").mkdir(parents=True)
+    (bad.folder / "link").symlink_to("../../outside")
+    bad.manifest.write_text(base + "\n")
+    assert bad.error() == (
+        f"{bad.manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
+        f"{bad.folder}. Put the directory itself there"
+    )
+
+
+def test_manifest_that_is_no_text(bad: BadInput) -> None:
+    bad.manifest.write_bytes(b"st\xffage\n")
+    assert bad.error().startswith(f"{bad.manifest}: expected a text in UTF-8 (")
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("lib/x", "../../x"),
+        ("lib/x", "../.."),
+        ("x", ".."),
+        ("lib/x", "a/../../../b"),
+        ("x", "/opt/rocm/lib/x"),
+        ("x", "/"),
+    ],
+)
+def test_link_that_leads_outside(bad: BadInput, path: str, target: str) -> None:
+    (bad.stage / "lib").mkdir()
+    (bad.stage / path).symlink_to(target)
+    assert bad.error() == (
+        f"{bad.stage}: the link {path} -> {target} leads outside the artifact tree; expected a relative link that "
+        "stays inside. Make it relative, or leave it out of the artifact"
+    )
+
+
+CONTROLS = ["new\nline", "tab\t", "\x7f", "next\x85line", "line\u2028separator", "paragraph\u2029separator"]
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_control_characters_in_a_name(bad: BadInput, name: str) -> None:
+    (bad.stage / name).touch()
+    assert bad.error() == f"{bad.stage}: the name {name!r} holds a control character; rename it"
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_control_characters_in_a_link(bad: BadInput, name: str) -> None:
+    (bad.stage / "link").symlink_to(name)
+    assert bad.error() == f"{bad.stage}/link: the name {name!r} holds a control character; rename it"
+
+
+def test_control_character_in_an_artifacts_name(bad: BadInput) -> None:
+    (bad.root / "a\nb_lib_generic").mkdir()
+    assert bad.error() == f"{bad.root}: the name 'a\\nb_lib_generic' holds a control character; rename it"
+
+
+def test_names_that_are_not_utf_8(bad: BadInput) -> None:
+    name = os.fsdecode(b"\xff.h")
+    (bad.stage / name).touch()
+    assert bad.error() == f"{bad.stage}: the name '\\udcff.h' is not UTF-8; rename it"
+    (bad.stage / name).unlink()
+    (bad.stage / "link").symlink_to(name)
+    assert bad.error() == f"{bad.stage}/link: the name '\\udcff.h' is not UTF-8; rename it"
+
+
+def test_fifo(bad: BadInput) -> None:
+    os.mkfifo(bad.stage / "fifo")
+    expected = f"{bad.stage}/fifo: neither a file, a directory nor a link; remove it from the artifact"
+    assert bad.error() == expected
+
+
+@pytest.mark.parametrize("mode", [0o4755, 0o2644, 0o6711])
+def test_files_that_run_as_another_user(bad: BadInput, mode: int) -> None:
+    (bad.stage / "tool").touch()
+    (bad.stage / "tool").chmod(mode)
+    assert bad.error() == (
+        f"{bad.stage}/tool: runs as another user (mode {mode:04o}), which no package may bring; remove those bits: "
+        "chmod u-s,g-s"
+    )
+
+
+@pytest.mark.parametrize("mode", [0, 0o200, 0o111])
+def test_a_file_that_nobody_may_read(bad: BadInput, mode: int) -> None:
+    """Not even root: it may, but not where it is another user, as in a sandbox."""
+    (bad.stage / "secret").touch()
+    (bad.stage / "secret").chmod(mode)
+    assert bad.error() == f"{bad.stage}/secret: cannot be read (mode {mode:04o}); make it readable: chmod a+r"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("therock_manifest.json", b"{", "expected a JSON object (Expecting"),
+        ("therock_manifest.json", b"[]", "expected a JSON object ("),
+        ("therock_manifest.json", b'{"flags": [1]}', "flags is [1]; expected a value like {}"),
+        ("therock_manifest.json", b"\xff", "expected a text in UTF-8 ("),
+        ("dist_info.json", b"nothing", "expected a JSON object (Expecting"),
+        (
+            "dist_info.json",
+            b'{"dist_amdgpu_targets": ["gfx942"]}',
+            "dist_amdgpu_targets is ['gfx942']; expected a value",
+        ),
+    ],
+)
+def test_facts_about_the_build_that_cannot_be_read(bad: BadInput, name: str, content: bytes, message: str) -> None:
+    path = bad.stage / "share/therock" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    assert bad.error().startswith(f"{path}: {message}")
+
+
+@pytest.mark.parametrize("name", ["a_lib.tar.zst", "a_lib_x_y.tar.xz", "a_libs_generic.tar.gz"])
+def test_archive_that_is_no_artifact(bad: BadInput, name: str) -> None:
+    (bad.root / name).touch()
+    assert bad.error() == (
+        f"{bad.root}/{name}: expected an archive named {{name}}_{{component}}_{{target}} with a component of lib, run, "
+        "dev, dbg, doc, test; rename it, or move it out of the artifacts directory"
+    )
+
+
+def test_an_artifact_that_is_there_twice(bad: BadInput) -> None:
+    (bad.root / "a_lib_generic.tar.zst").touch()
+    expected = f"{bad.root}/a_lib_generic.tar.zst: a_lib_generic is the same artifact; remove one of them"
+    assert bad.error() == expected
+
+
+def test_an_archive_that_bazel_did_not_see(bad: BadInput) -> None:
+    archive = bad.root / "b_lib_generic.tar.zst"
+    archive.touch()
+    assert bad.error() == (
+        f"{archive}: this archive was added since Bazel looked. Build with ./bazelw or Bazelisk, which notice that, or "
+        "run `bazel shutdown` and build again"
+    )

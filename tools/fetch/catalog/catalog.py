@@ -1,0 +1,107 @@
+"""Scans a directory of ROCm artifacts for repository rules.
+
+Bazel's inputs are files: links, modes and empty directories are lost on the way to an
+action, and some names cannot be labels. So this program, run when a repository is
+fetched, walks each artifact once, leaves one link per regular file under a name that a
+label can hold, and records the truth in a manifest that travels beside the files:
+
+    python3 -m tools.fetch.catalog.catalog --artifacts DIR --repository CANONICAL_NAME --output DIR
+
+writes into the output directory `BUILD.bazel`, `artifacts.bzl`, `manifests/*.json`,
+`files/…`, and for the rule to watch, `files_read.txt` and `directories.txt`. Archives in
+the directory are targets of repositories of their own (see `tools.fetch.catalog.one_archive`),
+which `--archived FILE=REPOSITORY` names. It needs the standard library alone, because it
+runs before anything is fetched.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tools.fetch.catalog.errors import CatalogError
+from tools.fetch.catalog.names import ARCHIVES, ArtifactName, archive_suffix, check_name, parse_name
+from tools.fetch.catalog.repository import Elsewhere, write_repository
+from tools.fetch.catalog.scan import scan
+
+
+def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
+    """Return the artifact folders and archives of a directory, sorted by name.
+
+    Raises CatalogError for a folder or archive that is no artifact, and for two that are the same artifact.
+    """
+    try:
+        listing = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise CatalogError(
+            f"ROCM_ARTIFACTS_DIR={directory}: cannot be read ({error.strerror}); expected a directory of artifact "
+            "folders or archives. Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example "
+            "SDK"
+        ) from None
+    found: dict[ArtifactName, Path] = {}
+    for path in listing:
+        suffix = archive_suffix(path.name)
+        if not suffix and not path.is_dir():
+            continue
+        check_name(path.name, directory)
+        name = parse_name(path.name.removesuffix(suffix), path, "an archive" if suffix else "a folder")
+        if name in found:
+            raise CatalogError(f"{path}: {found[name].name} is the same artifact; remove one of them")
+        found[name] = path
+    if not found:
+        raise CatalogError(
+            f"ROCM_ARTIFACTS_DIR={directory}: holds no artifacts, neither folders ({{name}}_{{component}}_{{target}}) "
+            f"nor archives ({', '.join(ARCHIVES)})"
+        )
+    return found
+
+
+def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, str], directory: Path) -> None:
+    """Refuse a directory that changed since the module extension looked: repositories are only declared there."""
+    files = {path.name for path in archives.values()}
+    if changed := sorted(files ^ set(repositories)):
+        raise CatalogError(
+            f"{directory / changed[0]}: this archive was {'added' if changed[0] in files else 'removed'} since Bazel "
+            "looked. Build with ./bazelw or Bazelisk, which notice that, or run `bazel shutdown` and build again"
+        )
+
+
+def write(args: argparse.Namespace) -> None:
+    """Scan the folders; write the repository."""
+    found = find_artifacts(args.artifacts)
+    repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
+    archives = {name: path for name, path in found.items() if archive_suffix(path.name)}
+    check_archives(archives, repositories, args.artifacts)
+    artifacts = [scan(path, name, args.repository) for name, path in found.items() if name not in archives]
+    elsewhere = [Elsewhere(name, repositories[path.name]) for name, path in archives.items()]
+    write_repository(artifacts, args.output, elsewhere)
+
+
+def report(work: Callable[[], None]) -> int:
+    """Do the work; return 1, with one line on standard error, when the input cannot be used."""
+    try:
+        work()
+    except CatalogError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}; check its permissions", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    """Run the scan; return 1, with one line on standard error when the input cannot be used."""
+    parser = argparse.ArgumentParser(description="Writes the files of the repository of ROCm artifacts.")
+    parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders and archives")
+    parser.add_argument("--repository", required=True, help="canonical name of the repository")
+    parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
+    parser.add_argument(
+        "--archived", action="append", default=[], metavar="FILE=REPOSITORY", help="repository of an archive"
+    )
+    args = parser.parse_args(argv)
+    return report(lambda: write(args))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""Writes what the catalog makes of artifacts: Bazel files, manifests, and links to the files."""
+
+import json
+import os
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.fetch.catalog.about import BASE, about_files, dist_targets, is_split
+from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, escape
+from tools.fetch.catalog.scan import Artifact, threads
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """An artifact that is a target of another repository."""
+
+    name: ArtifactName
+    repository: str
+
+
+def literal(value: str | int | Sequence[str] | Sequence[int]) -> str:
+    """Return the text of a string, a number or a list of such in Starlark, which lacks JSON's escapes by number."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
+    """Return the text of BUILD.bazel: one `catalogued_artifact` per artifact.
+
+    `archive_sha256` is the digest, in hex, of the archive that the only artifact came as, if it did.
+    """
+    lines = [
+        'load("@rules_rocm_python//rules:catalog.bzl", "catalogued_artifact")\n',
+        'package(default_visibility = ["//visibility:public"])\n',
+    ]
+    for artifact in artifacts:
+        attributes: dict[str, str | int | list[str] | list[int]] = {
+            "name": artifact.name.label_name,
+            **({"archive_sha256": archive_sha256} if archive_sha256 else {}),
+            "artifact_name": artifact.name.name,
+            "big_manifests": [artifact.unit_manifest(label) for label in artifact.big],
+            "big_srcs": list(artifact.big),
+            "big_threads": list(artifact.big.values()),
+            "component": artifact.name.component,
+            "manifest": f"manifests/{artifact.name.label_name}.json",
+            "small_manifest": artifact.unit_manifest(None),
+            "small_threads": threads(artifact.small_size),
+            "srcs": list(artifact.small),
+            "target": artifact.name.target,
+        }
+        body = "".join(f"    {key} = {literal(value)},\n" for key, value in attributes.items())
+        lines.append(f"catalogued_artifact(\n{body})\n")
+    return "\n".join(lines)
+
+
+def loadable_file(artifacts: Sequence[Artifact], elsewhere: Sequence[Elsewhere], what: str) -> str:
+    """Return the text of artifacts.bzl: what `packaging/` needs to know when it is loaded."""
+    labels = {artifact.name: f"//:{artifact.name.label_name}" for artifact in artifacts}
+    labels |= {one.name: f"@{one.repository}//:{one.name.label_name}" for one in elsewhere}
+    rows = "".join(
+        f"    struct(name = {literal(name.name)}, component = {literal(name.component)}, "
+        f"target = {literal(name.target)}, label = str(Label({literal(labels[name])}))),\n"
+        for name in sorted(labels, key=str)
+    )
+    tellers = [one for one in elsewhere if one.name.name == BASE]
+    loads = "".join(
+        f'load("@{one.repository}//:artifacts.bzl", _DIST_TARGETS_{at} = "DIST_TARGETS", _SPLIT_{at} = "SPLIT")\n'
+        for at, one in enumerate(tellers)
+    )
+    split = " or ".join([str(is_split(artifacts)), *(f"_SPLIT_{at}" for at in range(len(tellers)))])
+    targets = [literal(dist_targets(artifacts)), *(f"_DIST_TARGETS_{at}" for at in range(len(tellers)))]
+    return (
+        f'"""The artifacts found in {what}."""\n\n'
+        f"{loads}{chr(10) if loads else ''}"
+        f"SPLIT = {split}\n\n"
+        f"DIST_TARGETS = {' or '.join(targets)}\n\n"
+        f"ARTIFACTS = [\n{rows}]\n"
+    )
+
+
+def manifests(artifact: Artifact) -> dict[str, str]:
+    """Return the texts of an artifact's manifests: the whole, for plans, and one per unit, for inspect and pack.
+
+    Those of units have no modes and no links, and a big file's has nothing but the file: so an action runs again only
+    for what it reads.
+    """
+
+    def text(entries: list[dict[str, str]]) -> str:
+        document = {"artifact": str(artifact.name), "entries": entries}
+        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+    files = {
+        entry["file"].split("/", 2)[2]: {key: entry[key] for key in ("base", "path", "kind", "file")}
+        for entry in artifact.entries
+        if entry["kind"] == "file"
+    }
+    texts = {artifact.unit_manifest(label): text([files[label]]) for label in artifact.big}
+    texts[artifact.unit_manifest(None)] = text([files[label] for label in artifact.small])
+    return texts | {f"manifests/{artifact.name.label_name}.json": text(artifact.entries)}
+
+
+def files_read(artifacts: Sequence[Artifact]) -> list[Path]:
+    """List the files whose contents decide what the repository holds: the rule watches them."""
+    return [artifact.folder / MANIFEST_NAME for artifact in artifacts] + about_files(artifacts)
+
+
+def links(artifact: Artifact) -> dict[str, str]:
+    """Return by which links the repository has an artifact's files: name in `files/{artifact}` -> path in the folder.
+
+    A link for each base directory, not for each file, of which there may be very many. Where a name below a directory
+    is one that a label cannot hold, or a `BUILD` file's, the directory is made, and holds such links again.
+    """
+    made = set()
+    for entry in artifact.entries:
+        if escape(entry["path"]) != entry["path"]:
+            made |= {(entry["base"], parent) for parent in _parents(entry["path"])}
+    found = {}
+    for entry in artifact.entries:
+        if entry["kind"] == "file":
+            base, path = entry["base"], entry["path"]
+            linked = next((parent for parent in _parents(path) if (base, parent) not in made), path)
+            source = posixpath.normpath(posixpath.join(base, linked))
+            found[escape(source)] = source
+    # A base directory may lie in another one, which then brings its files.
+    return {name: source for name, source in found.items() if not any(above in found for above in _parents(name))}
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the directories in which a relative path lies, from the outermost, which is empty."""
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(len(parts)))
+
+
+def write_links(artifact: Artifact, output: Path) -> None:
+    """Make the links to an artifact's files; relative ones to files in the repository itself."""
+    inside = artifact.folder.is_relative_to(output)
+    for name, source in sorted(links(artifact).items()):
+        link, file = output / "files" / artifact.name.label_name / name, artifact.folder / source
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(file, link.parent) if inside else file)
+
+
+def write_repository(
+    artifacts: Sequence[Artifact],
+    output: Path,
+    elsewhere: Sequence[Elsewhere] = (),
+    what: str = "ROCM_ARTIFACTS_DIR",
+    archive_sha256: str = "",
+) -> None:
+    """Write the links, the manifests and the Bazel files; `what` is where the artifacts are from."""
+    texts = {
+        "BUILD.bazel": build_file(artifacts, archive_sha256),
+        "artifacts.bzl": loadable_file(artifacts, elsewhere, what),
+    }
+    texts["files_read.txt"] = "".join(f"{path}\n" for path in files_read(artifacts))
+    texts["directories.txt"] = "".join(f"{path}\n" for artifact in artifacts for path in artifact.directories)
+    for artifact in artifacts:
+        write_links(artifact, output)
+        texts |= manifests(artifact)
+    for name, text in texts.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_text(text, encoding="utf-8")

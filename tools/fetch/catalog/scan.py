@@ -1,0 +1,186 @@
+"""The scan of one artifact's folder: its base directories, and every entry below them with mode and link text."""
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.fetch.catalog.errors import CatalogError
+from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, check_link, check_name, escape
+
+#: The modes that manifests have: of directories and of files that the owner may execute, and of all others. What else a
+#: mode says is the umask of whoever unpacked the artifact, and is not packaged.
+EXECUTABLE = 0o755
+PLAIN = 0o644
+
+#: Files of at least this many bytes get inspect and pack actions of their own.
+BIG_FILE_BYTES = 32 << 20
+#: A unit gets another thread for each so many bytes, which one deflates in about a second.
+BYTES_PER_THREAD = 128 << 20
+THREADS_MAX = 8
+
+
+@dataclass
+class Artifact:
+    """One artifact folder: its name, its entries and its directories."""
+
+    folder: Path
+    name: ArtifactName
+    entries: list[dict[str, str]] = field(default_factory=list)
+    #: Labels of the small files: keys of a dictionary, which has each once, in the order found.
+    small: dict[str, None] = field(default_factory=dict)
+    #: Bytes of all small files together.
+    small_size: int = 0
+    #: Label of each big file -> how many threads packing it can use.
+    big: dict[str, int] = field(default_factory=dict)
+    directories: list[Path] = field(default_factory=list)
+
+    def unit_manifest(self, label: str | None) -> str:
+        """Return the path of the manifest of a big file, given by its label, or of all small ones."""
+        prefix = f"files/{self.name.label_name}/"
+        unit = f"big/{label.removeprefix(prefix)}" if label else "small"
+        return f"manifests/{self.name.label_name}/{unit}.json"
+
+
+def threads(size: int) -> int:
+    """Return how many threads packing `size` bytes can use: 1, 2, 4 or 8, of which machines have multiples."""
+    wanted = min(max(1, size // BYTES_PER_THREAD), THREADS_MAX)
+    return 1 << (wanted.bit_length() - 1)
+
+
+def normal_mode(mode: int) -> int:
+    """Return the mode that a file with these permission bits has in every package: `EXECUTABLE` or `PLAIN`.
+
+    Raises CatalogError for a set-user-ID or set-group-ID file.
+    """
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise CatalogError(f"runs as another user (mode {stat.S_IMODE(mode):04o}), which no package may bring")
+    return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
+
+
+def read_text(path: Path, where: str = "") -> str:
+    """Read a small file, which the error calls `where`; raises CatalogError if it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{where or path}: expected a text in UTF-8 ({error}); fetch the artifact anew") from None
+
+
+def base_directories(folder: Path) -> list[str]:
+    """Read `artifact_manifest.txt`: the base directories, relative to the artifact's folder."""
+    manifest = folder / MANIFEST_NAME
+    if not manifest.is_file():
+        raise CatalogError(
+            f"{folder}: no {MANIFEST_NAME} in it; each artifact lists its base directories there, one a line. "
+            "Fetch the artifact anew, or move the folder out of the artifacts directory"
+        )
+    bases = parse_manifest(read_text(manifest), manifest)
+    for base in bases:
+        check_base(base, folder)
+    return sorted({posixpath.normpath(base) for base in bases})
+
+
+def parse_manifest(text: str, manifest: Path | str) -> list[str]:
+    """Return the base directories that `artifact_manifest.txt` lists, as it writes them, sorted.
+
+    Raises CatalogError for those that do not lie below the artifact's folder, by their text.
+    """
+    bases = sorted({line.strip() for line in text.splitlines() if line.strip()})
+    for base in bases:
+        if base.startswith("/") or ".." in base.split("/"):
+            raise CatalogError(
+                f"{manifest}: {base!r} leads outside the artifact; expected a relative path without '..'"
+            )
+        if posixpath.normpath(base) == ".":
+            raise CatalogError(f"{manifest}: {base!r} is the artifact's folder itself; expected a directory in it")
+    return bases
+
+
+def check_base(base: str, folder: Path) -> None:
+    """Refuse a base directory that is no directory, or through a link not in the folder; raises CatalogError.
+
+    One that is not there is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
+    """
+    manifest, place = folder / MANIFEST_NAME, existing(folder / base)
+    if not place.is_dir():
+        raise CatalogError(f"{manifest}: names {base!r}, but {place} is no directory; fetch it anew")
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise CatalogError(
+            f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
+            f"{folder}. Put the directory itself there"
+        )
+    check_name(base, manifest)
+
+
+def existing(path: Path) -> Path:
+    """Return the path, or if there is nothing, the nearest one above it where there is something."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return existing(path.parent)
+    return path
+
+
+def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield every entry below a directory, depth first and sorted; links are not followed."""
+    artifact.directories.append(directory)
+    with os.scandir(directory) as listing:
+        children = sorted(listing, key=lambda entry: entry.name)
+    for child in children:
+        yield child
+        if child.is_dir(follow_symlinks=False):
+            yield from walk(artifact, Path(child.path))
+
+
+def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
+    """Return an artifact with its entries, and with the names that its files have in the repository."""
+    artifact = Artifact(folder, name)
+    for base in base_directories(folder):
+        root = existing(folder / base)
+        if root != folder / base:
+            artifact.directories.append(root)
+            continue
+        for found in walk(artifact, root):
+            artifact.entries.append(_entry(artifact, base, found, repository))
+    return artifact
+
+
+def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
+    """Return what a manifest says of one path; a file is also put into one of the artifact's units."""
+    root = artifact.folder / base
+    path = os.path.relpath(found.path, root)
+    check_name(path, root)
+    entry = {"base": base, "path": path}
+    status = found.stat(follow_symlinks=False)
+    if stat.S_ISLNK(status.st_mode):
+        target = os.readlink(found.path)  # noqa: PTH115 - Path would not keep the text as it is
+        check_link(path, target, root)
+        return entry | {"kind": "link", "target": target}
+    if stat.S_ISDIR(status.st_mode):
+        return entry | {"kind": "directory", "mode": f"{EXECUTABLE:04o}"}
+    if not stat.S_ISREG(status.st_mode):
+        raise CatalogError(f"{found.path}: neither a file, a directory nor a link; remove it from the artifact")
+    mode = _checked_mode(found.path, status.st_mode)
+    label = escape(f"files/{artifact.name}/{base}/{path}")
+    if status.st_size >= BIG_FILE_BYTES:
+        artifact.big[label] = threads(status.st_size)
+    elif label not in artifact.small:  # A base directory may lie in another one: then both have the file.
+        artifact.small[label] = None
+        artifact.small_size += status.st_size
+    return entry | {"kind": "file", "mode": f"{mode:04o}", "file": f"../{repository}/{label}"}
+
+
+def _checked_mode(path: str, mode: int) -> int:
+    """Return the mode that a file gets; raises CatalogError for one that no package may bring, or that cannot be read.
+
+    root can read everything, but the actions that it runs in a sandbox cannot: what nobody may read is refused, too.
+    """
+    readable_by_all = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+    if mode & readable_by_all != readable_by_all and not (mode & readable_by_all and os.access(path, os.R_OK)):
+        raise CatalogError(f"{path}: cannot be read (mode {stat.S_IMODE(mode):04o}); make it readable: chmod a+r")
+    try:
+        return normal_mode(mode)
+    except CatalogError as error:
+        raise CatalogError(f"{path}: {error}; remove those bits: chmod u-s,g-s") from None

@@ -1,0 +1,199 @@
+"""A private apt: the machine's sources, proxies and keys, with state of its own in one directory.
+
+Nothing of the system is read but apt's configuration, nothing of it is written, and no root is needed. apt verifies the
+signature of every index (apt-secure(8)), and by the index each package.
+
+    apt = Apt.create(directory, suite="")
+    apt.update()
+    chosen = apt.resolve(["librocblas-dev"])
+    apt.download(chosen, directory / "debs")
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.fetch.debian.choice import Choice, choose, deb822
+from tools.fetch.debian.sources import read_sources, stanzas
+from tools.lib.common.errors import ToolError
+
+#: What the machine's apt was told about reaching its mirror. Hooks, pins and lists of its own are not for us.
+_REACHING = re.compile(r"Acquire::(http|https|ftp|tor|socks5h|mirror|Check-|Retries|ForceIPv|Max-)", re.IGNORECASE)
+#: One line of a simulated installation (apt-get(8), --simulate): name, and the version in parentheses.
+_INSTALLED = re.compile(r"Inst (\S+) (?:\[[^]]*\] )?\((\S+) ")
+_CONFIGURATION = """\
+Dir::Etc::main "/dev/null";
+Dir::Etc::parts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "{directory}/sources.list.d";
+Dir::State "{directory}/state";
+Dir::State::status "{directory}/status";
+Dir::Cache "{directory}/cache";
+Dir::Log "{directory}/log";
+Acquire::Languages "none";
+Acquire::Retries "3";
+APT::Architectures {{ "{architecture}"; }};
+APT::Install-Recommends "0";
+APT::Sandbox::User "root";
+Debug::NoLocking "1";
+"""
+NO_APT = (
+    "apt-get, apt-config, apt-cache and dpkg-deb are needed, and {} is not there; expected Debian or Ubuntu. "
+    "Elsewhere, build from artifacts: --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path"
+)
+
+
+@dataclass(frozen=True)
+class Package:
+    """A binary package, as its index describes it."""
+
+    name: str
+    version: str
+    source: str
+    architecture: str
+    sha256: str
+    homepage: str
+
+
+@dataclass(frozen=True)
+class Apt:
+    """A private apt, once made."""
+
+    directory: Path
+    choice: Choice
+
+    @staticmethod
+    def create(directory: Path, suite: str) -> "Apt":
+        """Make the directory. An empty suite means the usual one; raises ToolError without apt or usable sources."""
+        for program in ("apt-get", "apt-config", "apt-cache", "dpkg-deb"):
+            if not shutil.which(program):
+                raise ToolError(NO_APT.format(program))
+        for name in ("sources.list.d", "state/lists/partial", "cache/archives/partial", "log"):
+            (directory / name).mkdir(parents=True, exist_ok=True)
+        (directory / "status").touch()
+        choice = choose(read_sources(*machine_lists()), suite)
+        (directory / "sources.list.d/rocm.sources").write_text(deb822(choice), encoding="utf-8")
+        # The machine's own architecture alone: of another, which dpkg may have been told to allow, nothing is wanted.
+        architecture = run(["apt-config", "dump", "--format", "%v", "APT::Architecture"], {}).strip()
+        configuration = _CONFIGURATION.format(directory=directory.absolute(), architecture=architecture)
+        settings = reaching(run(["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"], {}))
+        configuration += "".join(f"{line}\n" for line in settings)
+        (directory / "apt.conf").write_text(configuration, encoding="utf-8")
+        return Apt(directory, choice)
+
+    def update(self) -> None:
+        """Fetch the indexes. Raises ToolError with what apt said, if one cannot be had or is not signed."""
+        self._run(
+            ["apt-get", "-q", "--error-on=any", "update"],
+            f"fetching the package lists of {self.choice.name} with the machine's apt sources",
+            "Check the network and apt's sources (`apt-get update` as root says more); a mirror without "
+            f"{self.choice.suite} needs another suite: rocm.debian(suite = ...)",
+        )
+
+    def absent(self, names: list[str]) -> list[str]:
+        """Return those names of which the suite has no package."""
+        known = set(self._run(["apt-cache", "pkgnames"], "reading the package lists", "Try again").split())
+        return [name for name in names if name not in known]
+
+    def resolve(self, names: list[str]) -> list[Package]:
+        """Return the packages that installing `names` into an empty system would bring, sorted by name.
+
+        Raises ToolError if there is no such package, or if what it depends on cannot be had.
+        """
+        if absent := self.absent(names):
+            raise ToolError(
+                f"{self.choice.name} has no package {', '.join(absent)}; correct rocm.debian(packages = ...), or "
+                "choose a suite that has it: rocm.debian(suite = ...)"
+            )
+        said = self._run(
+            ["apt-get", "-q", "--simulate", "install", *names],
+            f"finding what {', '.join(names)} of {self.choice.name} depend on",
+            "Choose fewer packages, or another suite",
+        )
+        return self.describe([f"{match[1]}={match[2]}" for match in _INSTALLED.finditer(said)])
+
+    def describe(self, pinned: list[str]) -> list[Package]:
+        """Return what the indexes say of packages given as `name=version`."""
+        said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
+        wanted = set(pinned)
+        found = {
+            one["package"]: Package(
+                name=one["package"],
+                version=one["version"],
+                source=one.get("source", one["package"]),
+                architecture=one["architecture"],
+                sha256=one["sha256"],
+                homepage=one.get("homepage", ""),
+            )
+            for one in stanzas(said)
+            if f"{one['package']}={one['version']}" in wanted
+        }
+        return [found[name] for name in sorted(found)]
+
+    def download(self, packages: list[Package], directory: Path) -> list[Path]:
+        """Fetch packages into a directory; returns their files, in the same order.
+
+        Raises ToolError with what apt said. apt compares each with the digest in the signed index.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        self._run(
+            ["apt-get", "-q", "download", *(f"{one.name}={one.version}" for one in packages)],
+            f"fetching {len(packages)} packages",
+            "Check the network; if the suite has changed meanwhile, build again",
+            directory,
+        )
+        files = {file.name.partition("_")[0]: file for file in directory.glob("*.deb")}
+        return [files[one.name] for one in packages]
+
+    def _run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
+        configuration = {"APT_CONFIG": str((self.directory / "apt.conf").absolute())}
+        return run(command, configuration, doing, remedy, cwd)
+
+
+def run(
+    command: list[str], variables: dict[str, str], doing: str = "", remedy: str = "", cwd: Path | None = None
+) -> str:
+    """Run one of apt's programs; returns what it prints. Raises ToolError with the errors that it reported."""
+    result = subprocess.run(
+        command,
+        env=os.environ | {"LC_ALL": "C"} | variables,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if result.returncode:
+        unmet = result.stdout.partition("unmet dependencies:\n")[2].splitlines()
+        errors = [line for line in result.stderr.splitlines() if line.startswith(("E:", "W:"))]
+        said = "\n  ".join([*unmet, *errors]) or result.stderr.strip() or result.stdout.strip()
+        raise ToolError(f"{doing or shlex.join(command)}: {command[0]} failed:\n  {said}\n{remedy}".rstrip())
+    return result.stdout
+
+
+def machine_lists() -> tuple[Path, Path]:
+    """Return the machine's sources.list and sources.list.d, wherever its apt is told to look."""
+    said = run(["apt-config", "shell", "main", "Dir::Etc::sourcelist/f", "parts", "Dir::Etc::sourceparts/d"], {})
+    found = dict(word.partition("=")[::2] for word in shlex.split(said))
+    return Path(found.get("main", "/etc/apt/sources.list")), Path(found.get("parts", "/etc/apt/sources.list.d"))
+
+
+def reaching(dump: str) -> list[str]:
+    """Return the lines of apt's configuration that are about reaching a mirror.
+
+    A program that finds a proxy is left out where it is not there: Bazel may run in a root of its own.
+    """
+    lines = []
+    for line in dump.splitlines():
+        name, _, value = line.partition(" ")
+        program = value.strip('";') if name.lower().endswith(("proxy-auto-detect", "proxyautodetect")) else ""
+        if _REACHING.match(name) and (not program or Path(program).exists()):
+            lines.append(line)
+    return lines

@@ -1,0 +1,141 @@
+"""Debian's ROCm packages as artifacts: the program of the repository rule `debian_rocm`, run when that is fetched.
+
+    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME...]
+    tool.py download DIRECTORY
+    tool.py lay-out DIRECTORY
+
+`resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in order of
+which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which packages
+each artifact is made from. It stands on the standard library, because it runs before anything is fetched.
+"""
+
+import argparse
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tools.fetch.debian.apt import Apt, Package
+from tools.fetch.debian.table import SELECTIONS, Selection, rule_of
+from tools.fetch.debian.unpack import Unpacking
+from tools.lib.common.documents import read_document, write_document
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import report_errors
+
+#: The artifact, and in it the base directory, of what a build says about itself.
+ABOUT = ("base_lib_generic", "base/aux-overlay/stage")
+
+
+def resolve(directory: Path, suite: str, selection: Selection) -> None:
+    """Write `resolved.json`: the packages to fetch, and those that stay with the system."""
+    if unknown := [name for name in selection.required if not rule_of(name)]:
+        raise ToolError(
+            f"no rule says what becomes of {', '.join(unknown)}; choose other packages, or add a rule to "
+            "tools/fetch/debian/table.py"
+        )
+    apt = Apt.create(directory / "apt", suite)
+    apt.update()
+    absent = apt.absent(list(selection.optional))
+    names = sorted({*selection.required, *selection.optional} - set(absent))
+    chosen = apt.resolve(names)
+    if absent:
+        print(f"{apt.choice.name} has no {', '.join(absent)}")
+    document = {
+        "distribution": apt.choice.distribution,
+        "suite": apt.choice.suite,
+        "absent": absent,
+        "packages": [asdict(one) for one in chosen if rule_of(one.name)],
+        "system": [asdict(one) for one in chosen if not rule_of(one.name)],
+    }
+    write_document(str(directory / "resolved.json"), document)
+
+
+def download(directory: Path) -> None:
+    """Fetch the packages of `resolved.json` into `debs/`, each as `{name}.deb`."""
+    resolved = read_document(str(directory / "resolved.json"))
+    apt = Apt.create(directory / "apt", resolved["suite"])
+    packages = [Package(**one) for one in resolved["packages"]]
+    for package, file in zip(packages, apt.download(packages, directory / "debs"), strict=True):
+        file.rename(directory / "debs" / f"{package.name}.deb")
+    shutil.rmtree(directory / "apt")
+
+
+def lay_out(directory: Path) -> None:
+    """Make the artifacts, removing each package once it is unpacked."""
+    resolved = read_document(str(directory / "resolved.json"))
+    unpacking = Unpacking(directory / "artifacts")
+    for package in resolved["packages"]:
+        file = directory / "debs" / f"{package['name']}.deb"
+        unpacking.add(package["name"], file)
+        file.unlink()
+    unpacking.finish()
+    for package in resolved["packages"]:
+        package["artifacts"] = sorted(unpacking.artifacts.get(package["name"], ()))
+    write_document(str(directory / "packages.json"), resolved)
+    write_about(unpacking, resolved)
+    for artifact, bases in sorted(unpacking.bases.items()):
+        manifest = directory / "artifacts" / artifact / "artifact_manifest.txt"
+        manifest.write_text("".join(f"{base}\n" for base in sorted(bases)), encoding="utf-8")
+    (directory / "debs").rmdir()
+
+
+def write_about(unpacking: Unpacking, resolved: dict[str, Any]) -> None:
+    """Add what a ROCm build says about itself: that device code is split off, and for which targets."""
+    artifact, base = ABOUT
+    unpacking.bases.setdefault(artifact, set()).add(base)
+    about = unpacking.directory / artifact / base / "share/therock"
+    about.mkdir(parents=True)
+    targets = sorted({name.rpartition("_")[2] for name in unpacking.bases} - {"generic"})
+    documents = {
+        "therock_manifest.json": {"flags": {"KPACK_SPLIT_ARTIFACTS": True}},
+        "dist_info.json": {"dist_amdgpu_targets": ";".join(targets)},
+        "debian_packages.json": resolved,
+    }
+    for name, document in documents.items():
+        write_document(str(about / name), document)
+        (about / name).chmod(0o644)
+
+
+def selection_of(name: str, packages: list[str]) -> Selection:
+    """Return the packages asked for, or the set of that name. Raises ToolError if there is none."""
+    if packages:
+        return Selection(required=tuple(packages))
+    if name not in SELECTIONS:
+        raise ToolError(
+            f"ROCM_DEBIAN_SET={name}: there is no such set; expected one of {', '.join(sorted(SELECTIONS))}"
+        )
+    return SELECTIONS[name]
+
+
+def main(argv: list[str]) -> int:
+    """Run one step; return 1, with a message on standard error, if it cannot be done."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["resolve", "download", "lay-out"], help="what to do")
+    parser.add_argument("directory", type=Path, help="where all is kept")
+    parser.add_argument("--suite", default="", help="suite of Debian or Ubuntu; the usual one if empty")
+    parser.add_argument("--set", default="all", help="set of packages: " + ", ".join(sorted(SELECTIONS)))
+    parser.add_argument("--package", action="append", default=[], help="a package to begin with, in place of a set")
+    parser.add_argument("--label", default="debian_rocm", help="name of the repository, for messages")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        try:
+            take_step()
+        except OSError as error:
+            where = error.filename or args.directory
+            raise ToolError(f"{where}: {error.strerror}; check its permissions and the space on its disk") from None
+
+    def take_step() -> None:
+        if args.step == "resolve":
+            resolve(args.directory, args.suite, selection_of(args.set, args.package))
+        elif args.step == "download":
+            download(args.directory)
+        else:
+            lay_out(args.directory)
+
+    return report_errors(args.label, work)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

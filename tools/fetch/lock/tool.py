@@ -1,0 +1,136 @@
+r"""Locks the archives of a CI run, so that builds fetch exactly these, and only those that they need.
+
+Example: what a run of ROCm's CI left in its bucket, for GPUs of gfx110X:
+
+    bazel run //tools/fetch/lock -- lock \
+        --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --group gfx110X-all
+
+writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size of each archive. Build with it:
+
+    ./bazelw build //packaging:all_wheels --repo_env=ROCM_ARTIFACTS=locked
+
+--base-url may also be any web server's directory, or file:///a/directory: below it lies {run id}-{platform}/ with
+archives {name}_{component}_{target}.tar.zst, and a .sha256sum beside each.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tools.fetch.catalog.names import COMPONENTS
+from tools.fetch.lock.build_facts import BuildFacts, build_facts
+from tools.fetch.lock.checksums import digest_of
+from tools.fetch.lock.run import Run, check_base_url, list_run
+from tools.fetch.lock.selection import Archive, Wanted, archives_of, select
+from tools.fetch.lock.web import Digest, Web
+from tools.lib.common.documents import write_document
+from tools.lib.common.program import argument_parser, report_errors
+
+VERSION = 1
+FILE_NAME = "rocm_artifacts.lock.json"
+#: Requests at once: they are small, and wait for the server.
+THREADS = 8
+
+
+def lock_document(
+    run: Run, mirrors: Sequence[str], group: str | None, rows: Sequence[tuple[Archive, Digest]], facts: BuildFacts
+) -> dict[str, Any]:
+    """Return the content of the lock file; `docs/artifacts.md` says what it means."""
+    return {
+        "version": VERSION,
+        "base_urls": [run.base_url, *mirrors],
+        "run_id": run.run_id,
+        "platform": run.platform,
+        "group": group or "",
+        "split": facts.split,
+        "dist_targets": facts.dist_targets,
+        "archives": [
+            {
+                "name": str(archive.artifact),
+                "url": run.file_url(archive.file.name).removeprefix(run.base_url + "/"),
+                "sha256": digest.sha256,
+                "size": digest.size,
+            }
+            for archive, digest in rows
+        ],
+    }
+
+
+def lock(args: argparse.Namespace) -> None:
+    """List, select, take digests, and write the lock file."""
+    run = Run(check_base_url(args.base_url), args.run_id, args.platform)
+    mirrors = [check_base_url(url) for url in args.mirror]
+    web = Web()
+    archives = archives_of(list_run(run, args.group, web), args.ignore, run.url)
+    chosen = select(archives, Wanted(args.component, args.group, args.target))
+
+    def digest(archive: Archive) -> Digest:
+        name, size = archive.file.name, archive.file.size
+        if args.verify:
+            print(f"reading {name}", file=sys.stderr)
+        options = {"download_missing": args.download_missing, "verify": args.verify}
+        return digest_of(run.file_url(name), name, size, web, **options)
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        rows = list(zip(chosen, threads.map(digest, chosen), strict=True))
+    facts = build_facts(run, archives, {archive.file.name: found for archive, found in rows}, web)
+    if not facts.found:
+        print(f"note: no archive named `base` of {run.url} tells the layout: taken for `family`", file=sys.stderr)
+    output = output_path(args.output)
+    partial = output.with_name(output.name + ".partial")
+    write_document(str(partial), lock_document(run, mirrors, args.group, rows, facts))
+    partial.replace(output)
+    total = sum(found.size for _, found in rows)
+    layout = "split" if facts.split else "family"
+    print(f"{output}: {len(rows)} of {len(archives)} archives, {total} bytes, layout {layout}")
+
+
+def output_path(text: str) -> Path:
+    """Return where the lock file goes: `bazel run` starts elsewhere, and says where it was called from."""
+    if text:
+        return Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / text
+    return Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", ".")) / FILE_NAME
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and write the lock file."""
+    parser = argument_parser(__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    one = commands.add_parser(
+        "lock", help="write the lock file of a run", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )  # fmt: skip
+    one.add_argument("--base-url", required=True, help="URL above the runs' directories, as written into the lock file")
+    one.add_argument("--run-id", required=True, help="the CI run")
+    one.add_argument("--platform", default="linux", help="the run's platform (default: linux)")
+    one.add_argument("--group", help="group of GPU targets, e.g. gfx110X-all: archives of these and generic ones")
+    one.add_argument(
+        "--target", action="append", default=[], metavar="GFX",
+        help="GPU target, again for more: only archives of these, and generic ones",
+    )  # fmt: skip
+    one.add_argument(
+        "--component", action="append", default=[], choices=COMPONENTS, help="component, again for more: only these"
+    )
+    one.add_argument(
+        "--mirror", action="append", default=[], metavar="URL", help="another base URL that has the same files"
+    )
+    one.add_argument(
+        "--ignore", action="append", default=[], metavar="GLOB", help="files of the run that are no artifacts"
+    )
+    one.add_argument(
+        "--download-missing",
+        action="store_true",
+        help="where there is no .sha256sum, fetch the archive and take its own",
+    )
+    one.add_argument("--verify", action="store_true", help="fetch all archives, and compare digests and sizes")
+    one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
+    args = parser.parse_args(argv)
+    return report_errors(f"{parser.prog} lock", lambda: lock(args))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

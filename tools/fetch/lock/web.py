@@ -1,0 +1,140 @@
+"""Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from tools.lib.common.errors import ToolError
+
+#: Bytes that a listing or a checksum may have at most.
+SMALL = 64 << 20
+CHUNK = 1 << 20
+#: How often a download that breaks off is begun again.
+ATTEMPTS = 4
+_RETRIES = urllib3.Retry(total=5, backoff_factor=0.3, status_forcelist=(429, 500, 502, 503, 504), raise_on_status=False)
+
+
+class NotThereError(ToolError):
+    """The server says that there is no such file, or that it may not be read."""
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a whole file came out as."""
+
+    sha256: str
+    size: int
+
+
+def local_path(url: str) -> Path | None:
+    """Return the path that a `file:` URL names; None for other URLs."""
+    parts = urlsplit(url)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+
+
+class Web:
+    """A pool of connections; may be used by several threads."""
+
+    def __init__(self) -> None:
+        self._pools: dict[str, urllib3.PoolManager] = {}
+
+    def read(self, url: str) -> bytes:
+        """Return the whole of a small file. Raises NotThereError, ToolError."""
+        content = b"".join(self._chunks(url, SMALL))
+        if len(content) > SMALL:
+            raise ToolError(f"{url}: more than {SMALL} bytes; expected a listing or a checksum. Check --base-url")
+        return content
+
+    def size(self, url: str) -> int:
+        """Return how many bytes a file has, without reading it. Raises NotThereError, ToolError."""
+        if path := local_path(url):
+            with _local_errors(url):
+                return path.stat().st_size
+        with self._request("HEAD", url) as response:
+            text = response.headers.get("Content-Length", "")
+        if not text.isdecimal():
+            raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
+        return int(text)
+
+    def digest(self, url: str, save: BinaryIO | None = None) -> Digest:
+        """Read a whole file of any size and return its digest; `save` gets a copy. Raises NotThereError, ToolError."""
+        for attempt in range(ATTEMPTS):
+            sha256, size = hashlib.sha256(), 0
+            try:
+                for chunk in self._chunks(url):
+                    sha256.update(chunk)
+                    size += len(chunk)
+                    if save:
+                        save.write(chunk)
+            except HTTPError as error:
+                if attempt + 1 == ATTEMPTS:
+                    raise ToolError(f"{url}: broke off after {size} bytes, {ATTEMPTS} times: {error}") from None
+                if save:
+                    save.seek(0)
+                    save.truncate()
+                continue
+            break
+        return Digest(sha256.hexdigest(), size)
+
+    def _chunks(self, url: str, limit: int | None = None) -> Iterator[bytes]:
+        """Yield a file's bytes, a few more than `limit` at most."""
+        size = 0
+        if path := local_path(url):
+            with _local_errors(url), path.open("rb") as file:
+                while (limit is None or size <= limit) and (chunk := file.read(CHUNK)):
+                    size += len(chunk)
+                    yield chunk
+            return
+        with self._request("GET", url) as response:
+            for chunk in response.stream(CHUNK, decode_content=False):
+                size += len(chunk)
+                yield chunk
+                if limit is not None and size > limit:
+                    break
+
+    @contextmanager
+    def _request(self, method: str, url: str) -> Iterator[urllib3.BaseHTTPResponse]:
+        headers = {"Accept-Encoding": "identity", "User-Agent": "rules_rocm_python"}
+        try:
+            response = self._pool(url).request(
+                method, url, preload_content=False, retries=_RETRIES, timeout=urllib3.Timeout(30), headers=headers
+            )
+        except HTTPError as error:
+            raise ToolError(f"{url}: cannot be reached: {error}. Check --base-url, and the network") from None
+        try:
+            if response.status in (403, 404, 410):
+                raise NotThereError(f"{url}: the server answers {response.status} {response.reason}")
+            if response.status != 200:
+                raise ToolError(f"{url}: the server answers {response.status} {response.reason}; expected 200")
+            yield response
+        finally:
+            response.drain_conn() if response.status != 200 else response.close()
+
+    def _pool(self, url: str) -> urllib3.PoolManager:
+        parts = urlsplit(url)
+        proxies = getproxies()
+        proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+        if proxy_bypass(parts.hostname or ""):
+            proxy = ""
+        if proxy not in self._pools:
+            pool = urllib3.ProxyManager(proxy, maxsize=16) if proxy else urllib3.PoolManager(maxsize=16)
+            self._pools[proxy] = pool
+        return self._pools[proxy]
+
+
+@contextmanager
+def _local_errors(url: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise NotThereError(f"{url}: there is no such file") from None
+    except OSError as error:
+        raise ToolError(f"{url}: {error.strerror}") from None

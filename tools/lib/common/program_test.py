@@ -1,0 +1,75 @@
+"""Tests of how tools begin and end."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from tools.lib.common.errors import ToolError
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
+
+
+def test_arguments_come_from_a_params_file_one_a_line(tmp_path: Path) -> None:
+    params = tmp_path / "params"
+    params.write_text("--label=//:a b\nlib/ï x=out/ï x\n", encoding="utf-8")
+    parser = argument_parser("")
+    parser.add_argument("--label")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args([f"@{params}"])
+    assert (args.label, args.files) == ("//:a b", ["lib/ï x=out/ï x"])
+
+
+def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argument_parser("")
+    parser.add_argument("--label")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--lab=x"])
+    assert "unrecognized arguments: --lab=x" in capsys.readouterr().err
+
+
+def test_a_tool_error_is_one_message_that_names_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        raise ToolError("x: expected y. Do z")
+
+    assert report_errors("//a:b", work) == 1
+    assert capsys.readouterr() == ("", "ERROR: //a:b: x: expected y. Do z\n")
+
+
+def test_a_file_that_may_not_be_read_is_named_as_its_owner_knows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Actions see links; and who runs them may not be who owns the files."""
+    (tmp_path / "file").touch()
+    (tmp_path / "input").symlink_to("file")
+
+    def work() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "input"))
+
+    assert report_errors("//a:b", work) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //a:b: {tmp_path}/file: Permission denied. Actions may run as another user than Bazel does: make the "
+        "file readable for all, and its directories passable (chmod a+r, a+x)\n"
+    )
+
+
+def test_a_defect_keeps_its_traceback() -> None:
+    def work() -> None:
+        raise KeyError("defect")
+
+    with pytest.raises(KeyError):
+        report_errors("//a:b", work)
+
+
+def test_work_that_is_done_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report_errors("//a:b", lambda: None) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_key_is_given_once() -> None:
+    with pytest.raises(ToolError) as error:
+        file_arguments(["a=one", "b=one", "a=two"])
+    assert str(error.value) == "a: is given twice, as one and as two; expected one file. Give one of them another path"
+
+
+def test_keys_end_at_the_first_equals_sign() -> None:
+    assert file_arguments(["a=b=c", "d=", "e"]) == {"a": "b=c", "d": "", "e": ""}

@@ -1,0 +1,135 @@
+"""The device code of a file, as `tools.lib.device.reader.read_device_code` returns it.
+
+Offsets and sizes are in bytes. Those of a file are file offsets; those of a code object count from the beginning of its
+bundle, inflated if it is compressed: so the format has it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from tools.lib.device.entry_id import EntryId
+
+
+class Method(Enum):
+    """How a bundle is compressed; the values are those of LLVM's enumeration of compression formats."""
+
+    ZLIB = 0
+    ZSTD = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """What the header of a compressed bundle says.
+
+    `digest` is the first eight bytes of the MD5 of the inflated bundle.
+    """
+
+    version: int
+    method: Method
+    header_size: int
+    inflated_size: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """One entry of a bundle: `size` bytes at `offset` in the inflated bundle. The host's entry is mostly empty."""
+
+    entry: EntryId
+    offset: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last byte."""
+        return self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """An offload bundle: `size` bytes at file offset `offset`, header included; `code_objects` in the table's order."""
+
+    offset: int
+    size: int
+    compression: Compression | None
+    code_objects: tuple[CodeObject, ...]
+
+    @property
+    def end(self) -> int:
+        """The file offset behind the last byte."""
+        return self.offset + self.size
+
+
+class Pointer(Enum):
+    """What makes a wrapper's pointer right when the file is loaded."""
+
+    IN_PLACE = "in place"
+    RELATIVE = "R_*_RELATIVE"
+    RELR = "RELR"
+    SYMBOL = "a symbol"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """What the program hands to HIP (`__CudaFatBinaryWrapper`): at virtual address `address`, file offset `offset`.
+
+    `bundle_address` is the virtual address of the bundle as linked, `bundle_offset` where the file has it.
+    """
+
+    address: int
+    offset: int
+    pointer: Pointer
+    bundle_address: int
+    bundle_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitWrapper:
+    """A wrapper whose bundle was split off: HIP takes code object `index` of the library out of `.kpack` archives.
+
+    At virtual address `address`, file offset `offset`; `reference_offset` is where the file says which archives.
+    """
+
+    address: int
+    offset: int
+    index: int
+    reference_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where bundles lie: a section of an ELF file, or the whole of a bundle file (`name` is empty, `address` 0)."""
+
+    name: str
+    offset: int
+    size: int
+    address: int
+
+    @property
+    def end(self) -> int:
+        """The file offset behind the last byte."""
+        return self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCode:
+    """All device code of the file called `path`: `spans` and `bundles` by file offset, wrappers by address."""
+
+    path: str
+    spans: tuple[Span, ...] = ()
+    bundles: tuple[Bundle, ...] = ()
+    wrappers: tuple[Wrapper, ...] = ()
+    split: tuple[SplitWrapper, ...] = ()
+    """Wrappers whose code is in archives elsewhere. HIP does not look at bundles that such a file may have left."""
+
+    def code_objects(self) -> Iterator[CodeObject]:
+        """Yield the code objects of all bundles that have bytes; the host's entries are none."""
+        for bundle in self.bundles:
+            yield from (code for code in bundle.code_objects if code.size and not code.entry.is_host)
+
+    @property
+    def unwrapped(self) -> tuple[Bundle, ...]:
+        """Bundles that no wrapper points to: HIP never sees them."""
+        wrapped = {wrapper.bundle_offset for wrapper in self.wrappers}
+        return tuple(bundle for bundle in self.bundles if bundle.offset not in wrapped)

@@ -1,0 +1,76 @@
+"""Target IDs: which processor, configured how, a code object is for.
+
+    code, gpu = parse_target_id("gfx90a:xnack+"), parse_target_id("gfx90a:sramecc+:xnack-")
+    can_load(code, gpu)  # False
+
+Clang's documentation of the offload bundler ("Target ID") has syntax and rules; LLVM's "User Guide for AMDGPU Backend"
+has the older syntax ("Code Object V2 to V3 Target ID") and what generic processors cover. Pure functions.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tools.lib.device.processors import ALTERNATIVE_NAMES, GENERIC_PROCESSORS, SPIRV
+from tools.lib.gpus.families import package_owner
+
+_PROCESSOR = re.compile(r"gfx[0-9][0-9a-z]*(-[0-9a-z]+)*", re.ASCII)
+_FEATURE = re.compile(r"([a-z][0-9a-z-]*)([+-])", re.ASCII)
+_OLD_FEATURE = re.compile(r"[a-z][0-9a-z-]*", re.ASCII)
+#: What the older syntax calls `sramecc`.
+_OLD_SRAMECC = "sram-ecc"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TargetId:
+    """A processor and the features that are fixed: (name, on or off), sorted by name. `str()` is the canonical form.
+
+    A feature that is not named is "any": such code runs whether the processor has it on or off.
+    """
+
+    processor: str
+    features: tuple[tuple[str, bool], ...] = ()
+
+    def __str__(self) -> str:
+        return self.processor + "".join(f":{name}{'+' if on else '-'}" for name, on in self.features)
+
+
+def parse_target_id(text: str) -> TargetId:
+    """Parse a target ID in any form: features in any order, alternative names, or the syntax of code object V3.
+
+    Processors and features that nobody has heard of are taken as they are: there will be new ones.
+    Raises ValueError, whose message says what was expected.
+    """
+    if ":" not in text and "+" in text:
+        name, *old = text.split("+")
+        if not all(_OLD_FEATURE.fullmatch(feature) for feature in old):
+            raise ValueError(f"target ID {text!r}: expected PROCESSOR:FEATURE+, or -, such as gfx90a:xnack+")
+        features = [("sramecc" if feature == _OLD_SRAMECC else feature, True) for feature in old]
+    else:
+        name, *new = text.split(":")
+        found = [_FEATURE.fullmatch(feature) for feature in new]
+        if not all(found):
+            raise ValueError(f"target ID {text!r}: expected features that end with + or -, such as gfx90a:xnack+")
+        features = [(match[1], match[2] == "+") for match in found if match]
+    processor = ALTERNATIVE_NAMES.get(name, name)
+    if not _PROCESSOR.fullmatch(processor) and processor != SPIRV:
+        raise ValueError(f"target ID {text!r}: expected a processor such as gfx1030, gfx11-generic or {SPIRV}")
+    if len({feature for feature, _ in features}) != len(features):
+        raise ValueError(f"target ID {text!r}: a feature is named twice")
+    return TargetId(processor, tuple(sorted(features)))
+
+
+def can_load(code: TargetId, target: TargetId) -> bool:
+    """Whether a GPU described by `target` can load a code object made for `code`.
+
+    A runtime names all features of its GPU. Where `target` leaves one out, GPUs with it on and with it off are both
+    meant, and the answer is whether one of them can load the code. SPIR-V can be compiled for every GPU. Where targets
+    of one ISA version share a package (`gfx1250`, `gfx1250-strict`), the owner's name stands for both.
+    """
+    if code.processor == SPIRV:
+        return True
+    covered = GENERIC_PROCESSORS.get(code.processor, frozenset())
+    named = (code.processor, package_owner(code.processor))
+    if target.processor not in named and target.processor not in covered:
+        return False
+    has = dict(target.features)
+    return all(has.get(name, on) == on for name, on in code.features)

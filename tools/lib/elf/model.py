@@ -1,0 +1,157 @@
+"""The facts about an ELF file, as `tools.lib.elf.reader.read_elf` returns them.
+
+Fields follow the names of the gABI's structures. Offsets are file offsets in bytes; addresses (`vaddr`, `addr`) are
+virtual addresses as linked, before any load bias.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tools.lib.elf import constants as c
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramHeader:
+    """An Elf64_Phdr; `position` is the file offset of the header itself."""
+
+    position: int
+    type: int
+    flags: int
+    offset: int
+    vaddr: int
+    paddr: int
+    filesz: int
+    memsz: int
+    align: int
+
+    @property
+    def file_end(self) -> int:
+        """The file offset behind the segment's last byte in the file."""
+        return self.offset + self.filesz
+
+    @property
+    def memory_end(self) -> int:
+        """The virtual address behind the segment's last byte in memory."""
+        return self.vaddr + self.memsz
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHeader:
+    """An Elf64_Shdr; `position` is the file offset of the header itself, `name` the resolved sh_name."""
+
+    position: int
+    name: str
+    type: int
+    flags: int
+    addr: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    addralign: int
+    entsize: int
+
+    @property
+    def file_end(self) -> int:
+        """The file offset behind the section's last byte in the file (SHT_NOBITS has none there)."""
+        return self.offset if self.type == c.SHT_NOBITS else self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicEntry:
+    """An Elf64_Dyn; `position` is the file offset of the entry itself."""
+
+    position: int
+    tag: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of a PT_NOTE segment; `offset` and `size` are those of its descriptor in the file."""
+
+    owner: str
+    type: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class ElfFile:
+    """What an ELF file says about itself.
+
+    Of relocatable files, core dumps, 32-bit and big-endian files only the fields up to `shoff` are read.
+    `rpath` and `runpath` are the strings as they stand (entries separated by `:`), None where there is no such entry.
+    """
+
+    path: str
+    size: int
+    elf_class: int
+    """32 or 64."""
+    little_endian: bool
+    osabi: int
+    type: int
+    machine: int
+    flags: int
+    entry: int
+    phoff: int = 0
+    shoff: int = 0
+    shstrndx: int = 0
+    program_headers: tuple[ProgramHeader, ...] = ()
+    section_headers: tuple[SectionHeader, ...] = ()
+    dynamic: tuple[DynamicEntry, ...] = ()
+    """The dynamic section up to, not including, the first DT_NULL."""
+    dynamic_spare: int = 0
+    """How many DT_NULL entries follow beyond the one that ends the dynamic section."""
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: str | None = None
+    runpath: str | None = None
+    interpreter: str | None = None
+    versions_needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each library that versioned symbols are needed from, the versions (`{"libc.so.6": ("GLIBC_2.34",)}`)."""
+    notes: tuple[Note, ...] = ()
+    build_id: str | None = None
+    """The GNU build ID in hexadecimal."""
+    debug_only: bool = False
+    """Whether this is a separate file of debug information, whose loaded sections are not in it."""
+
+    @property
+    def has_dynamic(self) -> bool:
+        """Whether there is a dynamic section (a static program has none)."""
+        return bool(self.dynamic)
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether there is no symbol table beyond the one that the loader uses."""
+        return not any(section.type == c.SHT_SYMTAB for section in self.section_headers)
+
+    @property
+    def is_program(self) -> bool:
+        """Whether this is meant to be run: at a fixed address, marked as PIE (DF_1_PIE), or interpreted and unnamed.
+
+        (glibc's libc.so.6 has an interpreter, and can be run; but it has a SONAME: it is a library.)
+        """
+        if self.type == c.ET_EXEC or (self.interpreter is not None and self.soname is None):
+            return True
+        return bool((self.dynamic_value(c.DT_FLAGS_1) or 0) & c.DF_1_PIE)
+
+    @property
+    def loads(self) -> tuple[ProgramHeader, ...]:
+        """The PT_LOAD program headers."""
+        return tuple(header for header in self.program_headers if header.type == c.PT_LOAD)
+
+    def program_header(self, header_type: int) -> ProgramHeader | None:
+        """Return the first program header of a type, None if there is none."""
+        return next((header for header in self.program_headers if header.type == header_type), None)
+
+    def dynamic_value(self, tag: int) -> int | None:
+        """Return the value of the last dynamic entry with this tag (the loader takes that one), or None."""
+        return next((entry.value for entry in reversed(self.dynamic) if entry.tag == tag), None)
+
+    def offset_of(self, vaddr: int, size: int = 1) -> int | None:
+        """Return the file offset of `size` bytes at a virtual address; None where no segment has them in the file."""
+        for load in self.loads:
+            if load.vaddr <= vaddr and vaddr + size <= load.vaddr + load.filesz:
+                return load.offset + vaddr - load.vaddr
+        return None

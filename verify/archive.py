@@ -1,0 +1,87 @@
+"""The structure of a zip archive as facts: members, and what is wrong between them. Read by `verify.zip_reader`.
+
+Names are those of APPNOTE.TXT, PKWARE's specification of the format.
+"""
+
+import enum
+import stat
+from dataclasses import dataclass
+from typing import Final
+
+STORED: Final = 0
+DEFLATED: Final = 8
+#: General purpose bit flags (APPNOTE 4.4.4).
+FLAG_ENCRYPTED: Final = 0x1
+FLAG_DESCRIPTOR: Final = 0x8
+FLAG_UTF8: Final = 0x800
+#: "version made by": the upper byte (APPNOTE 4.4.2).
+HOST_UNIX: Final = 3
+
+
+class Fault(enum.Enum):
+    """The kinds of trouble that an archive can have by itself."""
+
+    UNREADABLE = "unreadable"
+    """There is no end record or no whole central directory: nothing can be read."""
+    DUPLICATE = "duplicate"
+    """Two members have one name."""
+    MISMATCH = "mismatch"
+    """A local header says other than the central directory."""
+    OVERLAP = "overlap"
+    """Members share bytes."""
+    STRAY = "stray"
+    """Bytes that belong to no member, and to no record."""
+    METHOD = "method"
+    """Encrypted, or compressed otherwise than by deflate."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One fault of the archive; `member` is empty where it is about no single one."""
+
+    fault: Fault
+    member: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One entry of the central directory. Sizes and offsets are bytes, offsets those in the file."""
+
+    name: str
+    method: int
+    flags: int
+    crc32: int
+    compressed: int
+    size: int
+    header: int
+    """Where its local header begins."""
+    data: int
+    """Where its bytes begin; 0 if it is not `readable`."""
+    host: int
+    attributes: int
+    readable: bool = True
+    """Whether its bytes can be found and told from those of others."""
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory and nothing else: its name says so."""
+        return self.name.endswith("/")
+
+    @property
+    def mode(self) -> int:
+        """st_mode, type and permissions; 0 if the archive was not made on Unix."""
+        return self.attributes >> 16 if self.host == HOST_UNIX else 0
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it claims to be a link, a device or the like, not a regular file or a directory."""
+        return stat.S_IFMT(self.mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The central directory, in its order, and all that is wrong with the archive."""
+
+    members: tuple[Member, ...] = ()
+    troubles: tuple[Trouble, ...] = ()

@@ -1,0 +1,102 @@
+"""W511 to W516: what lies at the top of site-packages, and whether it can be imported."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from verify.finding import Finding, Rule, Severity
+from verify.model import Wheel
+from verify.settings import Settings
+from verify.suite import Suite
+
+EMPTY = Rule(
+    "W511",
+    Severity.ERROR,
+    "installs nothing",
+    why="Beside its .dist-info directory the wheel has no file.",
+    remedy="Find out why the build packaged nothing.",
+)
+COMMON = Rule(
+    "W512",
+    Severity.ERROR,
+    "a name at the top that many packages would like to have",
+    why="`tests`, `docs` and the like overwrite what another package installed there.",
+    remedy="Move it into the package, or leave it out.",
+)
+NOT_IMPORTABLE = Rule(
+    "W513",
+    Severity.NOTE,
+    "a module that cannot be imported",
+    why="A part of its path is no identifier, so no import statement can name it.",
+    remedy="Rename it, or ship it as data.",
+)
+INIT = Rule(
+    "W514",
+    Severity.ERROR,
+    "__init__.py at the top",
+    why="It makes site-packages itself a package and clashes with every other wheel that has this fault.",
+    remedy="Put it into a directory of its own.",
+)
+SAME = Rule(
+    "W515",
+    Severity.NOTE,
+    "files of the same content",
+    why="Each is downloaded and stored: a link was turned into copies, perhaps, or a file was packaged twice.",
+    remedy="Keep one of them, and let the others be launchers, forwarders or small wrappers.",
+)
+NO_MODULE = Rule(
+    "W516",
+    Severity.NOTE,
+    "a file at the top that is no module",
+    why="Nothing finds it there, and other packages may bring one of the same name.",
+    remedy="Put it into the package.",
+)
+NAMES: Final = frozenset((
+    ".eggs", ".nox", ".tox", ".venv", "app", "benchmark", "benchmarks", "bin", "build", "cli", "data", "dist", "doc",
+    "docs", "etc", "example", "examples", "include", "lib", "lib64", "node_modules", "scripts", "setup.py", "share",
+    "src", "test", "tests", "tools", "util", "utils", "venv",
+))  # fmt: skip
+#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149). All else that ends
+#: in .so is a library.
+MODULE: Final = re.compile(r"\.(?:py|pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
+
+
+def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    """Look at the places of the files."""
+    installed = {wheel.installed(path) or "": path for path in wheel.files}
+    own = [path for path in wheel.files if not path.partition("/")[0].endswith(".dist-info")]
+    if wheel.files and not own and wheel.metadata is not None and not wheel.metadata.requires_dist:
+        yield EMPTY.finding(wheel.filename, "", f"{len(wheel.files)} files, all in {wheel.dist_info}")
+    tops: dict[str, str] = {}
+    for place in sorted(installed):
+        tops.setdefault(place.partition("/")[0], installed[place])
+    for top in sorted(NAMES & tops.keys()):
+        yield COMMON.finding(wheel.filename, tops[top], f"{top!r} is at the top of site-packages")
+    if "__init__.py" in installed:
+        yield INIT.finding(wheel.filename, installed["__init__.py"], "is at the top of site-packages")
+    for place, path in installed.items():
+        if MODULE.search(place) and (wrong := _no_identifier(place)):
+            yield NOT_IMPORTABLE.finding(wheel.filename, path, f"{wrong!r} is no identifier")
+        if place and "/" not in place and not place.endswith((".py", ".so", ".pyd", ".pth")):
+            yield NO_MODULE.finding(wheel.filename, path, "is at the top of site-packages")
+    yield from _same(wheel, settings.duplicate_size)
+
+
+def _no_identifier(place: str) -> str:
+    """Return the part of a module's path that cannot be imported, of those that a package's path must have."""
+    return next((part for part in MODULE.sub("", place).split("/") if not part.isidentifier()), "")
+
+
+def _same(wheel: Wheel, least: int) -> Iterator[Finding]:
+    copies: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for facts in wheel.files.values():
+        if facts.sha256 and facts.size >= max(least, 1):
+            copies[facts.sha256, facts.size].append(facts.path)
+    for (_, size), paths in sorted(copies.items(), key=lambda item: item[1]):
+        if len(paths) > 1:
+            evidence = f"{len(paths)} files of {size} bytes: {', '.join(paths[:3])}"
+            yield SAME.finding(wheel.filename, paths[1], evidence)
+
+
+SUITE = Suite((EMPTY, COMMON, NOT_IMPORTABLE, INIT, SAME, NO_MODULE), check_wheel=check)

@@ -1,0 +1,136 @@
+"""W301 to W303, W307 to W309: the .dist-info directory says what it must, and the same as the wheel's name.
+
+PyPA, "Core metadata specifications" (through `packaging.metadata`, strictly), "Entry points specification"; PEP 639.
+"""
+
+import configparser
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from verify.finding import Finding, Rule, Severity
+from verify.model import Wheel
+from verify.settings import Settings
+from verify.suite import Suite
+from verify.wheel import parse_metadata
+
+DIST_INFO = Rule(
+    "W301",
+    Severity.ERROR,
+    "no .dist-info directory, several, or one of another name",
+    why="It must be {name}-{version}.dist-info, as in the wheel's own name (PEP 427).",
+    remedy="Let the build tool name the wheel.",
+)
+INVALID = Rule(
+    "W302",
+    Severity.ERROR,
+    "METADATA is missing or not valid",
+    why="Installers and indexes refuse it, or read it in different ways.",
+    remedy="Correct the field named; the specification is PyPA's Core Metadata.",
+)
+NAME = Rule(
+    "W303",
+    Severity.ERROR,
+    "METADATA has another name or version than the wheel",
+    why="Installers compare them and refuse the wheel.",
+    remedy="Let the build tool name the wheel.",
+)
+LICENSE_FILE = Rule(
+    "W307",
+    Severity.ERROR,
+    "a licence file that METADATA names is not there",
+    why="License-File is a path below .dist-info/licenses (PEP 639), or below .dist-info before metadata 2.4.",
+    remedy="Package the licence, or drop the field.",
+)
+ENTRY_POINTS = Rule(
+    "W308",
+    Severity.ERROR,
+    "entry_points.txt is not valid",
+    why="Installers make the scripts from it; a line that they cannot read ends the installation.",
+    remedy="Write name = module:object below a group's name; each module must be one that can be imported.",
+)
+DESCRIPTION = Rule(
+    "W309",
+    Severity.NOTE,
+    "no description, or none that an index can show",
+    why="The index shows it to people who look for the package.",
+    remedy="Give Description and Description-Content-Type: text/markdown, text/x-rst or text/plain.",
+)
+_REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*)?(\s*\[[\w\s.,-]*\])?")
+
+
+def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    """Look at the .dist-info directory."""
+    del settings
+    if not wheel.files:
+        return
+    if wheel.dist_info is None:
+        found = sorted({path.partition("/")[0] for path in wheel.files if ".dist-info/" in path})
+        yield DIST_INFO.finding(wheel.filename, "", f"expected one, found {', '.join(found) or 'none'}")
+        return
+    yield from _dist_info_name(wheel, wheel.dist_info)
+    yield from _metadata(wheel)
+    yield from _entry_points(wheel)
+
+
+def _dist_info_name(wheel: Wheel, name: str) -> Iterator[Finding]:
+    stem = "-".join(wheel.filename.split("-")[:2])
+    if wheel.name is not None and name != f"{stem}.dist-info":
+        project, _, version = name.removesuffix(".dist-info").partition("-")
+        try:
+            same = canonicalize_name(project) == wheel.name and Version(version) == wheel.version
+        except InvalidVersion:
+            same = False
+        if not same:
+            yield DIST_INFO.finding(wheel.filename, name, f"expected {stem}.dist-info")
+
+
+def _metadata(wheel: Wheel) -> Iterator[Finding]:
+    path = f"{wheel.dist_info}/METADATA"
+    content = wheel.text("METADATA")
+    if content is None:
+        yield INVALID.finding(wheel.filename, path, "there is none that can be read")
+        return
+    metadata = parse_metadata(content)
+    if isinstance(metadata, list):
+        for problem in metadata:
+            yield INVALID.finding(wheel.filename, path, problem)
+        return
+    if wheel.name is not None and canonicalize_name(metadata.name) != wheel.name:
+        yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")
+    if wheel.version is not None and metadata.version != wheel.version:
+        yield NAME.finding(wheel.filename, path, f"Version is {metadata.version}, the wheel's is {wheel.version}")
+    for file in metadata.license_files or ():
+        places = [f"{wheel.dist_info}/licenses/{file}", f"{wheel.dist_info}/{file}"]
+        if not any(place in wheel.files for place in places):
+            yield LICENSE_FILE.finding(wheel.filename, path, f"License-File is {file!r}; expected {places[0]}")
+    if not (metadata.description or "").strip():
+        yield DESCRIPTION.finding(wheel.filename, path, "there is no description")
+    elif not metadata.description_content_type:
+        yield DESCRIPTION.finding(wheel.filename, path, "Description-Content-Type is missing")
+
+
+def _entry_points(wheel: Wheel) -> Iterator[Finding]:
+    path = f"{wheel.dist_info}/entry_points.txt"
+    content = wheel.text("entry_points.txt")
+    if content is None:
+        return
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=True)
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    try:
+        parser.read_string(content.decode("utf-8"))
+    except (ValueError, configparser.Error) as error:
+        yield ENTRY_POINTS.finding(wheel.filename, path, " ".join(str(error).split()))
+        return
+    for group in parser.sections():
+        for name, reference in parser.items(group):
+            if not _REFERENCE.fullmatch(reference or ""):
+                yield ENTRY_POINTS.finding(
+                    wheel.filename, path, f"[{group}] {name} is {reference!r}; expected module:object"
+                )
+
+
+SUITE = Suite((DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, DESCRIPTION), check_wheel=check)

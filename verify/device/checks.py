@@ -1,0 +1,100 @@
+"""D101 to D112: each library has its device code for every GPU target that it is for, in all its parts, and no other.
+
+Device code comes in bundles inside libraries, in files by themselves, or split off into `.kpack` archives. What each
+library should have, the coverage table says (`coverage` of the settings). Without one it is what the library has in any
+of its parts; offered targets that it does not serve at all are then worth a note.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from tools.lib.device.target_id import TargetId
+from verify.device.archives import check_entries
+from verify.device.ballast import check_ballast
+from verify.device.even import check_even
+from verify.device.facts import COLLECTORS
+from verify.device.listed import check_listed, codes_of
+from verify.device.named import target_of_database
+from verify.device.narrow import check_misplaced, check_narrow, check_targets, useless_targets
+from verify.device.offers import device_files, known_targets, named_files, offered_targets
+from verify.device.owned import Owned, owned_packages
+from verify.device.places import Library, Tree, find_libraries, find_trees
+from verify.device.rules import DAMAGED, RULES, WRONG_PACKAGE
+from verify.device.wanted import expanded, in_scope
+from verify.finding import Finding
+from verify.model import DistributionSet
+from verify.over_set.gather import gather
+from verify.over_set.model import Package
+from verify.settings import Settings
+from verify.suite import Suite
+
+
+def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
+    """Look at the device code of all distributions together."""
+    packages, _ = gather(distributions)
+    for package in packages:
+        for path, facts in device_files(package).items():
+            if facts.damage:
+                yield DAMAGED.finding(package.filename, path, facts.damage)
+    owned = owned_packages(packages)
+    known = known_targets(packages)
+    processors = {one.processor for one in known}
+    for package in packages:
+        own = owned.get(package.name)
+        if own is not None:
+            yield from _check_owner(package, own, processors)
+            yield from check_ballast(package, own)
+    trees = list(find_trees(packages, owned).values())
+    libraries = find_libraries(trees)
+    offered = offered_targets(packages, owned)
+    for tree in trees:
+        for package in tree.packages:
+            yield from check_entries(package, tree.name, tree.packages)
+    yield from _check_libraries(libraries, trees, offered, known, settings)
+    yield from check_targets(packages, libraries, offered)
+
+
+def _check_libraries(
+    libraries: Sequence[Library],
+    trees: Sequence[Tree],
+    offered: Collection[str],
+    known: Collection[TargetId],
+    settings: Settings,
+) -> Iterator[Finding]:
+    """Check each library against the table, or against itself."""
+    table = settings.coverage
+    useless = useless_targets(libraries, offered)
+    there = expanded(offered, known)
+    listed = [one for one in libraries if table and any(copy.tree.is_offered for copy in one.copies)]
+    for library in libraries:
+        for copy in library.copies:
+            has = codes_of(table, copy.path) if table and library in listed else library.codes
+            wanted = in_scope(has, copy.tree.targets, has if library in listed else known)
+            yield from check_even(copy, wanted, there)
+            yield from check_misplaced(copy)
+        if library not in listed:
+            yield from check_narrow(library, trees, offered, useless)
+    if table:
+        yield from check_listed(table, listed, [tree for tree in trees if tree.is_offered], offered)
+
+
+def _check_owner(package: Package, own: Owned, processors: Collection[str]) -> Iterator[Finding]:
+    """Check for whom files are by their names: one finding for all files that are for one other target.
+
+    Libraries for a family that were built for more targets come with the files for these: D109 tells of both.
+    """
+    built_for: set[str] = set()
+    if not own.is_exact:
+        built_for = {code.processor for facts in device_files(package).values() for code in facts.sizes}
+    databases = {path: target_of_database(path, processors) for path in sorted(package.files)}
+    wrong: dict[TargetId, list[str]] = {}
+    for path, found in (databases | named_files(package)).items():
+        if found is not None and not own.can_use(found) and found.processor not in built_for:
+            wrong.setdefault(found, []).append(path)
+    for target, paths in sorted(wrong.items()):
+        more = f"; so are {len(paths) - 1} more files" if len(paths) > 1 else ""
+        evidence = f"the package is for {own.target}, the file by its name for another{more}"
+        yield WRONG_PACKAGE.finding(package.filename, paths[0], evidence, [str(target)])
+
+
+SUITES: Final = (Suite(rules=RULES, check_set=check_set, collectors=COLLECTORS),)

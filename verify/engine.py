@@ -1,0 +1,154 @@
+"""Reads distributions and runs every check over them.
+
+    outcome = verify([Path("dist")], Request(settings, exceptions))
+    outcome.judged.findings
+
+The members of all wheels are shared out among processes, the largest first: inflating and hashing is all the time that
+there is. What comes out depends on neither the number of processes nor their order.
+"""
+
+import multiprocessing
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tools.lib.common.cores import usable_cores
+from tools.lib.common.errors import ToolError
+from verify import registry
+from verify.archive import Member
+from verify.exceptions import DeclaredException, Judged, judge
+from verify.finding import Finding
+from verify.model import DistributionSet, FileFacts
+from verify.reading import Reader, read_members
+from verify.settings import Settings
+from verify.wheel import OpenedWheel, make_wheel, open_wheel
+
+#: Members that are read together have up to this many bytes, inflated.
+BATCH: Final = 16 << 20
+#: More processes would wait for the disk.
+MAX_PROCESSES: Final = 8
+#: What is read below this many bytes is read at once: a process costs more.
+ALONE: Final = 32 << 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to verify."""
+
+    settings: Settings = field(default_factory=Settings)
+    exceptions: tuple[DeclaredException, ...] = ()
+    over_set: bool = True
+    """Whether to look at what lies between the distributions as well."""
+    processes: int = MAX_PROCESSES
+    """How many at most; never more than there are cores."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it."""
+
+    distributions: DistributionSet
+    judged: Judged
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Members of one wheel that one process reads."""
+
+    wheel: int
+    path: Path
+    members: tuple[Member, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes to be inflated."""
+        return sum(member.size for member in self.members)
+
+
+def verify(paths: Sequence[Path], request: Request) -> Outcome:
+    """Verify wheels, and directories of distributions. Raises ToolError for a path that is neither."""
+    distributions = read_distributions(paths, request)
+    return Outcome(distributions, judge(check(distributions, request), request.exceptions))
+
+
+def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]:
+    """Yield what all checks find in distributions that were read."""
+    for suite in registry.SUITES:
+        if suite.check_wheel is not None:
+            for wheel in distributions.wheels:
+                yield from suite.check_wheel(wheel, request.settings)
+        if suite.check_set is not None and request.over_set:
+            yield from suite.check_set(distributions, request.settings)
+
+
+def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the wheels and the sdists that are named or lie, at any depth, in directories; each sorted by name."""
+    wheels, sdists = set(), set()
+    for path in paths:
+        found = [path]
+        if path.is_dir():
+            found = [one for one in path.rglob("*") if one.is_file()]
+            if not any(one.name.endswith((".whl", ".tar.gz")) for one in found):
+                raise ToolError(f"{path}: holds no distributions; expected *.whl and *.tar.gz")
+        elif not path.is_file():
+            raise ToolError(f"{path}: no such file or directory")
+        elif not path.name.endswith((".whl", ".tar.gz")):
+            raise ToolError(f"{path}: expected a wheel (.whl), an sdist (.tar.gz) or a directory of them")
+        wheels |= {one for one in found if one.suffix == ".whl"}
+        sdists |= {one for one in found if one.name.endswith(".tar.gz")}
+    by_name = sorted(wheels, key=lambda path: (path.name, path))
+    return by_name, sorted(sdists, key=lambda path: (path.name, path))
+
+
+def read_distributions(paths: Iterable[Path], request: Request) -> DistributionSet:
+    """Read the facts about distributions. Raises ToolError when a file cannot be read."""
+    wheels, sdists = find_distributions(paths)
+    reader = Reader(request.settings, registry.collectors())
+    try:
+        opened = [open_wheel(path) for path in wheels]
+        facts = _read(opened, reader, request.processes)
+    except OSError as error:
+        raise ToolError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None
+    return DistributionSet(
+        tuple(make_wheel(one, found) for one, found in zip(opened, facts, strict=True)), tuple(sdists)
+    )
+
+
+def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:
+    """Share out the members: neighbours together, a large one alone; the largest task first."""
+    tasks = []
+    for index, wheel in enumerate(opened):
+        batch: list[Member] = []
+        size = 0
+        for member in wheel.to_read:
+            if batch and size + member.size > BATCH:
+                tasks.append(_Task(index, wheel.path, tuple(batch)))
+                batch, size = [], 0
+            batch.append(member)
+            size += member.size
+        if batch:
+            tasks.append(_Task(index, wheel.path, tuple(batch)))
+    return sorted(tasks, key=lambda task: task.size, reverse=True)
+
+
+def _work(task: _Task, reader: Reader) -> list[FileFacts]:
+    return list(read_members(task.path, task.members, reader))
+
+
+def _read(opened: Sequence[OpenedWheel], reader: Reader, processes: int) -> list[list[FileFacts]]:
+    """Return the facts about the members of each wheel."""
+    tasks = _tasks(opened)
+    facts: list[list[FileFacts]] = [[] for _ in opened]
+    processes = min(usable_cores(processes), len(tasks))
+    if processes < 2 or sum(task.size for task in tasks) < ALONE:
+        for task in tasks:
+            facts[task.wheel] += _work(task, reader)
+        return facts
+    # fork: collectors are functions of modules that are imported already, and nothing runs in threads yet.
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
+        futures = [(task.wheel, pool.submit(_work, task, reader)) for task in tasks]
+        for wheel, future in futures:
+            facts[wheel] += future.result()
+    return facts

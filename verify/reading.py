@@ -1,0 +1,144 @@
+"""Takes the facts out of the members of one wheel: every byte is inflated, hashed and looked through once.
+
+    for facts in read_members(path, members, reader): …
+
+This is what the processes of the engine do. ELF files are not looked through while they pass by, since only the section
+headers, at their end, say which parts are code, of the CPU and, by the gigabyte, of GPUs: the rest is read again.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from tools.lib.elf import constants as c
+from tools.lib.elf.errors import ElfError
+from tools.lib.elf.model import ElfFile
+from tools.lib.elf.reader import is_elf, read_elf
+from verify.archive import Member
+from verify.member_file import CHUNK, MemberError, MemberReader
+from verify.model import FileFacts
+from verify.settings import Settings
+from verify.strings import Search, Strings
+from verify.suite import Collector
+
+#: So much of a file's beginning is shown to collectors, in bytes.
+HEAD: Final = 4096
+#: Files of the .dist-info directory up to this size are kept, in bytes: RECORD has about 100 per file.
+MAX_TEXT: Final = 32 << 20
+#: Types of sections that are numbers throughout; SHT_RELA and SHT_REL are 4 and 9.
+TABLES: Final = frozenset((c.SHT_HASH, c.SHT_GNU_HASH, c.SHT_DYNSYM, c.SHT_SYMTAB, 4, 9))
+#: From this size on, in bytes, a section that cannot hold text is left out.
+WORTH_SKIPPING: Final = 1 << 16
+#: Sections of device code.
+DEVICE_SECTIONS: Final = frozenset((".hip_fatbin", ".nv_fatbin"))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What is to be taken out of every file."""
+
+    settings: Settings
+    collectors: tuple[Collector, ...] = ()
+
+
+def read_members(path: Path, members: Sequence[Member], reader: Reader) -> Iterator[FileFacts]:
+    """Read members of a wheel, in the order given. Raises OSError when the wheel cannot be read."""
+    with path.open("rb") as file:
+        for member in members:
+            yield _read(file, member, reader)
+
+
+def _read(file: BinaryIO, member: Member, reader: Reader) -> FileFacts:
+    facts = FileFacts(member.name, member.size, member.mode, "")
+    if not member.readable:
+        return replace(facts, damage="its place in the archive is wrong")
+    opened = MemberReader(file, member)
+    try:
+        return _pass(opened, facts, member, reader)
+    except MemberError as error:
+        return replace(facts, damage=str(error))
+
+
+def _pass(opened: MemberReader, facts: FileFacts, member: Member, reader: Reader) -> FileFacts:
+    """Go through all bytes, then back to what has to be looked up."""
+    sha256, crc32 = hashlib.sha256(), 0
+    chunks = opened.chunks()
+    first = next(chunks, b"")
+    head = first[:HEAD]
+    in_dist_info = is_dist_info(member.name) and member.size <= MAX_TEXT
+    kept: list[bytes] = []
+    wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
+    streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
+    search = None if is_elf(head) else Search(reader.settings.build_paths, secrets=True, names=False)
+    for chunk in _chain(first, chunks):
+        sha256.update(chunk)
+        crc32 = zlib.crc32(chunk, crc32)
+        for stream in [*streams.values(), *([search] if search else [])]:
+            stream.feed(chunk)
+        if in_dist_info:
+            kept.append(chunk)
+    if crc32 != member.crc32:
+        raise MemberError(f"its CRC-32 is {crc32:08x}, the archive says {member.crc32:08x}")
+    facts = replace(facts, sha256=sha256.hexdigest(), content=b"".join(kept) if in_dist_info else None)
+    if search is None:
+        facts, strings = _read_elf(opened.open(), facts, reader.settings)
+    else:
+        strings = search.finish()
+    collected = {name: stream.finish() for name, stream in streams.items()}
+    for one in wanted:
+        if one.inspect is not None:
+            collected[one.name] = one.inspect(opened.open(), member.name)
+    return replace(facts, strings=strings, collected=collected)
+
+
+def is_dist_info(path: str) -> bool:
+    """Whether a path lies in a .dist-info directory at the top."""
+    return path.partition("/")[0].endswith(".dist-info")
+
+
+def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _read_elf(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[FileFacts, Strings]:
+    """Read the headers of an ELF file, and look through what is not device code."""
+    try:
+        elf = read_elf(file, facts.path)
+    except ElfError as error:
+        return replace(facts, elf_damage=f"at {error.offset:#x}: {error.reason}"), Strings()
+    if elf.machine == c.EM_AMDGPU:
+        return replace(facts, elf=elf), Strings()
+    search = Search(settings.build_paths, secrets=True, names=True)
+    for start, end in text_ranges(elf):
+        search.skip(start)
+        file.seek(start)
+        while start < end and (data := file.read(min(CHUNK, end - start))):
+            start += len(data)
+            search.feed(data)
+    return replace(facts, elf=elf), search.finish()
+
+
+def text_ranges(elf: ElfFile) -> list[tuple[int, int]]:
+    """Return the file offsets, start and end, of what may hold text: not code, of CPU or GPU, nor large tables."""
+    skipped = sorted(
+        (one.offset, one.file_end)
+        for one in elf.section_headers
+        if one.name in DEVICE_SECTIONS
+        or (
+            one.size >= WORTH_SKIPPING
+            and (one.flags & c.SHF_EXECINSTR or one.type in TABLES or one.name == ".eh_frame")
+        )
+    )
+    ranges, at = [], 0
+    for start, end in skipped:
+        if start > at:
+            ranges.append((at, start))
+        at = max(at, end)
+    if at < elf.size:
+        ranges.append((at, elf.size))
+    return ranges

@@ -1,0 +1,40 @@
+"""All suites of checks, and with them all rules. To add a suite, import it here.
+
+`checks/` looks at one wheel by itself; `over_set/` and `device/` at what lies between wheels. Each module there has one
+`SUITE` (see `verify.suite`).
+"""
+
+from verify import exceptions
+from verify.checks import archive, content, dynamic, elf, layout, metadata, names, record, wheel_file
+from verify.device import checks as device
+from verify.finding import Rule
+from verify.over_set import checks as over_set
+from verify.suite import Collector, Suite
+
+SUITES: tuple[Suite, ...] = (
+    archive.SUITE,
+    names.SUITE,
+    record.SUITE,
+    metadata.SUITE,
+    wheel_file.SUITE,
+    elf.SUITE,
+    dynamic.SUITE,
+    content.SUITE,
+    layout.SUITE,
+    *over_set.SUITES,
+    *device.SUITES,
+    exceptions.SUITE,
+)
+
+
+def rules() -> dict[str, Rule]:
+    """Return every rule by its identifier, sorted. Raises ValueError if two have one identifier."""
+    found = [rule for suite in SUITES for rule in suite.rules]
+    if len({rule.id for rule in found}) != len(found):
+        raise ValueError(f"rules share an identifier: {sorted(rule.id for rule in found)}")
+    return {rule.id: rule for rule in sorted(found, key=lambda rule: rule.id)}
+
+
+def collectors() -> tuple[Collector, ...]:
+    """Return the collectors of all suites."""
+    return tuple(collector for suite in SUITES for collector in suite.collectors)

@@ -1,0 +1,10 @@
+"""Runs the command as the program of a Bazel test (`rocm_wheel_test`): JUnit results go where Bazel wants them."""
+
+import os
+import sys
+
+from verify.tool import main
+
+if __name__ == "__main__":
+    report = os.environ.get("XML_OUTPUT_FILE")
+    sys.exit(main([*sys.argv[1:], "--all", *([f"--junit={report}"] if report else [])]))

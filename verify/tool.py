@@ -1,0 +1,130 @@
+"""Proves, before publishing, that wheels are sound by themselves and together.
+
+For people, CI and Bazel's test rules; `verify.engine` does the work. Wheels are read, never unpacked or changed.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from tools.actions.coverage.table import read_coverage
+from tools.lib.common.errors import ToolError
+from verify import registry
+from verify.engine import MAX_PROCESSES, Outcome, Request, verify
+from verify.exceptions import DeclaredException, make_exceptions
+from verify.finding import Severity
+from verify.report import documents, junit, text
+from verify.settings import Settings, make_settings, read_config
+
+EPILOG: Final = """examples:
+  rocm-verify bazel-bin/packaging/dist
+  rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
+  rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
+  rocm-verify rules W415
+  rocm-verify targets rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl
+
+Exit code: 0 if nothing is wrong (notes do not count), 1 if something is, 2 if that cannot be told."""
+CLEAN: Final = 0
+FOUND: Final = 1
+CANNOT_RUN: Final = 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    result = argparse.ArgumentParser(
+        prog="rocm-verify",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    result.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    result.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="TOML or JSON with settings and exceptions; of several files all exceptions count, and of each setting "
+        "the last, opened_libraries joined",
+    )
+    result.add_argument("--coverage", metavar="FILE", help="the coverage table: what each library has code for")
+    result.add_argument("--no-set", action="store_true", help="look at each wheel by itself only")
+    result.add_argument("--all", action="store_true", help="show every file, and what exceptions excuse")
+    result.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
+    result.add_argument("--json", type=Path, metavar="FILE", help="write the findings as JSON as well")
+    result.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML as well")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="write them as SARIF 2.1.0 as well")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="at most so many processes")
+    return result
+
+
+def make_request(arguments: argparse.Namespace) -> Request:
+    """Make a request of the command line and the configuration. Raises ToolError."""
+    settings = Settings()
+    exceptions: tuple[DeclaredException, ...] = ()
+    for path in arguments.config:
+        document, origin = read_config(path), str(path)
+        settings = make_settings(document.get("settings", {}), origin, settings)
+        exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
+    if arguments.coverage:
+        settings = replace(settings, coverage=read_coverage(arguments.coverage))
+    return Request(settings, exceptions, over_set=not arguments.no_set, processes=arguments.processes)
+
+
+def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
+    """Print the report and write those that were asked for. Raises OSError."""
+    if arguments.format == "json":
+        sys.stdout.write(documents.render_json(outcome))
+    else:
+        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        sys.stdout.write(text.render(outcome, colour=colour, everything=arguments.all))
+    rules = registry.rules()
+    for path, content in (
+        (arguments.json, documents.render_json(outcome) if arguments.json else ""),
+        (arguments.junit, junit.render(outcome, rules) if arguments.junit else ""),
+        (arguments.sarif, documents.render_sarif(outcome, rules) if arguments.sarif else ""),
+    ):
+        if path is not None:
+            path.write_text(content, encoding="utf-8")
+
+
+def explain(identifiers: Sequence[str]) -> int:
+    """Print what rules say, all without arguments; returns the exit code."""
+    rules = registry.rules()
+    for identifier in identifiers or rules:
+        if identifier not in rules:
+            print(f"rocm-verify: no rule is called {identifier!r}; expected {', '.join(rules)}", file=sys.stderr)
+            return CANNOT_RUN
+        rule = rules[identifier]
+        print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
+    return CLEAN
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if argv[:1] == ["rules"]:
+        return explain(argv[1:])
+    if argv[:1] == ["targets"]:
+        from verify.device import targets
+
+        return targets.main(argv[1:])
+    arguments = parser().parse_args(argv)
+    try:
+        outcome = verify(arguments.paths, make_request(arguments))
+        write(outcome, arguments)
+    except (ToolError, OSError) as error:
+        print(f"rocm-verify: {error}", file=sys.stderr)
+        return CANNOT_RUN
+    failed = any(finding.severity is not Severity.NOTE for finding in outcome.judged.findings)
+    return FOUND if failed else CLEAN
+
+
+if __name__ == "__main__":
+    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
+    sys.exit(main())
