@@ -72,7 +72,7 @@ class Plant:
     """A defect."""
 
     item: str
-    """Number in the list of issue 18, or where else it comes from."""
+    """The tool that it concerns, or the number of the class of defects that it belongs to."""
     words: str
     plant: Callable[[], Patch]
     within: int = 1500
