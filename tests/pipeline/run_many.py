@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.pipeline.oracle import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import KINDS, Sdk, sdks_and_changes
 
 #: SDKs that one run of hypothesis tries.

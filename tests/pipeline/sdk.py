@@ -2,7 +2,7 @@
 
     sdk = sdks().example()
 
-An SDK says all that both the build (`tests.pipeline.run`) and the oracle (`tests.pipeline.oracle`) have to know, so its
+An SDK says all that both the build (`tests.pipeline.run`) and the oracle (`tests.pipeline.expected`) have to know, so its
 `repr` is the reproduction of a finding. Names come from small pools, so that they meet: one path in two artifacts, one
 SONAME in two libraries, links in circles. What comes first in a pool is simplest: findings shrink to it.
 """
