@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.pipeline import run
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
-from tests.pipeline.sdk import Sdk, sdks_and_changes
+from tests.pipeline.random_sdks import sdks_and_changes
+from tests.pipeline.sdk import Sdk
 from tools.catalog import names, scan
 from tools.common.documents import read_document
 from tools.common.errors import ToolError
@@ -72,7 +73,7 @@ class Plant:
     """A defect."""
 
     item: str
-    """The tool that it concerns, or the number of the class of defects that it belongs to."""
+    """The part of the packages that it concerns, or a number of a class of defects."""
     words: str
     plant: Callable[[], Patch]
     within: int = 1500
