@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.random_sdks import sdks, sdks_and_changes
 from tests.pipeline.run import Variation
-from tests.pipeline.sdk import Sdk, sdks, sdks_and_changes
+from tests.pipeline.sdk import Sdk
 
 SHARE = settings(
     max_examples=100, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)

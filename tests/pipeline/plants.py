@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.pipeline import run
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
-from tests.pipeline.sdk import Sdk, sdks_and_changes
+from tests.pipeline.random_sdks import sdks_and_changes
+from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import inputs, wheel
 from tools.actions.link import tool as link_tool
@@ -72,7 +73,7 @@ class Plant:
     """A defect."""
 
     item: str
-    """Number in the list of issue 18, or where else it comes from."""
+    """The part of the packages that it concerns, or a number of a class of defects."""
     words: str
     plant: Callable[[], Patch]
     within: int = 1500

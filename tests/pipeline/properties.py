@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 
 from tests.pipeline import oracle
+from tests.pipeline.expected import expect
+from tests.pipeline.reading import FindingError
 from tests.pipeline.run import BuildError, Built, Cache, Variation, build, write_artifacts
 from tests.pipeline.sdk import Sdk
 
@@ -32,7 +34,7 @@ def holds(sdk: Sdk) -> str:
     """Check an SDK's build against the oracle; return what came, in a few words. Raises FindingError."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         place = Path(scratch)
-        expected = oracle.expect(sdk, place / "expected")
+        expected = expect(sdk, place / "expected")
         built = made(sdk, place / "one")
         if isinstance(built, str):
             return f"refused: {oracle.check_refusal(expected, built)}"
@@ -70,11 +72,11 @@ def _check_same(one: Built | str, other: Built | str, what: str) -> None:
     """Check that two builds are equal, byte for byte, or refused both; raises FindingError."""
     if isinstance(one, str) or isinstance(other, str):
         if type(one) is not type(other):
-            raise oracle.FindingError("refused as variation", f"{what}: {one} but {other}")
+            raise FindingError("refused as variation", f"{what}: {one} but {other}")
         return
     for name, wheel in one.wheels.items():
         if wheel.file.read_bytes() != other.wheels[name].file.read_bytes():
-            raise oracle.FindingError("other bytes", f"{name} with {what}")
+            raise FindingError("other bytes", f"{name} with {what}")
     for file in sorted(path.relative_to(one.index) for path in one.index.rglob("*") if path.is_file()):
         if (one.index / file).read_bytes() != (other.index / file).read_bytes():
-            raise oracle.FindingError("other index", f"{file} with {what}")
+            raise FindingError("other index", f"{file} with {what}")

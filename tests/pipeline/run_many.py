@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.pipeline.oracle import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
-from tests.pipeline.sdk import KINDS, Sdk, sdks_and_changes
+from tests.pipeline.random_sdks import KINDS, sdks_and_changes
+from tests.pipeline.reading import FindingError
+from tests.pipeline.sdk import Sdk
 
 #: SDKs that one run of hypothesis tries.
 CHUNK = 250

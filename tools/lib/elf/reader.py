@@ -118,13 +118,14 @@ def _read_tables(source: Source, elf: ElfFile) -> ElfFile:
 def _is_debug_only(elf: ElfFile) -> bool:
     """Whether `objcopy --only-keep-debug` or `eu-strip -f` made the file: its dynamic section or code has no bytes.
 
-    eu-strip leaves the program headers as they were.
+    eu-strip leaves the program headers as they were. A section without bytes may begin where .dynamic does (.tbss takes
+    no addresses), but is not of its size.
     """
     loaded = [section for section in elf.section_headers if section.flags & c.SHF_ALLOC]
     dynamic = elf.program_header(c.PT_DYNAMIC)
     if dynamic is not None and dynamic.memsz:
-        emptied = (one.type == c.SHT_NOBITS and one.addr == dynamic.vaddr for one in loaded)
-        return not dynamic.filesz or any(emptied)
+        place = (c.SHT_NOBITS, dynamic.vaddr, dynamic.memsz)
+        return not dynamic.filesz or any((one.type, one.addr, one.size) == place for one in loaded)
     code = [section.type == c.SHT_NOBITS for section in loaded if section.flags & c.SHF_EXECINSTR]
     return bool(code) and all(code)
 

@@ -166,6 +166,17 @@ def test_debug_information_whose_program_headers_are_those_of_the_library() -> N
     assert not elf.debug_only
 
 
+def test_a_section_of_thread_local_zeros_may_begin_where_the_dynamic_section_does() -> None:
+    data = bytearray(Sample().build())
+    elf = read(bytes(data))
+    dynamic = elf.program_header(c.PT_DYNAMIC)
+    assert dynamic is not None
+    section = next(one for one in elf.section_headers if one.name == ".comment")
+    struct.pack_into("<IQQ", data, section.position + 4, c.SHT_NOBITS, c.SHF_ALLOC, dynamic.vaddr)
+    elf = read(bytes(data))
+    assert (elf.debug_only, elf.has_dynamic) == (False, True)
+
+
 def test_a_library_with_room_for_code_is_one() -> None:
     """A compiler at run time may write it there: a section that is executable and has no bytes."""
     data = bytearray(Sample().build())
