@@ -1,21 +1,22 @@
 """What is part of an action's key: each setting, the environment, the interpreter; and for which kinds of actions.
 
-    python3 -B -m tests.e2e.builds.cache_keys_test
+    .ci/run cache-keys
 
 A setting that is missing in a key gives stale packages; one too many builds without need. Keys are read from `aquery`,
 so nothing is executed. What depends on files (content, modes, names) is in actions_test.
 """
 
 import json
-import unittest
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
+
+import pytest
 
 from tests.e2e.testing.builds import Workspace
-from tests.hermetic.declarations import MNEMONICS
+from tests.hermetic.declarations import MNEMONICS, PACKAGING
 
 TARGETS = "//packaging:dist + //packaging:size_report"
 #: What runs again after each kind of action, because it reads what that writes.
@@ -24,8 +25,6 @@ PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex"}
-#: RocmInitPy writes a text that Starlark has; no Python runs.
-ALL = MNEMONICS - {"RocmInitPy"}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
 DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex"}
 
@@ -63,7 +62,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "the umask": (Change(wrapper=("sh", "-c", 'umask 077; exec "$@"', "-")), set()),
     "how Bazel executes": (Change(("--jobs=3", "--spawn_strategy=local", "--verbose_failures")), set()),
-    "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), ALL),
+    "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED),
@@ -135,53 +134,48 @@ class Graph:
         return {identity: sorted(keys) for identity, keys in found.items()}
 
 
-class CacheKeysTest(unittest.TestCase):
-    """Compares the keys of a changed build with those of the first."""
-
-    workspace = Workspace()
-    before: ClassVar[Graph]
-
-    def graph(self, change: Change) -> Graph:
-        """Ask for the actions of a build."""
-        workspace = replace(self.workspace, environment=change.environment, wrapper=change.wrapper)
-        options = ("--output=jsonproto", "--ui_event_filters=-info", "--noshow_progress", *change.options)
-        result = workspace.run("aquery", *options, f"deps({TARGETS})")
-        assert result.returncode == 0, result.stdout
-        return Graph(result.stdout[result.stdout.index("{") :])
-
-    def check(self, name: str, change: Change, expected: set[str], *, alone: bool = False) -> None:
-        """Compare which kinds of actions have other keys than before."""
-        before, after = self.before.keys(alone=alone), self.graph(change).keys(alone=alone)
-        changed = {one[0] for one in before.keys() | after.keys() if before.get(one) != after.get(one)} & MNEMONICS
-        assert changed == expected, f"{name}: missing {expected - changed}, too much {changed - expected}"
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Ask for the actions of the build that all others are compared with.
-
-        Of a compilation that has run, Bazel tells only the headers that it read. Another configuration makes it forget.
-        """
-        cls().graph(option("--action_env=ANY=1"))
-        cls.before = cls().graph(Change())
-
-    def test_keys(self) -> None:
-        """Each change concerns the kinds of actions of the table, and no other kind."""
-        for name, (change, expected) in CHANGES.items():
-            with self.subTest(name):
-                self.check(name, change, expected)
-
-    def test_environment_of_actions(self) -> None:
-        """A variable for actions reaches those alone that read a date. Bazel compiles C with all of them."""
-        self.check("the date", option("--action_env=SOURCE_DATE_EPOCH=1700000000"), DATED, alone=True)
-
-    def test_every_setting_is_in_the_table(self) -> None:
-        """A new setting has to say what depends on it."""
-        query = 'kind(".*_(flag|setting) rule|rocm_version", //rules/... + //packaging:all)'
-        result = self.workspace.run("query", query, "--output=label", "--ui_event_filters=-info", "--noshow_progress")
-        settings = {line for line in result.stdout.splitlines() if line.startswith("//")}
-        assert len(settings) > 5, result.stdout
-        assert settings - CHANGES.keys() == set()
+def graph(change: Change) -> Graph:
+    """Ask for the actions of a build."""
+    workspace = Workspace(environment=change.environment, wrapper=change.wrapper)
+    options = ("--output=jsonproto", "--ui_event_filters=-info", "--noshow_progress", *change.options)
+    result = workspace.run("aquery", *options, f"deps({TARGETS})")
+    assert result.returncode == 0, result.stdout
+    return Graph(result.stdout[result.stdout.index("{") :])
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
+def check(first: Graph, change: Change, expected: set[str], *, alone: bool = False) -> None:
+    """Compare which kinds of actions have other keys than before."""
+    before, after = first.keys(alone=alone), graph(change).keys(alone=alone)
+    changed = {one[0] for one in before.keys() | after.keys() if before.get(one) != after.get(one)} & MNEMONICS
+    assert changed == expected, f"missing {expected - changed}, too much {changed - expected}"
+
+
+@pytest.fixture(scope="module")
+def first() -> Graph:
+    """Ask for the actions of the build that all others are compared with.
+
+    Of a compilation that has run, Bazel tells only the headers that it read. Another configuration makes it forget.
+    """
+    graph(option("--action_env=ANY=1"))
+    return graph(Change())
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_keys(name: str, first: Graph) -> None:
+    """Each change concerns the kinds of actions of the table, and no other kind."""
+    change, expected = CHANGES[name]
+    check(first, change, expected)
+
+
+def test_environment_of_actions(first: Graph) -> None:
+    """A variable for actions reaches those alone that read a date. Bazel compiles C with all of them."""
+    check(first, option("--action_env=SOURCE_DATE_EPOCH=1700000000"), DATED, alone=True)
+
+
+def test_every_setting_is_in_the_table() -> None:
+    """A new setting has to say what depends on it."""
+    query = 'kind(".*_(flag|setting) rule|rocm_version", //rules/... + //packaging:all)'
+    result = Workspace().run("query", query, "--output=label", "--ui_event_filters=-info", "--noshow_progress")
+    settings = {line for line in result.stdout.splitlines() if line.startswith("//")}
+    assert len(settings) > 5, result.stdout
+    assert settings - CHANGES.keys() == set()

@@ -1,23 +1,22 @@
 """The catalog, through real builds: what the next build notices, and what it says of bad input.
 
-    python3 -B -m tests.e2e.builds.catalog_test
+    .ci/run catalog
 
 Needs nothing but this workspace: each test runs bazelw on an artifacts directory of its own.
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import tempfile
-import unittest
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.e2e.testing.builds import WORKSPACE
 from tools.fetch.catalog.planted import directory, file, link, manifest, member, plant
 
-WORKSPACE = Path(__file__).resolve().parents[3]
 ARTIFACT = "core-hip_lib_generic"
 STAGE = f"{ARTIFACT}/core/clr/stage"
 
@@ -32,20 +31,18 @@ def bazelw(
     )
 
 
-class CatalogTest(unittest.TestCase):
-    """Each test starts from one small artifact."""
+class Sdk:
+    """One small artifact in a directory, and what the build makes of it."""
 
-    def setUp(self) -> None:
-        """Lays the artifact out."""
-        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
-        self.addCleanup(holder.cleanup)
-        self.directory = Path(holder.name)
-        self.stage = self.directory / STAGE
+    def __init__(self, directory: Path) -> None:
+        """Lay the artifact out."""
+        self.directory = directory
+        self.stage = directory / STAGE
         self.write("lib/data", "one")
         self.write("share/naïve a+b@c:d.txt", "name")
         (self.stage / "lib/link").symlink_to("data")
         (self.stage / "lib/dangling").symlink_to("nowhere")
-        self.manifest = self.directory / ARTIFACT / "artifact_manifest.txt"
+        self.manifest = directory / ARTIFACT / "artifact_manifest.txt"
         self.manifest.write_text("core/clr/stage\n")
 
     def write(self, path: str, content: str) -> Path:
@@ -69,34 +66,6 @@ class CatalogTest(unittest.TestCase):
         for message in messages:
             assert message in result.stdout
         assert "Traceback (most recent call last):\n  File" not in result.stdout
-
-    def test_the_next_build_notices_every_change(self) -> None:
-        """Additions, removals, contents, modes, and texts of links, dangling or not."""
-        plan = self.plan()
-        assert plan["lib/data"]["treatment"] == "keep"
-        assert plan["share/naïve a+b@c:d.txt"]["treatment"] == "keep"
-        assert plan["lib/link"]["link"] == "data"
-
-        self.write("lib/added.txt", "new")
-        assert "lib/added.txt" in self.plan()
-        (self.stage / "lib/added.txt").unlink()
-        assert "lib/added.txt" not in self.plan()
-        self.write("new directory/deep/file.txt", "new")
-        assert "new directory/deep/file.txt" in self.plan()
-
-        assert self.plan()["lib/data"]["type"] == "data"
-        self.write("lib/data", "#!/bin/sh\n")
-        assert self.plan()["lib/data"]["type"] == "script"
-
-        (self.stage / "lib/data").chmod(0o755)
-        plan = self.plan()
-        assert plan["lib/data"]["mode"] == "0755"
-        assert plan["lib/link"]["treatment"] == "launcher"
-
-        for name, text in (("link", "../share/naïve a+b@c:d.txt"), ("dangling", "nowhere else")):
-            (self.stage / "lib" / name).unlink()
-            (self.stage / "lib" / name).symlink_to(text)
-            assert self.plan()[f"lib/{name}"]["link"] == text
 
     def built(self) -> bytes:
         """Build core's wheel and return its bytes."""
@@ -134,131 +103,165 @@ class CatalogTest(unittest.TestCase):
         (self.directory / name / "artifact_manifest.txt").write_text("core/clr/stage\n")
         return name
 
-    def test_archives_give_the_same_wheel_as_folders(self) -> None:
-        """Alone, and beside a folder, of each kind; modes and links and all."""
-        other = self.second_artifact()
-        (self.stage / "lib/data").chmod(0o664)
-        expected = self.built()
-        for suffix in (".tar.gz", ".tar.xz", ".tar.zst"):
-            archive = self.replace_by_archive(other, suffix)
-            assert self.built() == expected, suffix
-            archive.unlink()
-            self.second_artifact()
-        self.replace_by_archive(ARTIFACT, ".tar.zst")
-        self.replace_by_archive(other, ".tar.xz")
-        assert self.built() == expected
 
-    def test_an_archive_is_unpacked_again_only_if_it_changed(self) -> None:
-        """Not when a folder beside it changes; and one that is not needed, never."""
-        archive = self.replace_by_archive(ARTIFACT, ".tar.zst")
-        unneeded = plant(self.directory / "blas_lib_gfx942.tar.gz", [file("no manifest")])
-        assert self.plan()["lib/data"]["type"] == "data"
-        output_base = bazelw(str(self.directory), "output_base", command="info", options=("--ui_event_filters=-info",))
-        external = Path(output_base.stdout.splitlines()[-1], "external")
-        (unpacked,) = external.glob(f"*rocm_artifacts_directory.{ARTIFACT}/unpacked")
-        first = unpacked.stat()
-        assert not list(external.glob("*rocm_artifacts_directory.blas_lib_gfx942"))
-        other = self.second_artifact()
-        (self.directory / other / "core/clr/stage/bin/tool").chmod(0o600)
-        assert self.plan()["bin/tool"]["mode"] == "0644"
-        assert (unpacked.stat().st_ino, unpacked.stat().st_ctime_ns) == (first.st_ino, first.st_ctime_ns)
+@pytest.fixture
+def sdk(tmp_path: Path) -> Sdk:
+    """Give each test an artifact of its own."""
+    return Sdk(tmp_path)
 
-        plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data", b"#!/bin/sh\n", 0o755)])
-        plan = self.plan()
-        assert (plan["lib/data"]["type"], plan["lib/data"]["mode"]) == ("script", "0755")
-        assert "lib/link" not in plan
+
+def test_the_next_build_notices_every_change(sdk: Sdk) -> None:
+    """Additions, removals, contents, modes, and texts of links, dangling or not."""
+    plan = sdk.plan()
+    assert plan["lib/data"]["treatment"] == "keep"
+    assert plan["share/naïve a+b@c:d.txt"]["treatment"] == "keep"
+    assert plan["lib/link"]["link"] == "data"
+
+    sdk.write("lib/added.txt", "new")
+    assert "lib/added.txt" in sdk.plan()
+    (sdk.stage / "lib/added.txt").unlink()
+    assert "lib/added.txt" not in sdk.plan()
+    sdk.write("new directory/deep/file.txt", "new")
+    assert "new directory/deep/file.txt" in sdk.plan()
+
+    assert sdk.plan()["lib/data"]["type"] == "data"
+    sdk.write("lib/data", "#!/bin/sh\n")
+    assert sdk.plan()["lib/data"]["type"] == "script"
+
+    (sdk.stage / "lib/data").chmod(0o755)
+    plan = sdk.plan()
+    assert plan["lib/data"]["mode"] == "0755"
+    assert plan["lib/link"]["treatment"] == "launcher"
+
+    for name, text in (("link", "../share/naïve a+b@c:d.txt"), ("dangling", "nowhere else")):
+        (sdk.stage / "lib" / name).unlink()
+        (sdk.stage / "lib" / name).symlink_to(text)
+        assert sdk.plan()[f"lib/{name}"]["link"] == text
+
+
+def test_archives_give_the_same_wheel_as_folders(sdk: Sdk) -> None:
+    """Alone, and beside a folder, of each kind; modes and links and all."""
+    other = sdk.second_artifact()
+    (sdk.stage / "lib/data").chmod(0o664)
+    expected = sdk.built()
+    for suffix in (".tar.gz", ".tar.xz", ".tar.zst"):
+        archive = sdk.replace_by_archive(other, suffix)
+        assert sdk.built() == expected, suffix
         archive.unlink()
-        assert "lib/data" not in self.plan()
-        unneeded.unlink()
-
-    def test_archives_that_are_refused(self) -> None:
-        """With the names of the archive and the member; nothing is left behind."""
-        shutil.rmtree(self.directory / ARTIFACT)
-        name = f"{ARTIFACT}.tar.gz"
-        path = self.directory / name
-        cases = [
-            ([file("../escaped")], "member '../escaped': '..' leads out of the artifact's folder"),
-            ([file("/tmp/escaped")], "member '/tmp/escaped': an absolute path"),
-            ([link("core/clr/stage/l", "../x")], "the link l -> ../x leads outside the artifact tree"),
-            ([member("core/clr/stage/d", b"3")], "member 'core/clr/stage/d': a character device"),
-            ([file("core/a"), file("core/a")], "member 'core/a': the second one of that name"),
-        ]
-        for members, message in cases:
-            plant(path, [manifest("core/clr/stage\n"), *members])
-            self.assert_refused(name, message)
-        plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
-        self.assert_refused(
-            name, "unpacks to more than 1000 bytes", options=("--repo_env=ROCM_ARCHIVE_MAX_BYTES=1000",)
-        )
-        path.write_bytes(path.read_bytes()[:-10])
-        self.assert_refused(name, "truncated or corrupted", "fetch it anew")
-        (self.directory / ARTIFACT).mkdir()
-        self.assert_refused(name, f"{ARTIFACT} is the same artifact; remove one of them")
-
-    def test_sources_of_artifacts(self) -> None:
-        """One that nobody declared, and two at once."""
-        self.assert_refused(
-            "ROCM_ARTIFACTS=banana: there is no such source of artifacts; expected one of: ",
-            "locked",
-            options=("--repo_env=ROCM_ARTIFACTS=banana", "--repo_env=ROCM_ARTIFACTS_DIR="),
-        )
-        self.assert_refused("expected one of them; unset the other", options=("--repo_env=ROCM_ARTIFACTS=locked",))
-
-    def test_a_directory_that_is_not_there(self) -> None:
-        """The variable is named, and what it should hold."""
-        self.assert_refused(
-            "ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "/absolute/path", directory="/nonexistent"
-        )
-        self.assert_refused("expected an absolute path", directory="relative/path")
-
-    def test_manifests(self) -> None:
-        """Missing, naming what is no directory, leading outside."""
-        self.manifest.write_text("artifact_manifest.txt\n")
-        self.assert_refused("artifact_manifest.txt is no directory")
-        self.manifest.write_text("../x\n")
-        self.assert_refused("'../x' leads outside the artifact")
-        self.manifest.write_text("/etc\n")
-        self.assert_refused("'/etc' leads outside the artifact")
-        self.manifest.unlink()
-        self.assert_refused("no artifact_manifest.txt in it")
-
-    def test_a_link_that_leads_outside(self) -> None:
-        """Relative or absolute."""
-        (self.stage / "lib/out").symlink_to("../../etc/passwd")
-        self.assert_refused("the link lib/out -> ../../etc/passwd leads outside the artifact tree")
-
-    def test_two_artifacts_with_different_content(self) -> None:
-        """Of the same size: only the contents tell."""
-        other = self.directory / "core-hip_run_generic/core/clr/stage/lib/data"
-        other.parent.mkdir(parents=True)
-        (self.directory / "core-hip_run_generic/artifact_manifest.txt").write_text("core/clr/stage\n")
-        other.write_text("one")
-        result = bazelw(str(self.directory), "//packaging:core_wheel")
-        assert result.returncode == 0, result.stdout
-        other.write_text("two")
-        self.assert_refused(
-            "core-hip_lib_generic/core/clr/stage/lib/data",
-            "core-hip_run_generic/core/clr/stage/lib/data",
-            "expected equal content",
-        )
-
-    def test_a_truncated_elf_file(self) -> None:
-        """Named by its place in the artifacts directory, with the remedy."""
-        (self.stage / "lib/libcut.so").write_bytes(Path("/proc/self/exe").read_bytes()[:100])
-        self.assert_refused(f"{STAGE}/lib/libcut.so", "build or fetch the artifact anew")
-
-    def test_a_version_that_pep_440_refuses(self) -> None:
-        """With the setting to change."""
-        self.assert_refused(
-            "'banana' is not a version that PEP 440 knows",
-            "--//packaging:version",
-            options=("--//packaging:version=banana",),
-        )
-        self.assert_refused(
-            "is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",)
-        )
+        sdk.second_artifact()
+    sdk.replace_by_archive(ARTIFACT, ".tar.zst")
+    sdk.replace_by_archive(other, ".tar.xz")
+    assert sdk.built() == expected
 
 
-if __name__ == "__main__":
-    os.umask(0o022)
-    unittest.main(verbosity=2)
+def test_an_archive_is_unpacked_again_only_if_it_changed(sdk: Sdk) -> None:
+    """Not when a folder beside it changes; and one that is not needed, never."""
+    archive = sdk.replace_by_archive(ARTIFACT, ".tar.zst")
+    unneeded = plant(sdk.directory / "blas_lib_gfx942.tar.gz", [file("no manifest")])
+    assert sdk.plan()["lib/data"]["type"] == "data"
+    output_base = bazelw(str(sdk.directory), "output_base", command="info", options=("--ui_event_filters=-info",))
+    external = Path(output_base.stdout.splitlines()[-1], "external")
+    (unpacked,) = external.glob(f"*rocm_artifacts_directory.{ARTIFACT}/unpacked")
+    first = unpacked.stat()
+    assert not list(external.glob("*rocm_artifacts_directory.blas_lib_gfx942"))
+    other = sdk.second_artifact()
+    (sdk.directory / other / "core/clr/stage/bin/tool").chmod(0o600)
+    assert sdk.plan()["bin/tool"]["mode"] == "0644"
+    assert (unpacked.stat().st_ino, unpacked.stat().st_ctime_ns) == (first.st_ino, first.st_ctime_ns)
+
+    plant(archive, [manifest("core/clr/stage\n"), file("core/clr/stage/lib/data", b"#!/bin/sh\n", 0o755)])
+    plan = sdk.plan()
+    assert (plan["lib/data"]["type"], plan["lib/data"]["mode"]) == ("script", "0755")
+    assert "lib/link" not in plan
+    archive.unlink()
+    assert "lib/data" not in sdk.plan()
+    unneeded.unlink()
+
+
+def test_archives_that_are_refused(sdk: Sdk) -> None:
+    """With the names of the archive and the member; nothing is left behind."""
+    shutil.rmtree(sdk.directory / ARTIFACT)
+    name = f"{ARTIFACT}.tar.gz"
+    path = sdk.directory / name
+    cases = [
+        ([file("../escaped")], "member '../escaped': '..' leads out of the artifact's folder"),
+        ([file("/tmp/escaped")], "member '/tmp/escaped': an absolute path"),
+        ([link("core/clr/stage/l", "../x")], "the link l -> ../x leads outside the artifact tree"),
+        ([member("core/clr/stage/d", b"3")], "member 'core/clr/stage/d': a character device"),
+        ([file("core/a"), file("core/a")], "member 'core/a': the second one of that name"),
+    ]
+    for members, message in cases:
+        plant(path, [manifest("core/clr/stage\n"), *members])
+        sdk.assert_refused(name, message)
+    plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
+    sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ROCM_ARCHIVE_MAX_BYTES=1000",))
+    path.write_bytes(path.read_bytes()[:-10])
+    sdk.assert_refused(name, "truncated or corrupted", "fetch it anew")
+    (sdk.directory / ARTIFACT).mkdir()
+    sdk.assert_refused(name, f"{ARTIFACT} is the same artifact; remove one of them")
+
+
+def test_sources_of_artifacts(sdk: Sdk) -> None:
+    """One that nobody declared, and two at once."""
+    sdk.assert_refused(
+        "ROCM_ARTIFACTS=banana: there is no such source of artifacts; expected one of: ",
+        "locked",
+        options=("--repo_env=ROCM_ARTIFACTS=banana", "--repo_env=ROCM_ARTIFACTS_DIR="),
+    )
+    sdk.assert_refused("expected one of them; unset the other", options=("--repo_env=ROCM_ARTIFACTS=locked",))
+
+
+def test_a_directory_that_is_not_there(sdk: Sdk) -> None:
+    """The variable is named, and what it should hold."""
+    sdk.assert_refused("ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "/absolute/path", directory="/nonexistent")
+    sdk.assert_refused("expected an absolute path", directory="relative/path")
+
+
+def test_manifests(sdk: Sdk) -> None:
+    """Missing, naming what is no directory, leading outside."""
+    sdk.manifest.write_text("artifact_manifest.txt\n")
+    sdk.assert_refused("artifact_manifest.txt is no directory")
+    sdk.manifest.write_text("../x\n")
+    sdk.assert_refused("'../x' leads outside the artifact")
+    sdk.manifest.write_text("/etc\n")
+    sdk.assert_refused("'/etc' leads outside the artifact")
+    sdk.manifest.unlink()
+    sdk.assert_refused("no artifact_manifest.txt in it")
+
+
+def test_a_link_that_leads_outside(sdk: Sdk) -> None:
+    """Relative or absolute."""
+    (sdk.stage / "lib/out").symlink_to("../../etc/passwd")
+    sdk.assert_refused("the link lib/out -> ../../etc/passwd leads outside the artifact tree")
+
+
+def test_two_artifacts_with_different_content(sdk: Sdk) -> None:
+    """Of the same size: only the contents tell."""
+    other = sdk.directory / "core-hip_run_generic/core/clr/stage/lib/data"
+    other.parent.mkdir(parents=True)
+    (sdk.directory / "core-hip_run_generic/artifact_manifest.txt").write_text("core/clr/stage\n")
+    other.write_text("one")
+    result = bazelw(str(sdk.directory), "//packaging:core_wheel")
+    assert result.returncode == 0, result.stdout
+    other.write_text("two")
+    sdk.assert_refused(
+        "core-hip_lib_generic/core/clr/stage/lib/data",
+        "core-hip_run_generic/core/clr/stage/lib/data",
+        "expected equal content",
+    )
+
+
+def test_a_truncated_elf_file(sdk: Sdk) -> None:
+    """Named by its place in the artifacts directory, with the remedy."""
+    (sdk.stage / "lib/libcut.so").write_bytes(Path("/proc/self/exe").read_bytes()[:100])
+    sdk.assert_refused(f"{STAGE}/lib/libcut.so", "build or fetch the artifact anew")
+
+
+def test_a_version_that_pep_440_refuses(sdk: Sdk) -> None:
+    """With the setting to change."""
+    sdk.assert_refused(
+        "'banana' is not a version that PEP 440 knows",
+        "--//packaging:version",
+        options=("--//packaging:version=banana",),
+    )
+    sdk.assert_refused("is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",))

@@ -1,15 +1,16 @@
 """What tests of changes share: an SDK of planted artifacts that is built, and builds of it whose actions are counted.
 
-class ActionsTest(CountedTest):
-    files = {"blas_lib_generic/stage/lib/libblas.so.1": b"…"}
+with planted({"blas_lib_generic/stage/lib/libblas.so.1": b"…"}) as sdk:
+    sdk.write("blas_lib_generic/stage/lib/libblas.so.1", b"changed")
+    assert_ran(sdk.build(), RocmPack=["libraries"])
 """
 
 import tempfile
 import time
-import unittest
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from tests.e2e.testing.builds import Build, Workspace, built
 
@@ -20,43 +21,39 @@ BIG = bytes(range(256)) * (33 << 12)
 COUNTED = ("RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink", "RocmSdist")
 
 
-class CountedTest(unittest.TestCase):
-    """Each test changes one thing of an SDK that is built, builds again and counts."""
+@dataclass(frozen=True)
+class Sdk:
+    """Artifacts in a directory, and the workspace that packages them."""
 
-    #: The SDK: path of each file in the artifacts directory -> content.
-    files: ClassVar[Mapping[str, bytes]] = {}
-    #: Options of every build.
-    options: ClassVar[tuple[str, ...]] = ()
-    directory: ClassVar[Path]
-    workspace: ClassVar[Workspace]
+    directory: Path
+    workspace: Workspace
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Lays the artifacts out and builds all."""
-        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
-        cls.addClassCleanup(holder.cleanup)
-        cls.directory = Path(holder.name)
-        for path, content in cls.files.items():
-            cls.write(path, content)
-            (cls.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
-        version = f"--//packaging:version=7.10.0.dev{RUN}"
-        cls.workspace = Workspace(artifacts=cls.directory, options=(*cls.options, version))
-        built(cls.build())
-
-    @classmethod
-    def write(cls, path: str, content: bytes) -> None:
+    def write(self, path: str, content: bytes) -> None:
         """Write a file of an artifact."""
-        file = cls.directory / path
+        file = self.directory / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
-    @classmethod
-    def build(cls, *options: str) -> Build:
+    def build(self, *options: str) -> Build:
         """Build every distribution."""
-        return built(cls.workspace.build("//packaging:all_wheels", options=options))
+        return built(self.workspace.build("//packaging:all_wheels", options=options))
 
-    def assert_ran(self, build: Build, **expected: list[str]) -> None:
-        """Assert which targets' actions were executed, by mnemonic; those not named ran none."""
-        ran = {mnemonic: [action.label.partition(":")[2] for action in build.ran(mnemonic)] for mnemonic in COUNTED}
-        ran = {mnemonic: labels for mnemonic, labels in ran.items() if labels}
-        assert ran == expected, f"expected {expected}; ran {ran}"
+
+@contextmanager
+def planted(files: Mapping[str, bytes], *options: str) -> Iterator[Sdk]:
+    """Lay artifacts out, path of each file -> content, and build them; the options are those of every build."""
+    with tempfile.TemporaryDirectory(prefix="rocm-artifacts-") as holder:
+        version = f"--//packaging:version=7.10.0.dev{RUN}"
+        sdk = Sdk(Path(holder), Workspace(artifacts=Path(holder), options=(*options, version)))
+        for path, content in files.items():
+            sdk.write(path, content)
+            (sdk.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
+        sdk.build()
+        yield sdk
+
+
+def assert_ran(build: Build, **expected: list[str]) -> None:
+    """Assert which targets' actions were executed, by mnemonic; those not named ran none."""
+    ran = {mnemonic: [action.label.partition(":")[2] for action in build.ran(mnemonic)] for mnemonic in COUNTED}
+    ran = {mnemonic: labels for mnemonic, labels in ran.items() if labels}
+    assert ran == expected, f"expected {expected}; ran {ran}"

@@ -1,6 +1,6 @@
 """Versions and the matrix, through real builds: what is built again, what comes out, and what is refused.
 
-    python3 -m tests.e2e.builds.versions_test
+    .ci/run versions
 
 Run it from the top of the workspace; it needs nothing else. That a release is its candidate byte by byte is for
 //tests/integration:restamp_test; here it is shown that nothing of the bulk is even looked at for it.
@@ -10,10 +10,11 @@ import json
 import os
 import subprocess
 import tempfile
-import unittest
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+
+import pytest
 
 from tests.e2e.testing.builds import WORKSPACE, Build, Workspace, built, copy_workspace
 from tools.lib.elf.sample import Sample
@@ -45,24 +46,15 @@ def lay_out(directory: Path) -> None:
         (directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
 
 
-class VersionsTest(unittest.TestCase):
-    """Each test builds an SDK, of which a part was built before, with other options."""
+@dataclass(frozen=True)
+class Sdk:
+    """An SDK, of which a part was built before, with other options."""
 
-    workspace: ClassVar[Workspace]
+    workspace: Workspace
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Lays the artifacts out and builds the candidate of a release."""
-        holder = tempfile.TemporaryDirectory(prefix="rocm-artifacts-")
-        cls.addClassCleanup(holder.cleanup)
-        lay_out(Path(holder.name))
-        cls.workspace = Workspace(artifacts=Path(holder.name))
-        cls.build(CANDIDATE)
-
-    @classmethod
-    def build(cls, options: Sequence[str], target: str = "//packaging:all_wheels") -> Build:
+    def build(self, options: Sequence[str], target: str = "//packaging:all_wheels") -> Build:
         """Build every distribution."""
-        return built(cls.workspace.build(target, options=tuple(options)))
+        return built(self.workspace.build(target, options=tuple(options)))
 
     def refused(self, *options: str) -> str:
         """Return what a build says that has to fail."""
@@ -76,107 +68,113 @@ class VersionsTest(unittest.TestCase):
         dist = self.workspace.directory / "bazel-bin/packaging/dist"
         return sorted(path.name for path in dist.iterdir() if path.name.endswith((".whl", ".tar.gz")))
 
-    def test_a_release_is_made_of_its_candidate_without_a_look_at_the_bulk(self) -> None:
-        """Only metadata is made, and archives are put together."""
-        self.build(CANDIDATE)
-        ran = self.build(["--config=release"])
-        assert not [action for mnemonic in BULK for action in ran.ran(mnemonic)]
-        assert len(ran.ran("RocmLink")) == 5, "wheels: core, libraries, devel, and two of device code"
 
-    def test_a_suffix_packs_only_what_names_another_tree(self) -> None:
-        """RPATHs of core lead to core, wherever that is; those of the libraries name core's tree."""
-        self.build(CANDIDATE)
-        ran = self.build([*CANDIDATE, "--//packaging:version_suffix=7_10"])
-        assert not ran.ran("RocmInspect")
-        assert {action.label.partition(":")[2] for action in ran.ran("RocmPlan")} >= {"core", "libraries", "devel"}
-        packed = {action.output.partition(".segments/")[2] for action in ran.ran("RocmPack")}
-        assert not [output for output in packed if output.startswith("core-hip_lib_generic/big/")], packed
-        assert [output for output in packed if output.startswith("blas_lib_generic/big/")], packed
-
-    def test_each_kind_of_version_has_its_config(self) -> None:
-        """The date of a nightly is that of the commit, if nothing else is said."""
-        git = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y%m%d"]
-        date = subprocess.run(git, cwd=WORKSPACE, env=os.environ | {"TZ": "UTC0"}, capture_output=True, text=True)
-        for options, version in {
-            ("--config=dev",): "7.10.0.dev0",
-            ("--config=dev", "--//packaging:version_serial=efed3c3"): "7.10.0.dev0+gefed3c3",
-            ("--config=nightly",): f"7.10.0a{date.stdout.strip()}",
-            ("--config=nightly", "--//packaging:version_serial=20251021"): "7.10.0a20251021",
-            CANDIDATE: "7.10.0rc2",
-            ("--config=release",): "7.10.0",
-            ("--config=release", "--//packaging:version=7.10.1.post1"): "7.10.1.post1",
-        }.items():
-            self.build(options, "//packaging:version")
-            assert (WORKSPACE / "bazel-bin/packaging/version.txt").read_text() == version + "\n"
-
-    def test_targets_select_packages(self) -> None:
-        """Those of other targets are not built, nor asked for by an extra."""
-        names = self.names(["--config=release", "--config=gfx94X-dcgpu"])
-        assert [name for name in names if "device" in name] == [
-            "rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"
-        ]
-        names = self.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx110X,gfx942"])
-        assert len([name for name in names if "device" in name]) == 2
-
-    def test_every_combination_of_the_matrix_is_of_known_configs(self) -> None:
-        """One of them is built whole."""
-        self.build([], "//packaging:matrix")
-        matrix = json.loads((WORKSPACE / "bazel-bin/packaging/matrix.json").read_text())
-        lines = (WORKSPACE / "packaging/matrix.bazelrc").read_text().splitlines()
-        known = {line.split()[0].removeprefix("common:") for line in lines if line.startswith("common:")}
-        assert {option.removeprefix("--config=") for one in matrix for option in one["options"]} <= known
-        (one,) = [one for one in matrix if one["name"] == "linux_x86_64-split-gfx110X-all-release"]
-        names = self.names(one["options"])
-        assert "rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl" in names
-
-    def test_what_the_artifacts_are_not_is_refused(self) -> None:
-        """The error says what they are, and what to do."""
-        output = self.refused("--config=gfx120X-all")
-        assert (
-            "ROCM_TARGETS names gfx120X-all, for which there are no artifacts; expected some of gfx1100, gfx942"
-            in output
-        )
-        output = self.refused("--config=family")
-        assert "ROCM_LAYOUT=family: the artifacts are of the layout `split`" in output
-        assert "leave out --config=family" in output
-        thin = self.refused("--config=thin", "--repo_env=ROCM_TARGETS=gfx1100")
-        assert "ROCM_LAYOUT=thin: the artifacts are of the layout `split`" in thin
-        assert "ROCM_LAYOUT=flat: expected one of family, split, thin" in self.refused("--repo_env=ROCM_LAYOUT=flat")
-
-    def test_a_wrong_version_is_refused_before_anything_runs(self) -> None:
-        """The error names the flag and a value that is right."""
-        for options, message in {
-            ("--config=prerelease",): "Set --//packaging:version_serial=2",
-            ("--config=release", "--//packaging:version_serial=2"): "Leave out --//packaging:version_serial",
-            ("--//packaging:version=7.10.0-RC2",): "Set --//packaging:version=7.10.0rc2",
-            ("--//packaging:version_suffix=7.10",): "expected letters, digits and `_`, like 7_10_0",
-        }.items():
-            assert message in self.refused(*options)
-
-    def test_the_base_comes_from_a_file_and_the_stamp_from_git(self) -> None:
-        """A copy of the workspace has another base, and no git."""
-        with tempfile.TemporaryDirectory(prefix="rocm-workspace-") as folder:
-            copy_workspace(Path(folder))
-            workspace = Workspace(
-                directory=Path(folder), environment={"ROCM_COMMIT": "", "GIT_CEILING_DIRECTORIES": "/"}
-            )
-            base = Path(folder, "packaging/version.json")
-            try:
-                base.write_text('{"rocm-version": "8.1", "release-metadata": {}}')
-                built(workspace.build("//packaging:version"))
-                assert Path(folder, "bazel-bin/packaging/version.txt").read_text() == "8.1.dev0\n"
-                nightly = workspace.build("//packaging:version", options=("--config=nightly",))
-                assert "that of the commit is not known" in nightly.output
-                assert "Set --//packaging:version_serial=20251021" in nightly.output
-                base.write_text('{"rocm-version": "8.1rc1"}')
-                wrong = workspace.build("//packaging:version")
-                assert (
-                    'rocm-version is "8.1rc1"; expected a JSON object like {"rocm-version": "7.10.0"}' in wrong.output
-                )
-            finally:
-                workspace.run("clean", "--expunge")
+@pytest.fixture(scope="module")
+def sdk() -> Iterator[Sdk]:
+    """Lay the artifacts out and build the candidate of a release."""
+    with tempfile.TemporaryDirectory(prefix="rocm-artifacts-") as holder:
+        lay_out(Path(holder))
+        one = Sdk(Workspace(artifacts=Path(holder)))
+        one.build(CANDIDATE)
+        yield one
 
 
-if __name__ == "__main__":
-    os.umask(0o022)
-    unittest.main(verbosity=2)
+def test_a_release_is_made_of_its_candidate_without_a_look_at_the_bulk(sdk: Sdk) -> None:
+    """Only metadata is made, and archives are put together."""
+    sdk.build(CANDIDATE)
+    ran = sdk.build(["--config=release"])
+    assert not [action for mnemonic in BULK for action in ran.ran(mnemonic)]
+    assert len(ran.ran("RocmLink")) == 5, "wheels: core, libraries, devel, and two of device code"
+
+
+def test_a_suffix_packs_only_what_names_another_tree(sdk: Sdk) -> None:
+    """RPATHs of core lead to core, wherever that is; those of the libraries name core's tree."""
+    sdk.build(CANDIDATE)
+    ran = sdk.build([*CANDIDATE, "--//packaging:version_suffix=7_10"])
+    assert not ran.ran("RocmInspect")
+    assert {action.label.partition(":")[2] for action in ran.ran("RocmPlan")} >= {"core", "libraries", "devel"}
+    packed = {action.output.partition(".segments/")[2] for action in ran.ran("RocmPack")}
+    assert not [output for output in packed if output.startswith("core-hip_lib_generic/big/")], packed
+    assert [output for output in packed if output.startswith("blas_lib_generic/big/")], packed
+
+
+def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
+    """The date of a nightly is that of the commit, if nothing else is said."""
+    git = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y%m%d"]
+    date = subprocess.run(git, cwd=WORKSPACE, env=os.environ | {"TZ": "UTC0"}, capture_output=True, text=True)
+    for options, version in {
+        ("--config=dev",): "7.10.0.dev0",
+        ("--config=dev", "--//packaging:version_serial=efed3c3"): "7.10.0.dev0+gefed3c3",
+        ("--config=nightly",): f"7.10.0a{date.stdout.strip()}",
+        ("--config=nightly", "--//packaging:version_serial=20251021"): "7.10.0a20251021",
+        CANDIDATE: "7.10.0rc2",
+        ("--config=release",): "7.10.0",
+        ("--config=release", "--//packaging:version=7.10.1.post1"): "7.10.1.post1",
+    }.items():
+        sdk.build(options, "//packaging:version")
+        assert (WORKSPACE / "bazel-bin/packaging/version.txt").read_text() == version + "\n"
+
+
+def test_targets_select_packages(sdk: Sdk) -> None:
+    """Those of other targets are not built, nor asked for by an extra."""
+    names = sdk.names(["--config=release", "--config=gfx94X-dcgpu"])
+    assert [name for name in names if "device" in name] == ["rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"]
+    names = sdk.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx110X,gfx942"])
+    assert len([name for name in names if "device" in name]) == 2
+
+
+def test_every_combination_of_the_matrix_is_of_known_configs(sdk: Sdk) -> None:
+    """One of them is built whole."""
+    sdk.build([], "//packaging:matrix")
+    matrix = json.loads((WORKSPACE / "bazel-bin/packaging/matrix.json").read_text())
+    lines = (WORKSPACE / "packaging/matrix.bazelrc").read_text().splitlines()
+    known = {line.split()[0].removeprefix("common:") for line in lines if line.startswith("common:")}
+    assert {option.removeprefix("--config=") for one in matrix for option in one["options"]} <= known
+    (one,) = [one for one in matrix if one["name"] == "linux_x86_64-split-gfx110X-all-release"]
+    names = sdk.names(one["options"])
+    assert "rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl" in names
+
+
+def test_what_the_artifacts_are_not_is_refused(sdk: Sdk) -> None:
+    """The error says what they are, and what to do."""
+    output = sdk.refused("--config=gfx120X-all")
+    assert (
+        "ROCM_TARGETS names gfx120X-all, for which there are no artifacts; expected some of gfx1100, gfx942" in output
+    )
+    output = sdk.refused("--config=family")
+    assert "ROCM_LAYOUT=family: the artifacts are of the layout `split`" in output
+    assert "leave out --config=family" in output
+    thin = sdk.refused("--config=thin", "--repo_env=ROCM_TARGETS=gfx1100")
+    assert "ROCM_LAYOUT=thin: the artifacts are of the layout `split`" in thin
+    assert "ROCM_LAYOUT=flat: expected one of family, split, thin" in sdk.refused("--repo_env=ROCM_LAYOUT=flat")
+
+
+def test_a_wrong_version_is_refused_before_anything_runs(sdk: Sdk) -> None:
+    """The error names the flag and a value that is right."""
+    for options, message in {
+        ("--config=prerelease",): "Set --//packaging:version_serial=2",
+        ("--config=release", "--//packaging:version_serial=2"): "Leave out --//packaging:version_serial",
+        ("--//packaging:version=7.10.0-RC2",): "Set --//packaging:version=7.10.0rc2",
+        ("--//packaging:version_suffix=7.10",): "expected letters, digits and `_`, like 7_10_0",
+    }.items():
+        assert message in sdk.refused(*options)
+
+
+def test_the_base_comes_from_a_file_and_the_stamp_from_git() -> None:
+    """A copy of the workspace has another base, and no git."""
+    with tempfile.TemporaryDirectory(prefix="rocm-workspace-") as folder:
+        copy_workspace(Path(folder))
+        workspace = Workspace(directory=Path(folder), environment={"ROCM_COMMIT": "", "GIT_CEILING_DIRECTORIES": "/"})
+        base = Path(folder, "packaging/version.json")
+        try:
+            base.write_text('{"rocm-version": "8.1", "release-metadata": {}}')
+            built(workspace.build("//packaging:version"))
+            assert Path(folder, "bazel-bin/packaging/version.txt").read_text() == "8.1.dev0\n"
+            nightly = workspace.build("//packaging:version", options=("--config=nightly",))
+            assert "that of the commit is not known" in nightly.output
+            assert "Set --//packaging:version_serial=20251021" in nightly.output
+            base.write_text('{"rocm-version": "8.1rc1"}')
+            wrong = workspace.build("//packaging:version")
+            assert 'rocm-version is "8.1rc1"; expected a JSON object like {"rocm-version": "7.10.0"}' in wrong.output
+        finally:
+            workspace.run("clean", "--expunge")

@@ -1,6 +1,6 @@
 """Another project that packages its own SDK with these rules: what it gets, and that nothing of ROCm is in it.
 
-    python3 -B -m tests.e2e.consumer.consumer_test
+    .ci/run consumer
 
 The project is the folder `acme`. It is copied beside a copy of this workspace, and knows of that by `bazel_dep` alone:
 no flag of our .bazelrc reaches it. Run it from the top of the workspace; it needs nothing else but the machine's
@@ -13,11 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
+from collections.abc import Iterator
+from dataclasses import dataclass
 from email import message_from_string
 from pathlib import Path
-from typing import ClassVar
 from zipfile import ZipFile
+
+import pytest
 
 from tests.e2e.consumer.project import contents, copy_project, in_archive, lay_out
 from tests.e2e.testing.builds import Build, Workspace, built
@@ -55,28 +57,18 @@ register_toolchains("@local_config_cc_toolchains//:all")
 COMING = re.compile(r"^common (--incompatible_\S+)$", re.MULTILINE)
 
 
-class ConsumerTest(unittest.TestCase):
-    """All tests share the project and its server."""
+@dataclass(frozen=True)
+class Project:
+    """The project, whose packages are built."""
 
-    workspace: ClassVar[Workspace]
-    holder: ClassVar[Path]
-    dist: ClassVar[Path]
+    workspace: Workspace
+    #: The directory that has it, the rules, and Bazel's output base.
+    holder: Path
+    dist: Path
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Copy both projects apart and build the packages."""
-        cls.holder = Path(tempfile.mkdtemp(prefix="rocm-consumer-"))
-        cls.addClassCleanup(shutil.rmtree, cls.holder, ignore_errors=True)
-        project = copy_project(cls.holder)
-        cls.workspace = Workspace(project, startup=(f"--output_base={cls.holder / 'output_base'}",))
-        cls.addClassCleanup(cls.workspace.run, "shutdown")
-        built(cls.build(DIST))
-        cls.dist = project / "bazel-bin/wheels/dist"
-
-    @classmethod
-    def build(cls, *targets: str, command: str = "build", options: tuple[str, ...] = ()) -> Build:
+    def build(self, *targets: str, command: str = "build", options: tuple[str, ...] = ()) -> Build:
         """Build or test."""
-        return cls.workspace.build(*targets, command=command, options=options)
+        return self.workspace.build(*targets, command=command, options=options)
 
     def distributions(self) -> dict[str, bytes]:
         """Read the distributions that were built last."""
@@ -88,174 +80,205 @@ class ConsumerTest(unittest.TestCase):
         message = message_from_string(path.read_text(encoding="utf-8"))
         return {key: message.get_all(key, []) for key in message}
 
-    def test_wheels(self) -> None:
-        """Names, the tree's ELF files with their search paths, and what the metadata says."""
-        assert set(self.distributions()) == WHEELS
-        found = {}
-        for wheel in sorted(self.dist.glob("*.whl")):
-            with ZipFile(wheel) as archive:
-                for name in archive.namelist():
-                    if (data := archive.read(name))[:4] == b"\x7fELF":
-                        found[name] = (read_elf(io.BytesIO(data), name).rpath or "").split(":")
-        assert found == {name: rpath or [""] for name, rpath in RPATHS.items()}
-
-        assert self.metadata("acme_sdk")["Requires-Dist"] == [
-            "acme-sdk-tools==3.2.0.dev0",
-            'acme-sdk-devel==3.2.0.dev0; extra == "devel"',
-        ]
-        tools = self.metadata("acme_sdk_tools")
-        assert tools["Name"] == ["acme-sdk-tools"]
-        assert tools["Requires-Dist"] == ["acme-sdk-core==3.2.0.dev0"]
-        assert tools["License-Expression"] == ["ISC"]
-        core = self.metadata("acme_sdk_core")
-        assert core["License-File"] == ["LICENSE", "share/licenses/acme/LICENSE"]
-
-    def test_console_scripts(self) -> None:
-        """Of the scripts that are listed, those whose programs are packaged are declared."""
-        (wheel,) = self.dist.glob("acme_sdk_tools-*.whl")
-        with ZipFile(wheel) as archive:
-            (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
-            assert archive.read(name).decode() == (
-                "[console_scripts]\n"
-                "acme-calc = acme_sdk_tools._cli:acme_calc\n"
-                "acme-sum = acme_sdk_tools._cli:acme_sum\n"
-            )
-
-    def test_nothing_of_rocm(self) -> None:
-        """No name of ROCm is in any byte of the result, but for that by which the rules sign."""
-        signed = set()
-        for path in sorted(path for path in self.dist.rglob("*") if path.is_file()):
-            whole = path.read_bytes()
-            for name, data in contents(whole) if path.suffix == ".whl" else [(path.name, whole)]:
-                rest = data.replace(SIGNATURE, b"")
-                assert not FOREIGN.search(name.encode() + b"\0" + rest), (path.name, name, FOREIGN.findall(rest))
-                if rest != data:
-                    signed.add(name.rpartition("/")[2])
-        assert signed == {
-            "WHEEL",
-            "libacme_base.so",
-            "libacme_math.so",
-            *(f"acme-sdk-{package}.cdx.json" for package in ("core", "devel", "tools")),
-        }
-
-    def test_no_other_part_of_the_rules_is_needed(self) -> None:
-        """Neither what packages ROCm nor its examples: the repositories that stand for their input are not made."""
-        folders = set(re.findall(rf"@{MODULE}//([^/:]+)", self.query("cquery", f"deps({DIST})")))
-        assert folders == {"rules", "tools"}, folders
-        made = {path.name for path in (self.holder / "output_base/external").iterdir() if path.is_dir()}
-        sources = {name for name in made if re.search(r"[~+]rocm[~+]", name)}
-        assert sources, made
-        assert all("acme_artifacts" in name for name in sources), sources
-
     def query(self, command: str, *arguments: str) -> str:
         """Ask Bazel; returns what it prints to both streams."""
         result = self.workspace.run(command, "--ui_event_filters=-info", "--noshow_progress", *arguments)
         assert result.returncode == 0, result.stdout
         return result.stdout
 
-    def test_who_compiles(self) -> None:
-        """Zig compiles what the rules have in C, whatever toolchains the project has, and nothing of the project."""
-        for own in (False, True):
-            if own:
-                with (self.workspace.directory / "MODULE.bazel").open("a") as module:
-                    module.write(OWN_TOOLCHAIN)
-            built(self.build(DIST, "//sdk:plain"))
-            actions = self.query("aquery", f'mnemonic("CppCompile|CppLink", deps({DIST} + //sdk:plain))')
-            compiled = re.findall(r"Target: (\S+)\n(?:  .*\n)*?  Command Line: \(exec (\S+)", actions)
-            by_zig = {target for target, command in compiled if command.endswith("/ziglang/zig")}
-            assert by_zig == {target for target, _ in compiled if not target.startswith("//")}, compiled
-            assert any(target.endswith("launcher:zig/launcher") for target in by_zig), compiled
-            assert "//sdk:plain" in {target for target, _ in compiled}, compiled
 
-    def test_coverage(self) -> None:
-        """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
-        table = self.workspace.directory / "wheels/coverage.json"
-        committed = table.read_text()
-        table.write_text('{"format": 1, "libraries": {"lib64/libacme_math.so.1": ["gfx942"]}}')
-        failed = self.build("//wheels:coverage")
-        assert not failed.succeeded
-        assert (
-            "ERROR: //wheels:coverage: device code differs from what wheels/coverage.json says:\n"
-            "  lib64/libacme_math.so.1 is gone; expected code for gfx942\n"
-            "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
-        ) in failed.output, failed.output
-        subprocess.run(
-            [self.holder / "rules/bazelw", *self.workspace.startup, "run", "//wheels:coverage_update"],
-            cwd=self.workspace.directory / "wheels",
-            check=True,
+@pytest.fixture(scope="module")
+def project() -> Iterator[Project]:
+    """Copy both projects apart and build the packages. All tests share the project and its server."""
+    holder = Path(tempfile.mkdtemp(prefix="rocm-consumer-"))
+    directory = copy_project(holder)
+    workspace = Workspace(directory, startup=(f"--output_base={holder / 'output_base'}",))
+    project = Project(workspace, holder, directory / "bazel-bin/wheels/dist")
+    try:
+        built(project.build(DIST))
+        yield project
+    finally:
+        workspace.run("shutdown")
+        shutil.rmtree(holder, ignore_errors=True)
+
+
+@pytest.fixture
+def built_again(project: Project) -> Iterator[None]:
+    """Build the packages as they were, for the tests that follow."""
+    yield
+    built(project.build(DIST))
+
+
+def test_wheels(project: Project) -> None:
+    """Names, the tree's ELF files with their search paths, and what the metadata says."""
+    assert set(project.distributions()) == WHEELS
+    found = {}
+    for wheel in sorted(project.dist.glob("*.whl")):
+        with ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                if (data := archive.read(name))[:4] == b"\x7fELF":
+                    found[name] = (read_elf(io.BytesIO(data), name).rpath or "").split(":")
+    assert found == {name: rpath or [""] for name, rpath in RPATHS.items()}
+
+    assert project.metadata("acme_sdk")["Requires-Dist"] == [
+        "acme-sdk-tools==3.2.0.dev0",
+        'acme-sdk-devel==3.2.0.dev0; extra == "devel"',
+    ]
+    tools = project.metadata("acme_sdk_tools")
+    assert tools["Name"] == ["acme-sdk-tools"]
+    assert tools["Requires-Dist"] == ["acme-sdk-core==3.2.0.dev0"]
+    assert tools["License-Expression"] == ["ISC"]
+    core = project.metadata("acme_sdk_core")
+    assert core["License-File"] == ["LICENSE", "share/licenses/acme/LICENSE"]
+
+
+def test_console_scripts(project: Project) -> None:
+    """Of the scripts that are listed, those whose programs are packaged are declared."""
+    (wheel,) = project.dist.glob("acme_sdk_tools-*.whl")
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        assert archive.read(name).decode() == (
+            "[console_scripts]\nacme-calc = acme_sdk_tools._cli:acme_calc\nacme-sum = acme_sdk_tools._cli:acme_sum\n"
         )
-        assert table.read_text() == committed
-        built(self.build("//wheels:coverage"))
-
-    def test_tests_of_the_project(self) -> None:
-        """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
-        build = built(self.build("//...", command="test"))
-        for name in ("core_wheel_test", "tools_wheel_test", "dist_test", "install_test"):
-            assert re.search(rf"//wheels:{name} .*PASSED", build.output), build.output
-
-    def test_flags_to_come(self) -> None:
-        """What Bazel 8 and 9 will insist on changes no byte; nor do fewer flags than the project's own."""
-        before = self.distributions()
-        coming = tuple(COMING.findall((self.holder / "rules/.bazelrc").read_text()))
-        assert len(coming) > 5, coming
-        built(self.build(DIST, options=("--noenable_workspace", *coming)))
-        assert self.distributions() == before
-        bare = Workspace(self.workspace.directory, startup=(*self.workspace.startup, "--noworkspace_rc"))
-        built(bare.build(DIST))
-        assert self.distributions() == before
-        built(self.build(DIST))
-
-    def test_artifacts_of_a_directory(self) -> None:
-        """What another build left in a directory gives the same wheels as the targets that it came from."""
-        before = self.distributions()
-        built(self.build("//sdk/..."))
-        self.addCleanup(self.build, DIST)
-        directory = lay_out(self.holder / "artifacts", self.workspace.directory)
-        built(self.build(DIST, options=(f"--repo_env=ROCM_ARTIFACTS_DIR={directory}",)))
-        after = self.distributions()
-        # A directory also says which folders there are: the archive of the development tree has an entry for each.
-        (devel,) = (name for name in before if "devel" in name)
-        assert after.keys() == before.keys()
-        assert {name for name in before if after[name] != before[name]} == {devel}
-        assert in_archive(after[devel]) == in_archive(before[devel])
-
-    def test_a_fingerprint_of_another_directory(self) -> None:
-        """Whoever set it, of whatever: a directory that it does not name is watched."""
-        directory = lay_out(self.holder / "watched", self.workspace.directory)
-        other = f"--repo_env=ROCM_ARTIFACTS_FINGERPRINT={'0' * 64} /elsewhere\n{'1' * 64} {directory}/below"
-        options = (other, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
-        self.addCleanup(self.build, DIST)
-        built(self.build("//wheels:core", options=options))
-        (directory / "runtime_lib_generic/stage/runtime/lib64/added.txt").write_text("new")
-        built(self.build("//wheels:core", options=options))
-        (listing,) = (self.holder / "output_base/external").glob("*acme_artifacts_directory/BUILD.bazel")
-        assert "/runtime/lib64/added.txt" in listing.read_text()
-
-    def test_a_changed_program_of_the_rules(self) -> None:
-        """A newer version of the rules catalogs a directory anew, also where asking for a path does not watch it."""
-        directory = lay_out(self.holder / "catalogued", self.workspace.directory)
-        options = ("--incompatible_no_implicit_watch_label", f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
-        times = []
-        self.addCleanup(self.build, DIST)
-        for _ in range(2):
-            built(self.build("//wheels:core", options=options))
-            (listing,) = (self.holder / "output_base/external").glob("*acme_artifacts_directory/artifacts.bzl")
-            times.append(listing.stat().st_mtime_ns)
-            with (self.holder / "rules/tools/fetch/catalog/scan.py").open("a") as program:
-                program.write("# Newer.\n")
-        assert times[0] < times[1], times
-
-    def test_pip_installs_it(self) -> None:
-        """In an environment of this machine's Python, with no index but the one that was built."""
-        environment = self.holder / "environment"
-        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-        page = self.dist / "find-links.html"
-        pip = [str(environment / "bin/pip"), "--isolated", "--disable-pip-version-check", "install", "--quiet"]
-        subprocess.run([*pip, "--no-index", f"--find-links={page}", "--pre", "acme-sdk[devel]"], check=True)
-        script = self.workspace.directory / "tools/use.py"
-        path = f"{environment / 'bin'}:/usr/bin:/bin"
-        subprocess.run([environment / "bin/python", "-B", script], env={"PATH": path}, check=True)
 
 
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
+def test_nothing_of_rocm(project: Project) -> None:
+    """No name of ROCm is in any byte of the result, but for that by which the rules sign."""
+    signed = set()
+    for path in sorted(path for path in project.dist.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for name, data in contents(whole) if path.suffix == ".whl" else [(path.name, whole)]:
+            rest = data.replace(SIGNATURE, b"")
+            assert not FOREIGN.search(name.encode() + b"\0" + rest), (path.name, name, FOREIGN.findall(rest))
+            if rest != data:
+                signed.add(name.rpartition("/")[2])
+    assert signed == {
+        "WHEEL",
+        "libacme_base.so",
+        "libacme_math.so",
+        *(f"acme-sdk-{package}.cdx.json" for package in ("core", "devel", "tools")),
+    }
+
+
+def test_no_other_part_of_the_rules_is_needed(project: Project) -> None:
+    """Neither what packages ROCm nor its examples: the repositories that stand for their input are not made."""
+    folders = set(re.findall(rf"@{MODULE}//([^/:]+)", project.query("cquery", f"deps({DIST})")))
+    assert folders == {"rules", "tools"}, folders
+    made = {path.name for path in (project.holder / "output_base/external").iterdir() if path.is_dir()}
+    sources = {name for name in made if re.search(r"[~+]rocm[~+]", name)}
+    assert sources, made
+    assert all("acme_artifacts" in name for name in sources), sources
+
+
+def test_coverage(project: Project) -> None:
+    """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
+    table = project.workspace.directory / "wheels/coverage.json"
+    committed = table.read_text()
+    table.write_text('{"format": 1, "libraries": {"lib64/libacme_math.so.1": ["gfx942"]}}')
+    failed = project.build("//wheels:coverage")
+    assert not failed.succeeded
+    assert (
+        "ERROR: //wheels:coverage: device code differs from what wheels/coverage.json says:\n"
+        "  lib64/libacme_math.so.1 is gone; expected code for gfx942\n"
+        "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
+    ) in failed.output, failed.output
+    subprocess.run(
+        [project.holder / "rules/bazelw", *project.workspace.startup, "run", "//wheels:coverage_update"],
+        cwd=project.workspace.directory / "wheels",
+        check=True,
+    )
+    assert table.read_text() == committed
+    built(project.build("//wheels:coverage"))
+
+
+def test_tests_of_the_project(project: Project) -> None:
+    """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
+    build = built(project.build("//...", command="test"))
+    for name in ("core_wheel_test", "tools_wheel_test", "dist_test", "install_test"):
+        assert re.search(rf"//wheels:{name} .*PASSED", build.output), build.output
+
+
+def test_flags_to_come(project: Project) -> None:
+    """What Bazel 8 and 9 will insist on changes no byte; nor do fewer flags than the project's own."""
+    before = project.distributions()
+    coming = tuple(COMING.findall((project.holder / "rules/.bazelrc").read_text()))
+    assert len(coming) > 5, coming
+    built(project.build(DIST, options=("--noenable_workspace", *coming)))
+    assert project.distributions() == before
+    bare = Workspace(project.workspace.directory, startup=(*project.workspace.startup, "--noworkspace_rc"))
+    built(bare.build(DIST))
+    assert project.distributions() == before
+    built(project.build(DIST))
+
+
+@pytest.mark.usefixtures("built_again")
+def test_artifacts_of_a_directory(project: Project) -> None:
+    """What another build left in a directory gives the same wheels as the targets that it came from."""
+    before = project.distributions()
+    built(project.build("//sdk/..."))
+    directory = lay_out(project.holder / "artifacts", project.workspace.directory)
+    built(project.build(DIST, options=(f"--repo_env=ROCM_ARTIFACTS_DIR={directory}",)))
+    after = project.distributions()
+    # A directory also says which folders there are: the archive of the development tree has an entry for each.
+    (devel,) = (name for name in before if "devel" in name)
+    assert after.keys() == before.keys()
+    assert {name for name in before if after[name] != before[name]} == {devel}
+    assert in_archive(after[devel]) == in_archive(before[devel])
+
+
+@pytest.mark.usefixtures("built_again")
+def test_a_fingerprint_of_another_directory(project: Project) -> None:
+    """Whoever set it, of whatever: a directory that it does not name is watched."""
+    directory = lay_out(project.holder / "watched", project.workspace.directory)
+    other = f"--repo_env=ROCM_ARTIFACTS_FINGERPRINT={'0' * 64} /elsewhere\n{'1' * 64} {directory}/below"
+    options = (other, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
+    built(project.build("//wheels:core", options=options))
+    (directory / "runtime_lib_generic/stage/runtime/lib64/added.txt").write_text("new")
+    built(project.build("//wheels:core", options=options))
+    (listing,) = (project.holder / "output_base/external").glob("*acme_artifacts_directory/BUILD.bazel")
+    assert "/runtime/lib64/added.txt" in listing.read_text()
+
+
+@pytest.mark.usefixtures("built_again")
+def test_a_changed_program_of_the_rules(project: Project) -> None:
+    """A newer version of the rules catalogs a directory anew, also where asking for a path does not watch it."""
+    directory = lay_out(project.holder / "catalogued", project.workspace.directory)
+    options = ("--incompatible_no_implicit_watch_label", f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
+    times = []
+    for _ in range(2):
+        built(project.build("//wheels:core", options=options))
+        (listing,) = (project.holder / "output_base/external").glob("*acme_artifacts_directory/artifacts.bzl")
+        times.append(listing.stat().st_mtime_ns)
+        with (project.holder / "rules/tools/fetch/catalog/scan.py").open("a") as program:
+            program.write("# Newer.\n")
+    assert times[0] < times[1], times
+
+
+def test_pip_installs_it(project: Project) -> None:
+    """In an environment of this machine's Python, with no index but the one that was built."""
+    environment = project.holder / "environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    page = project.dist / "find-links.html"
+    pip = [str(environment / "bin/pip"), "--isolated", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*pip, "--no-index", f"--find-links={page}", "--pre", "acme-sdk[devel]"], check=True)
+    script = project.workspace.directory / "tools/use.py"
+    path = f"{environment / 'bin'}:/usr/bin:/bin"
+    subprocess.run([environment / "bin/python", "-B", script], env={"PATH": path}, check=True)
+
+
+def test_who_compiles(project: Project) -> None:
+    """Zig compiles what the rules have in C, whatever toolchains the project has, and nothing of the project.
+
+    The last test: it gives the project another toolchain for good.
+    """
+    for own in (False, True):
+        if own:
+            with (project.workspace.directory / "MODULE.bazel").open("a") as module:
+                module.write(OWN_TOOLCHAIN)
+        built(project.build(DIST, "//sdk:plain"))
+        actions = project.query("aquery", f'mnemonic("CppCompile|CppLink", deps({DIST} + //sdk:plain))')
+        compiled = re.findall(r"Target: (\S+)\n(?:  .*\n)*?  Command Line: \(exec (\S+)", actions)
+        by_zig = {target for target, command in compiled if command.endswith("/ziglang/zig")}
+        assert by_zig == {target for target, _ in compiled if not target.startswith("//")}, compiled
+        assert any(target.endswith("launcher:zig/launcher") for target in by_zig), compiled
+        assert "//sdk:plain" in {target for target, _ in compiled}, compiled
