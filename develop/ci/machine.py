@@ -104,16 +104,17 @@ class Machine:
         options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib", "--durations=0")
         self.run(self.programs / "bin/python", "-B", "-m", "pytest", *options, *files)
 
-    def _once(self, name: str, make: Callable[[Path], None]) -> Path:
-        """Return a path of the scratch directory, made if it is not there. Raises FailedError, each time, if it cannot.
+    def _once(self, name: str, make: Callable[[Path], None], *, is_kept: bool = True) -> Path:
+        """Return a path of the scratch directory, made when it is first asked for. Raises FailedError if it cannot be.
 
-        A file `NAME.made` beside it says that it is whole: one that an earlier run left is taken as it is.
+        What depends on nothing of the workspace is kept: a file `NAME.made` beside it says that it is whole, and a later
+        run with the same directory takes it as it is.
         """
         path, whole = self.scratch / name, self.scratch / f"{name}.made"
         if name not in self._made:
             self._made[name] = path
             try:
-                if not whole.exists():
+                if not (is_kept and whole.exists()):
                     make(path)
                     whole.touch()
             except FailedError as error:
@@ -184,15 +185,16 @@ class Machine:
     @property
     def older(self) -> Path:
         """The example SDK's packages, version 7.10.0."""
-        return self._once("older", lambda path: self._copy_mini("7.10.0", path))
+        return self._once("older", lambda path: self._copy_mini("7.10.0", path), is_kept=False)
 
     @property
     def newer(self) -> Path:
         """The example SDK's packages, version 7.11.0."""
-        return self._once("newer", lambda path: self._copy_mini("7.11.0", path))
+        return self._once("newer", lambda path: self._copy_mini("7.11.0", path), is_kept=False)
 
     def _copy_mini(self, version: str, path: Path) -> None:
         self.bazel("build", "//tests/mini/split:dist", f"--//packaging:version={version}")
+        self.run("rm", "-rf", path)
         self.run("cp", "-RL", MINI / "dist", path)
 
     @property

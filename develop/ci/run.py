@@ -108,7 +108,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a check, or the beginning of the names of several")
     parser.add_argument("--list", action="store_true", help="list the checks, or those that are named, and run none")
     parser.add_argument(
-        "--scratch", type=Path, metavar="DIR", help="keep what checks need (ROCm, roots) here, for the next run"
+        "--scratch", type=Path, metavar="DIR", help="keep what checks fetch (ROCm, roots) here, for the next run"
     )
     arguments = parser.parse_args(argv)
     try:
