@@ -107,8 +107,8 @@ class Machine:
     def _once(self, name: str, make: Callable[[Path], None], *, is_kept: bool = True) -> Path:
         """Return a path of the scratch directory, made when it is first asked for. Raises FailedError if it cannot be.
 
-        What depends on nothing of the workspace is kept: a file `NAME.made` beside it says that it is whole, and a later
-        run with the same directory takes it as it is.
+        What depends on nothing of the workspace is kept: a file `NAME.made` beside it says that it is whole, and a
+        later run with the same directory takes it as it is.
         """
         path, whole = self.scratch / name, self.scratch / f"{name}.made"
         if name not in self._made:
