@@ -41,7 +41,7 @@ from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import measure, scenarios
 from tests.benchmark.scratch import remove
 from tests.benchmark.sequential import make_packages
-from tests.e2e.builds import Workspace, built
+from tests.e2e.testing.builds import Workspace, built
 from tools.actions.plan.model import Plan
 
 ALL = "//packaging:all_wheels"

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.benchmark.artifacts import BIG_FILE_BYTES, MANIFEST, link_or_copy
 from tests.benchmark.scratch import remove
-from tests.e2e.builds import Workspace, built
+from tests.e2e.testing.builds import Workspace, built
 
 ALL = "//packaging:all_wheels"
 #: Headers in one directory.

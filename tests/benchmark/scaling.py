@@ -31,7 +31,7 @@ from tests.benchmark.action_graph import (
 )
 from tests.benchmark.report import COLORS, markdown
 from tests.benchmark.scratch import remove
-from tests.e2e.builds import Workspace, built
+from tests.e2e.testing.builds import Workspace, built
 from tests.remote.spawns import read_spawns
 
 TARGET = "//packaging:all_wheels"

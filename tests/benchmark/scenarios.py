@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.benchmark.artifacts import change_header, change_library, find_header, find_library
 from tests.benchmark.cost import Cost, Meter
-from tests.e2e.builds import Build, Workspace, built
+from tests.e2e.testing.builds import Build, Workspace, built
 
 #: Actions whose first output is a distribution.
 DISTRIBUTIONS = ("RocmLink", "RocmSdist")

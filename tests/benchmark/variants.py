@@ -30,7 +30,7 @@ from tests.benchmark import amd, report
 from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import remove
-from tests.e2e.builds import WORKSPACE, Workspace, built
+from tests.e2e.testing.builds import WORKSPACE, Workspace, built
 
 TARGETS = ("//packaging:all_wheels",)
 

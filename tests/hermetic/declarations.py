@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-#: Every kind of action that makes packages, or a tool that does.
+#: Every kind of action of the rules, and the one that makes their tools; `prove.py` holds the list against rules/.
 MNEMONICS = {
     "PyTool",
     "RocmCoverage",
@@ -26,6 +26,8 @@ MNEMONICS = {
     "RocmSizeReport",
     "RocmStaticWheel",
 }
+#: The kinds behind this project's own packages: RocmInitPy writes a module for a framework's wheel.
+PACKAGING = MNEMONICS - {"RocmInitPy"}
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
 #: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
 #: RocmIndex makes from that.

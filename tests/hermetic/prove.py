@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.e2e.builds import WORKSPACE
+from tests.e2e.testing.builds import WORKSPACE
 from tests.hermetic.declarations import MNEMONICS, problems, read_actions
 from tests.hermetic.planted import TMP
 from tests.remote.checkouts import Checkout, check_out

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from tests.e2e.servers import Server, port_is_open
+from tests.e2e.testing.servers import Server, port_is_open
 from tests.remote.worker import Worker, in_root
 
 PORT = 18351

@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.e2e.builds import built
-from tests.e2e.nginx import Server, put_nginx_on_path
+from tests.e2e.testing.builds import built
+from tests.e2e.testing.nginx import Server, put_nginx_on_path
 from tests.remote.checkouts import TARGET, Checkout, Outcome, check_out
 from tests.remote.http_cache import http_cache
 from tests.remote.spawns import count_by

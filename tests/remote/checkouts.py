@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.builds import Build, Workspace, built, copy_workspace
+from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.remote.spawns import Spawn, read_spawns
 
 DISTRIBUTIONS = ("*.whl", "*.tar.gz")

@@ -5,6 +5,10 @@
 # venv for the tests that install packages.
 set -euo pipefail
 root=$1
+if ! command -v mmdebstrap || ! command -v bwrap; then
+  apt-get -q update
+  apt-get -qy --no-install-recommends install bubblewrap mmdebstrap
+fi
 # shellcheck disable=SC2016 # apt's placeholder, not the shell's
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 packages=(bubblewrap buildbox nginx-light postgresql python3 python3-pip python3-venv redis-server)

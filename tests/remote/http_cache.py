@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.nginx import LISTEN, Server, nginx
+from tests.e2e.testing.nginx import LISTEN, Server, nginx
 
 #: A PUT goes to a temporary file on the same file system and is renamed: nobody reads half of it.
 BLOCK = """\

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tests.e2e.builds import WORKSPACE
-from tests.e2e.servers import Server
+from tests.e2e.testing.builds import WORKSPACE
+from tests.e2e.testing.servers import Server
 
 #: The program that the worker runs for each action, as the kernel names it: 15 characters.
 RUNNER = "buildbox-run-bubblewrap"[:15]
@@ -27,7 +27,7 @@ SUPERVISED = ("bash", "-c", 'while :; do "$@"; sleep 1; done', "supervisor")
 
 def in_root(root: Path, *command: str) -> list[str]:
     """Return the command that runs another one in a root file system, on the machine's network."""
-    return [str(WORKSPACE / "tests/e2e/in_root.sh"), "--network", str(root), *command]
+    return [str(WORKSPACE / "tests/e2e/roots/in_root.sh"), "--network", str(root), *command]
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""Tests of the tool: the document as other programs read it. Its schema is checked by tests/e2e/validators.py."""
+"""Tests of the tool: the document as other programs read it. Its schema is checked by tests/e2e/validators."""
 
 import json
 from pathlib import Path

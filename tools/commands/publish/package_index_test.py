@@ -1,4 +1,4 @@
-"""Which projects are looked up on an index, and who is told credentials. tests/e2e/publish.py uploads to real ones."""
+"""Which projects are looked up on an index, and who is told credentials. tests/e2e/publish uploads to real ones."""
 
 import base64
 import hashlib

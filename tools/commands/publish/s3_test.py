@@ -1,4 +1,4 @@
-"""How answers are read, and what servers answer that we have none of. tests/e2e/publish.py has the rest."""
+"""How answers are read, and what servers answer that we have none of. tests/e2e/publish/places.py has the rest."""
 
 import base64
 import hashlib

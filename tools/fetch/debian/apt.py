@@ -71,13 +71,16 @@ class Apt:
     @staticmethod
     def create(directory: Path, suite: str) -> "Apt":
         """Make the directory. An empty suite means the usual one; raises ToolError without apt or usable sources."""
-        for program in ("apt-get", "apt-config", "apt-cache", "dpkg-deb"):
-            if not shutil.which(program):
-                raise ToolError(NO_APT.format(program))
+        require_apt()
+        return Apt.with_sources(directory, choose(read_sources(*machine_lists()), suite))
+
+    @staticmethod
+    def with_sources(directory: Path, choice: Choice) -> "Apt":
+        """Make the directory, for sources that were chosen."""
+        require_apt()
         for name in ("sources.list.d", "state/lists/partial", "cache/archives/partial", "log"):
             (directory / name).mkdir(parents=True, exist_ok=True)
         (directory / "status").touch()
-        choice = choose(read_sources(*machine_lists()), suite)
         (directory / "sources.list.d/rocm.sources").write_text(deb822(choice), encoding="utf-8")
         # The machine's own architecture alone: of another, which dpkg may have been told to allow, nothing is wanted.
         architecture = run(["apt-config", "dump", "--format", "%v", "APT::Architecture"], {}).strip()
@@ -118,6 +121,19 @@ class Apt:
         )
         return self.describe([f"{match[1]}={match[2]}" for match in _INSTALLED.finditer(said)])
 
+    def newest(self, names: list[str]) -> dict[str, str]:
+        """Return the newest version of each package, of any suite of the sources. Raises ToolError if one has none.
+
+        apt-get takes packages of experimental only where their version is named.
+        """
+        found: dict[str, str] = {}
+        for line in self._run(["apt-cache", "madison", *names], "reading the package lists", "Try again").splitlines():
+            name, version, _ = (part.strip() for part in line.split("|", 2))  # newest first
+            found.setdefault(name, version)
+        if absent := [name for name in names if name not in found]:
+            raise ToolError(f"{self.choice.name} has no package {', '.join(absent)}; expected it in one of its suites")
+        return {name: found[name] for name in names}
+
     def describe(self, pinned: list[str]) -> list[Package]:
         """Return what the indexes say of packages given as `name=version`."""
         said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
@@ -154,6 +170,13 @@ class Apt:
     def _run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
         configuration = {"APT_CONFIG": str((self.directory / "apt.conf").absolute())}
         return run(command, configuration, doing, remedy, cwd)
+
+
+def require_apt() -> None:
+    """Raise ToolError if one of apt's programs is not there."""
+    for program in ("apt-get", "apt-config", "apt-cache", "dpkg-deb"):
+        if not shutil.which(program):
+            raise ToolError(NO_APT.format(program))
 
 
 def run(

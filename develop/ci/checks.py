@@ -1,0 +1,374 @@
+"""The checks of .ci/run, in their order: what each is called, what it shows, what it runs and what it needs.
+
+One that has `needs` is skipped where they are not met.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from develop.ci.machine import WORKSPACE, FailedError, Machine, Packages
+from develop.ci.results import Count
+
+#: e_machine of an ELF header.
+EM_AARCH64 = 183
+#: A command line that begins with a program of the machine: every one names a file of the build.
+SHELL = re.compile(r"^ *Command Line: \(exec (?:/|sh|bash|env)|run_shell|/bin/(?:ba)?sh", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What must be there for a check."""
+
+    #: Says what is missing; empty if all is there. Raises FailedError if what was named is not there.
+    missing: Callable[[], str]
+    #: Whether a machine may go without it, also with CI=true: an input that nobody can fetch.
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check."""
+
+    #: For the command line: lower case, with hyphens; checks that belong together begin alike.
+    name: str
+    #: What it shows.
+    sentence: str
+    #: Does it; raises FailedError. One that runs tests of its own may count them.
+    run: Callable[[Machine], Count | None]
+    needs: tuple[Need, ...] = ()
+    #: The files of tests that it runs.
+    tests: tuple[str, ...] = ()
+
+
+def _missing_debian() -> str:
+    if os.geteuid() or not shutil.which("apt-get"):
+        return "needs root on Debian or Ubuntu, to make roots of other releases"
+    return ""
+
+
+def _missing_apt() -> str:
+    return "" if shutil.which("apt-get") and shutil.which("dpkg-deb") else "needs apt, on Debian or Ubuntu"
+
+
+def _missing_directories(*variables: str) -> str:
+    absent = [name for name in variables if not os.environ.get(name)]
+    for name in variables:
+        if name not in absent and not Path(os.environ[name]).is_dir():
+            raise FailedError(f"{name}={os.environ[name]}: there is no such directory")
+    return f"needs {' and '.join(absent)} in the environment" if absent else ""
+
+
+#: Roots of other releases are made.
+DEBIAN = Need(_missing_debian)
+APT = Need(_missing_apt)
+#: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
+KPACK = Need(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
+#: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
+AMD = Need(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
+
+
+def bazel(*arguments: str) -> Callable[[Machine], None]:
+    """Run Bazel."""
+    return lambda machine: machine.bazel(*arguments)
+
+
+def module(name: str, *arguments: str) -> Callable[[Machine], None]:
+    """Run a program of the project."""
+    return lambda machine: machine.module(name, *arguments)
+
+
+def make(what: Callable[[Machine], Path]) -> Callable[[Machine], None]:
+    """Make what later checks need."""
+
+    def run(machine: Machine) -> None:
+        what(machine)
+
+    return run
+
+
+def with_pytest(name: str, sentence: str, *files: str) -> Check:
+    """Return a check that runs files of tests outside Bazel, because they call Bazel themselves."""
+    return Check(name, sentence, lambda machine: machine.pytest(*files), tests=files)
+
+
+def bazel_tests(machine: Machine) -> Count:
+    """Run every test, one result per target: so the closing line says how much was tested."""
+    output = machine.read("bash", "-c", "./bazelw test //tests/... 2>&1 || true")
+    machine.say(output)
+    lines = [line for line in output.splitlines() if re.match(r"//|ERROR|FAIL", line)]
+    print("\n".join(lines), flush=True)
+    passed = sum(bool(re.match(r"//.* PASSED ", line)) for line in lines)
+    failed = sum(bool(re.match(r"//.* (FAILED |TIMEOUT |NO STATUS|FAILED TO BUILD)", line)) for line in lines)
+    if not re.search(r"^Executed .* tests?", output, re.MULTILINE):
+        raise FailedError("Bazel executed no tests")
+    return Count(passed, failed)
+
+
+def every_test(machine: Machine) -> None:
+    """Ask Bazel which tests //tests/... does not reach; //tests/lint has a list of those that it does."""
+    query = 'kind(".*_test rule", //...) except tests(//tests/...)'
+    missing = machine.read("./bazelw", "query", "--ui_event_filters=-info", "--noshow_progress", query).split()
+    if missing:
+        raise FailedError(f"add these to //tests:unit: {', '.join(missing)}")
+
+
+def no_shell(machine: Machine) -> None:
+    """Look for a shell, or what PATH happens to have, in the actions of a package build."""
+    actions = machine.read("./bazelw", "aquery", "--output=text", "deps(//packaging:dist)")
+    kinds = Counter(re.findall(r"^ *Mnemonic: (Rocm\w+)", actions, re.MULTILINE))
+    machine.say(f"{dict(kinds)}")
+    if not kinds:
+        raise FailedError("Bazel printed no actions")
+    if found := SHELL.search(actions):
+        line = actions[found.start() :].partition("\n")[0]
+        raise FailedError(f"an action runs a shell, or a program of the machine: {line.strip()}")
+
+
+def no_op(machine: Machine) -> None:
+    """Build twice."""
+    machine.bazel("build", "//packaging:all_wheels")
+    start = time.monotonic()
+    machine.bazel("build", "//packaging:all_wheels")
+    machine.say(f"a second call took {time.monotonic() - start:.3f} s")
+
+
+def launcher_for_aarch64(machine: Machine) -> None:
+    """Build the launcher for the other CPU, with the same toolchain."""
+    machine.bazel("build", "//tools/actions/launcher", "--platforms=//:linux_aarch64")
+    header = (WORKSPACE / "bazel-bin/tools/actions/launcher/launcher").read_bytes()[:20]
+    machine_type = int.from_bytes(header[18:20], "little")
+    if machine_type != EM_AARCH64:
+        raise FailedError(f"the launcher has e_machine {machine_type}; expected {EM_AARCH64}")
+
+
+def publish(machine: Machine) -> None:
+    """Publish what was built to a directory, to S3 and to a package index, whatever interrupts it."""
+    machine.module("tests.e2e.publish.places", "--dist", machine.mini / "dist")
+
+
+def validate_mini(machine: Machine) -> None:
+    """Other tools judge the example SDK's packages."""
+    mini = machine.mini
+    machine.module("tests.e2e.validators.validate", "--dist", mini / "dist", "--reports", mini, "--example")
+
+
+def installers(machine: Machine) -> None:
+    """Install the example SDK with the machine's own interpreters."""
+    machine.module("tests.e2e.install.installers", "--installers", machine.installers)
+
+
+def edit_elf(machine: Machine) -> None:
+    """Run the tests of ELF edits where every linker is; Bazel's sandbox has none."""
+    options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
+    machine.module_in(machine.debian13, "pytest", *options, "tools/lib/elf")
+
+
+def devel_trust(machine: Machine) -> None:
+    """Run the tests that take the place of other users, which Bazel's sandbox does not let them; none may be skipped."""
+    options = ("-q", "-rs", "-p", "no:cacheprovider", "--import-mode=importlib")
+    output = machine.read_in(machine.debian13, "pytest", *options, "packaging/rocm/tests/devel_trust_test.py")
+    machine.say(output)
+    if "SKIPPED" in output:
+        raise FailedError("pytest skipped a test")
+
+
+def framework(machine: Machine) -> None:
+    """Build the example framework with what `rocm-sdk env` prints."""
+    machine.module_in(machine.debian13, "tests.e2e.install.framework", "--dist", machine.mini / "dist")
+
+
+def _installed_in_debian13(machine: Machine, program: str, *arguments: str) -> None:
+    root, directory = machine.debian13, machine.installers_for_debian13
+    versions = ("--dist", machine.older, "--newer", machine.newer)
+    machine.module_in(root, program, *arguments, "--installers", directory, *versions)
+
+
+def installers_debian13(machine: Machine) -> None:
+    """Install with a newer Python."""
+    _installed_in_debian13(machine, "tests.e2e.install.installers", "--python", "python3")
+
+
+def index(machine: Machine) -> None:
+    """Let pip and uv ask nginx for the index."""
+    _installed_in_debian13(machine, "tests.e2e.index.index_server")
+
+
+def page(machine: Machine) -> None:
+    """Look at the page for people in a browser."""
+    arguments = ("--tools", machine.browser, "--dist", machine.newer, "--output", machine.scratch / "screenshots")
+    machine.module_in(machine.debian13, "tests.e2e.index.page", *arguments)
+
+
+def thin_compressed(machine: Machine) -> None:
+    """Slice what clang compresses."""
+    machine.use_device_library()
+    machine.module_in(machine.debian13, "tests.e2e.thin.compressed")
+
+
+def remote(name: str) -> Callable[[Machine], None]:
+    """Run a program with remote engines, from Debian's packages and PyPI."""
+
+    def run(machine: Machine) -> None:
+        machine.module(f"tests.remote.{name}", "--root", machine.engines, "--programs", machine.scratch / "buildgrid")
+
+    return run
+
+
+def with_rocm7(name: str) -> Callable[[Machine], None]:
+    """Run a program with ROCm 7, split."""
+    return lambda machine: machine.module(name, "--artifacts", machine.rocm7 / "split")
+
+
+def compare_with_amd(machine: Machine) -> None:
+    """Compare with what AMD's script makes; it needs a newer Python."""
+    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", os.environ["ROCM_FULL_ARTIFACTS"])
+    machine.module("tests.e2e.amd.comparison", "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
+
+
+@dataclass(frozen=True)
+class OfPackages:
+    """The checks of packages of real ROCm."""
+
+    packages: Packages
+
+    def build(self, machine: Machine) -> None:
+        """Build them."""
+        machine.build(self.packages)
+
+    def use(self, machine: Machine) -> None:
+        """Install them where they run, and use them."""
+        root, dist = machine.root(self.packages), machine.build(self.packages)
+        machine.module_in(root, "tests.e2e.install.real_rocm", "--rocm", self.packages.rocm, "--dist", dist)
+
+    def verify(self, machine: Machine) -> None:
+        """Prove what is to be proven before they are published."""
+        configs = [word for name in self.packages.findings for word in ("--config", f"tests/e2e/verify/{name}.toml")]
+        machine.module("tests.e2e.verify.real", "--dist", machine.build(self.packages), *configs)
+
+    def code(self, machine: Machine) -> None:
+        """Compare what thin packages hold, and hand to HIP, with what they were made from."""
+        root, dist = machine.root(self.packages), machine.build(self.packages)
+        machine.use_device_library()
+        given = ("--artifacts", machine.artifacts(self.packages), "--dist", dist)
+        machine.module_in(root, "tests.e2e.thin.real", *given, "--left-out", *self.packages.left_out)
+
+    def validate(self, machine: Machine) -> None:
+        """Other tools judge them."""
+        dist = machine.build(self.packages)
+        machine.module("tests.e2e.validators.validate", "--dist", dist, "--reports", dist.parent, "--big")
+
+    def checks(self, title: str, *needs: Need) -> Iterator[Check]:
+        """Yield the checks that all packages have, and the one of thin packages."""
+        name = self.packages.name
+        yield Check(f"{name}-build", f"build real {title}", self.build, needs)
+        yield Check(f"{name}-use", f"install and use real {title}", self.use, needs)
+        yield Check(f"{name}-verify", f"verify real {title}", self.verify, needs)
+        if self.packages.left_out:
+            short = title.removesuffix(" (thin)")
+            yield Check(f"{name}-code", f"thin packages of {short} hold all code, and load", self.code, needs)
+
+
+def thin(rocm: int, targets: str, left_out: str, *findings: str) -> OfPackages:
+    """Return the checks of thin packages, which are made from artifacts that have fat libraries."""
+    options = (
+        "--repo_env=ROCM_LAYOUT=thin",
+        f"--repo_env=ROCM_TARGETS_LEFT_OUT={left_out}",
+        f"--repo_env=ROCM_TARGETS={targets}",
+    )
+    return OfPackages(Packages(f"thin-rocm{rocm}", rocm, "family", options, tuple(left_out.split(",")), findings))
+
+
+#: ROCm 5.7 in one layout alone, thin: it has bundles of an older clang, another HIP, a GPU target that one library
+#: alone has code for, and no bundler in its compiler. What a layout is, ROCm 7 shows.
+THIN5 = thin(5, "gfx1010,gfx1030,gfx1100,gfx1101,gfx1102,gfx803,gfx900,gfx906,gfx908,gfx90a", "gfx1011")
+#: Packages for five targets of fifteen, one of each generation, so that it takes half the time. gfx950 could not have
+#: one: it lacks what nearly all others have.
+THIN7 = thin(
+    7,
+    "gfx1030,gfx1100,gfx1201,gfx90a,gfx942",
+    "gfx1010,gfx1101,gfx1102,gfx1151,gfx1200,gfx803,gfx900,gfx906,gfx908,gfx950",
+    "small7",
+)
+KPACK7 = OfPackages(
+    Packages("kpack", 7, str(Path(os.environ.get("ROCM_KPACK_ARTIFACTS", "")).absolute()), findings=("gfx950", "kpack"))
+)
+FAMILY7 = OfPackages(Packages("family", 7, "family", findings=("small7",)))
+#: What AMD releases.
+SPLIT7 = OfPackages(Packages("split", 7, "split", findings=("small7", "gfx950")))
+
+BUILDS = "tests/e2e/builds"
+CHECKS: tuple[Check, ...] = (
+    Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels")),
+    Check("tests", "bazelw test //tests/...", bazel_tests),
+    Check("every-test", "no test is left out of //tests/...", every_test),
+    Check("no-shell", "no action has a shell", no_shell),
+    Check("no-op", "a second build has nothing to do", no_op),
+    Check("aarch64", "launcher for aarch64", launcher_for_aarch64),
+    Check(
+        "tar-xz",
+        "devel tree as tar.xz",
+        bazel("test", "--//rules/settings:devel_archive=tar.xz", "//tests/integration/..."),
+    ),
+    Check(
+        "kills",
+        "expansion of the devel tree killed at 200 moments",
+        bazel(
+            "test",
+            "//packaging/rocm:runtime_tests",
+            "--test_env=ROCM_SDK_TEST_KILLS=200",
+            "--test_filter=random_moments",
+        ),
+    ),
+    with_pytest("catalog", "changes and bad input, through real builds", f"{BUILDS}/catalog_test.py"),
+    with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py"),
+    with_pytest("actions", "a change runs only what it concerns", f"{BUILDS}/actions_test.py"),
+    with_pytest(
+        "cache-keys", "settings are part of the keys of the actions that they concern", f"{BUILDS}/cache_keys_test.py"
+    ),
+    with_pytest("thin-actions", "a change of device code concerns its target alone", f"{BUILDS}/thin_actions_test.py"),
+    with_pytest("versions", "versions and the matrix, through real builds", f"{BUILDS}/versions_test.py"),
+    Check("publish", "publish to a directory, S3 and a package index", publish),
+    Check("validators-mini", "every tool accepts the example SDK's wheels", validate_mini),
+    Check("corpus", "popular wheels, judged as other checkers do", module("tests.e2e.verify.corpus")),
+    Check("hermetic", "each action sees what it declares, and nothing else", module("tests.hermetic.prove")),
+    with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py"),
+    Check("installers", "installers: pip 23, the newest pip, uv", installers),
+    Check("fetch-rocm7", "fetch real ROCm 7 (small)", make(lambda machine: machine.rocm7), (APT,)),
+    Check("fetch-rocm5", "fetch real ROCm 5.7 (small)", make(lambda machine: machine.rocm5), (APT,)),
+    Check("root-debian13", "make a Debian 13 root", make(lambda machine: machine.debian13), (DEBIAN,)),
+    Check("root-sid", "make a root of Debian unstable", make(lambda machine: machine.sid), (DEBIAN,)),
+    Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,)),
+    Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,)),
+    Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
+    Check("installers-debian13", "installers, under Debian 13's Python", installers_debian13, (DEBIAN,)),
+    Check("index", "pip and uv fetch from the index what they install", index, (DEBIAN,)),
+    Check("page", "the page for people, in Chromium", page, (DEBIAN,)),
+    # Of each compressor of clang's, each version of the header: ROCm 7's small libraries are not compressed.
+    Check("thin-compressed", "slices of compressed device code", thin_compressed, (DEBIAN,)),
+    *THIN5.checks("ROCm 5.7 (thin)", DEBIAN),
+    *THIN7.checks("ROCm 7 (thin)", DEBIAN),
+    *KPACK7.checks("ROCm 7 (kpack)", KPACK, DEBIAN),
+    *FAMILY7.checks("ROCm 7 (family)", DEBIAN),
+    *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
+    Check("validators", "every tool accepts the wheels, and one of over 4 GiB", SPLIT7.validate, (DEBIAN,)),
+    Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),
+    Check("debian-rocm", "Debian's ROCm in one command", module("tests.e2e.install.debian_rocm"), (APT,)),
+    Check(
+        "served-bucket",
+        "from a served bucket to packages installed by hash",
+        with_rocm7("tests.e2e.publish.served_bucket"),
+        (DEBIAN,),
+    ),
+    Check("remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,)),
+    Check("root-engines", "make a root with remote engines", make(lambda machine: machine.engines), (DEBIAN,)),
+    Check("remote-execution", "remote execution, on one worker and on two", remote("execution"), (DEBIAN,)),
+    Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,)),
+    Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,)),
+    Check("reproducible", "the same bytes from two builds", with_rocm7("tests.e2e.builds.reproducible"), (APT,)),
+)

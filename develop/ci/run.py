@@ -1,0 +1,134 @@
+"""The whole check of a clean clone: README's own commands, then what takes longer or needs more than Bazel.
+
+    bash .ci/run                     every check
+    bash .ci/run elf thin            the check `elf`, and all whose names begin with `thin`
+    bash .ci/run --list              what there is
+
+Prints a line for each check, and the whole output of one that fails. The last line says how many passed, failed and
+were skipped; the exit code is 1 if any failed. A check that needs what the machine lacks is skipped; with CI=true it
+fails. Optional inputs come from the environment. Without them their checks are skipped, also with CI=true:
+
+    ROCM_KPACK_ARTIFACTS   a directory of ROCm 7's artifacts that ROCm/rocm-kpack split
+    ROCM_THEROCK           a checkout of TheRock, for the comparison with AMD's own packages; with it
+    ROCM_FULL_ARTIFACTS    a directory of all of ROCm 7's artifacts, split
+"""
+
+import argparse
+import difflib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from develop.ci.checks import CHECKS, Check
+from develop.ci.machine import FailedError, Machine
+from develop.ci.results import Count
+
+
+def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
+    """Return the checks that names mean, in the order of the table; all of them if nothing is named.
+
+    A name means the check that is called so, else all whose names begin with it. Raises ValueError if none does.
+    """
+    wanted: set[str] = set()
+    for name in names:
+        found = {one.name for one in checks if one.name == name} or {
+            one.name for one in checks if one.name.startswith(name)
+        }
+        if not found:
+            near = difflib.get_close_matches(name, [one.name for one in checks], 3)
+            hint = f"did you mean {' or '.join(near)}?" if near else ".ci/run --list shows all"
+            raise ValueError(f"{name}: there is no such check; {hint}")
+        wanted |= found
+    return [one for one in checks if not names or one.name in wanted]
+
+
+def perform(check: Check, machine: Machine) -> Count:
+    """Run a check; print how it went, and all that it printed if it failed."""
+    title, start = f"{check.name}: {check.sentence}", time.monotonic()
+    machine.log.truncate(0)
+    try:
+        count = check.run(machine) or Count(passed=1)
+    except (FailedError, OSError) as error:
+        machine.say(str(error))
+        count = Count(failed=1)
+    took = f"({time.monotonic() - start:.0f} s)"
+    if count.failed:
+        machine.log.seek(0)
+        sys.stdout.write(machine.log.read().decode(errors="replace"))
+    print(f"{'FAILED' if count.failed else 'passed'}: {title} {took}", flush=True)
+    return count
+
+
+def skip(check: Check, is_ci: bool) -> Count | None:
+    """Print why a check cannot run here, and count it; None if it can."""
+    for need in check.needs:
+        try:
+            reason, fails = need.missing(), is_ci and not need.is_optional
+        except FailedError as error:
+            reason, fails = str(error), True
+        if reason:
+            print(f"{'FAILED' if fails else 'SKIPPED'}: {check.name}: {check.sentence}: {reason}", flush=True)
+            return Count(failed=1) if fails else Count(skipped=1)
+    return None
+
+
+def perform_all(checks: Sequence[Check], machine: Machine, is_ci: bool) -> Count:
+    """Run checks, or say why not; print the closing line."""
+    total = Count()
+    for check in checks:
+        total += skip(check, is_ci) or perform(check, machine)
+    print(total, flush=True)
+    return total
+
+
+@contextmanager
+def scratch_directory(given: Path | None) -> Iterator[Path]:
+    """Yield a directory for what checks make: the given one, which stays, or another, which is removed at the end."""
+    if given:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given.resolve()
+        return
+    directory = Path(tempfile.mkdtemp(prefix="rocm-ci."))
+    try:
+        yield directory
+    finally:
+        subprocess.run(["rm", "-rf", "--one-file-system", directory], check=False)
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(
+        prog=".ci/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a check, or the beginning of the names of several")
+    parser.add_argument("--list", action="store_true", help="list the checks, or those that are named, and run none")
+    parser.add_argument(
+        "--scratch", type=Path, metavar="DIR", help="keep what checks fetch (ROCm, roots) here, for the next run"
+    )
+    arguments = parser.parse_args(argv)
+    try:
+        arguments.checks = select(CHECKS, arguments.names)
+    except ValueError as error:
+        parser.error(str(error))
+    return arguments
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = parse(argv)
+    if arguments.list:
+        width = max(len(check.name) for check in arguments.checks)
+        print("\n".join(f"{check.name:{width}}  {check.sentence}" for check in arguments.checks))
+        return 0
+    with scratch_directory(arguments.scratch) as scratch, (scratch / "log").open("a+b", buffering=0) as log:
+        total = perform_all(arguments.checks, Machine(scratch, log), os.environ.get("CI") == "true")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,284 @@
+"""Another project that packages its own SDK with these rules: what it gets, and that nothing of ROCm is in it.
+
+    .ci/run consumer
+
+The project is the folder `acme`. It is copied beside a copy of this workspace, and knows of that by `bazel_dep` alone:
+no flag of our .bazelrc reaches it. Run it from the top of the workspace; it needs nothing else but the machine's
+python3 with venv, into which the wheels are installed.
+"""
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email import message_from_string
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from tests.e2e.consumer.project import contents, copy_project, in_archive, lay_out
+from tests.e2e.testing.builds import Build, Workspace, built
+from tools.lib.elf.reader import read_elf
+
+DIST = "//wheels:dist"
+MODULE = "rules_rocm_python"
+WHEELS = {
+    "acme_sdk-3.2.0.dev0-py3-none-any.whl",
+    "acme_sdk_core-3.2.0.dev0-py3-none-linux_x86_64.whl",
+    "acme_sdk_devel-3.2.0.dev0-py3-none-linux_x86_64.whl",
+    "acme_sdk_tools-3.2.0.dev0-py3-none-linux_x86_64.whl",
+}
+CORE, TOOLS = "_acme_sdk_core", "_acme_sdk_tools"
+#: DT_RPATH of every ELF file of the wheels; the launcher is static.
+RPATHS = {
+    f"{CORE}/runtime/lib64/libacme_base.so": ["$ORIGIN"],
+    f"{CORE}/runtime/lib64/libacme_base.so.2": ["$ORIGIN"],
+    f"{TOOLS}/math/bin/acme-calc": ["$ORIGIN/../lib64", f"$ORIGIN/../../../{CORE}/runtime/lib64"],
+    f"{TOOLS}/math/bin/acme-sum": [],
+    f"{TOOLS}/math/lib64/libacme_math.so": ["$ORIGIN"],
+    f"{TOOLS}/math/lib64/libacme_math.so.1": ["$ORIGIN", f"$ORIGIN/../../../{CORE}/runtime/lib64"],
+}
+#: Names that have no place in another SDK, and the one by which the rules sign what they wrote: in WHEEL, in bills of
+#: materials and in the section .comment of forwarders.
+FOREIGN = re.compile(rb"rocm|therock|hip|\bamd|gfx|mini_sdk", re.IGNORECASE)
+SIGNATURE = MODULE.encode()
+#: A C toolchain of the project's own: the one that Bazel finds on the machine, before all others.
+OWN_TOOLCHAIN = """
+cc = use_extension("@rules_cc//cc:extensions.bzl", "cc_configure_extension")
+use_repo(cc, "local_config_cc_toolchains")
+register_toolchains("@local_config_cc_toolchains//:all")
+"""
+#: What Bazel 8 and 9 will insist on, as our own .bazelrc has it.
+COMING = re.compile(r"^common (--incompatible_\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Project:
+    """The project, whose packages are built."""
+
+    workspace: Workspace
+    #: The directory that has it, the rules, and Bazel's output base.
+    holder: Path
+    dist: Path
+
+    def build(self, *targets: str, command: str = "build", options: tuple[str, ...] = ()) -> Build:
+        """Build or test."""
+        return self.workspace.build(*targets, command=command, options=options)
+
+    def distributions(self) -> dict[str, bytes]:
+        """Read the distributions that were built last."""
+        return {path.name: path.read_bytes() for path in sorted(self.dist.glob("*.whl"))}
+
+    def metadata(self, name: str) -> dict[str, list[str]]:
+        """Read the core metadata of a distribution, as the index has it beside the wheel."""
+        (path,) = self.dist.glob(f"{name}-*.whl.metadata")
+        message = message_from_string(path.read_text(encoding="utf-8"))
+        return {key: message.get_all(key, []) for key in message}
+
+    def query(self, command: str, *arguments: str) -> str:
+        """Ask Bazel; returns what it prints to both streams."""
+        result = self.workspace.run(command, "--ui_event_filters=-info", "--noshow_progress", *arguments)
+        assert result.returncode == 0, result.stdout
+        return result.stdout
+
+
+@pytest.fixture(scope="module")
+def project() -> Iterator[Project]:
+    """Copy both projects apart and build the packages. All tests share the project and its server."""
+    holder = Path(tempfile.mkdtemp(prefix="rocm-consumer-"))
+    directory = copy_project(holder)
+    workspace = Workspace(directory, startup=(f"--output_base={holder / 'output_base'}",))
+    project = Project(workspace, holder, directory / "bazel-bin/wheels/dist")
+    try:
+        built(project.build(DIST))
+        yield project
+    finally:
+        workspace.run("shutdown")
+        shutil.rmtree(holder, ignore_errors=True)
+
+
+@pytest.fixture
+def built_again(project: Project) -> Iterator[None]:
+    """Build the packages as they were, for the tests that follow."""
+    yield
+    built(project.build(DIST))
+
+
+def test_wheels(project: Project) -> None:
+    """Names, the tree's ELF files with their search paths, and what the metadata says."""
+    assert set(project.distributions()) == WHEELS
+    found = {}
+    for wheel in sorted(project.dist.glob("*.whl")):
+        with ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                if (data := archive.read(name))[:4] == b"\x7fELF":
+                    found[name] = (read_elf(io.BytesIO(data), name).rpath or "").split(":")
+    assert found == {name: rpath or [""] for name, rpath in RPATHS.items()}
+
+    assert project.metadata("acme_sdk")["Requires-Dist"] == [
+        "acme-sdk-tools==3.2.0.dev0",
+        'acme-sdk-devel==3.2.0.dev0; extra == "devel"',
+    ]
+    tools = project.metadata("acme_sdk_tools")
+    assert tools["Name"] == ["acme-sdk-tools"]
+    assert tools["Requires-Dist"] == ["acme-sdk-core==3.2.0.dev0"]
+    assert tools["License-Expression"] == ["ISC"]
+    core = project.metadata("acme_sdk_core")
+    assert core["License-File"] == ["LICENSE", "share/licenses/acme/LICENSE"]
+
+
+def test_console_scripts(project: Project) -> None:
+    """Of the scripts that are listed, those whose programs are packaged are declared."""
+    (wheel,) = project.dist.glob("acme_sdk_tools-*.whl")
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        assert archive.read(name).decode() == (
+            "[console_scripts]\nacme-calc = acme_sdk_tools._cli:acme_calc\nacme-sum = acme_sdk_tools._cli:acme_sum\n"
+        )
+
+
+def test_nothing_of_rocm(project: Project) -> None:
+    """No name of ROCm is in any byte of the result, but for that by which the rules sign."""
+    signed = set()
+    for path in sorted(path for path in project.dist.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for name, data in contents(whole) if path.suffix == ".whl" else [(path.name, whole)]:
+            rest = data.replace(SIGNATURE, b"")
+            assert not FOREIGN.search(name.encode() + b"\0" + rest), (path.name, name, FOREIGN.findall(rest))
+            if rest != data:
+                signed.add(name.rpartition("/")[2])
+    assert signed == {
+        "WHEEL",
+        "libacme_base.so",
+        "libacme_math.so",
+        *(f"acme-sdk-{package}.cdx.json" for package in ("core", "devel", "tools")),
+    }
+
+
+def test_no_other_part_of_the_rules_is_needed(project: Project) -> None:
+    """Neither what packages ROCm nor its examples: the repositories that stand for their input are not made."""
+    folders = set(re.findall(rf"@{MODULE}//([^/:]+)", project.query("cquery", f"deps({DIST})")))
+    assert folders == {"rules", "tools"}, folders
+    made = {path.name for path in (project.holder / "output_base/external").iterdir() if path.is_dir()}
+    sources = {name for name in made if re.search(r"[~+]rocm[~+]", name)}
+    assert sources, made
+    assert all("acme_artifacts" in name for name in sources), sources
+
+
+def test_coverage(project: Project) -> None:
+    """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
+    table = project.workspace.directory / "wheels/coverage.json"
+    committed = table.read_text()
+    table.write_text('{"format": 1, "libraries": {"lib64/libacme_math.so.1": ["gfx942"]}}')
+    failed = project.build("//wheels:coverage")
+    assert not failed.succeeded
+    assert (
+        "ERROR: //wheels:coverage: device code differs from what wheels/coverage.json says:\n"
+        "  lib64/libacme_math.so.1 is gone; expected code for gfx942\n"
+        "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
+    ) in failed.output, failed.output
+    subprocess.run(
+        [project.holder / "rules/bazelw", *project.workspace.startup, "run", "//wheels:coverage_update"],
+        cwd=project.workspace.directory / "wheels",
+        check=True,
+    )
+    assert table.read_text() == committed
+    built(project.build("//wheels:coverage"))
+
+
+def test_tests_of_the_project(project: Project) -> None:
+    """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
+    build = built(project.build("//...", command="test"))
+    for name in ("core_wheel_test", "tools_wheel_test", "dist_test", "install_test"):
+        assert re.search(rf"//wheels:{name} .*PASSED", build.output), build.output
+
+
+def test_flags_to_come(project: Project) -> None:
+    """What Bazel 8 and 9 will insist on changes no byte; nor do fewer flags than the project's own."""
+    before = project.distributions()
+    coming = tuple(COMING.findall((project.holder / "rules/.bazelrc").read_text()))
+    assert len(coming) > 5, coming
+    built(project.build(DIST, options=("--noenable_workspace", *coming)))
+    assert project.distributions() == before
+    bare = Workspace(project.workspace.directory, startup=(*project.workspace.startup, "--noworkspace_rc"))
+    built(bare.build(DIST))
+    assert project.distributions() == before
+    built(project.build(DIST))
+
+
+@pytest.mark.usefixtures("built_again")
+def test_artifacts_of_a_directory(project: Project) -> None:
+    """What another build left in a directory gives the same wheels as the targets that it came from."""
+    before = project.distributions()
+    built(project.build("//sdk/..."))
+    directory = lay_out(project.holder / "artifacts", project.workspace.directory)
+    built(project.build(DIST, options=(f"--repo_env=ROCM_ARTIFACTS_DIR={directory}",)))
+    after = project.distributions()
+    # A directory also says which folders there are: the archive of the development tree has an entry for each.
+    (devel,) = (name for name in before if "devel" in name)
+    assert after.keys() == before.keys()
+    assert {name for name in before if after[name] != before[name]} == {devel}
+    assert in_archive(after[devel]) == in_archive(before[devel])
+
+
+@pytest.mark.usefixtures("built_again")
+def test_a_fingerprint_of_another_directory(project: Project) -> None:
+    """Whoever set it, of whatever: a directory that it does not name is watched."""
+    directory = lay_out(project.holder / "watched", project.workspace.directory)
+    other = f"--repo_env=ROCM_ARTIFACTS_FINGERPRINT={'0' * 64} /elsewhere\n{'1' * 64} {directory}/below"
+    options = (other, f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
+    built(project.build("//wheels:core", options=options))
+    (directory / "runtime_lib_generic/stage/runtime/lib64/added.txt").write_text("new")
+    built(project.build("//wheels:core", options=options))
+    (listing,) = (project.holder / "output_base/external").glob("*acme_artifacts_directory/BUILD.bazel")
+    assert "/runtime/lib64/added.txt" in listing.read_text()
+
+
+@pytest.mark.usefixtures("built_again")
+def test_a_changed_program_of_the_rules(project: Project) -> None:
+    """A newer version of the rules catalogs a directory anew, also where asking for a path does not watch it."""
+    directory = lay_out(project.holder / "catalogued", project.workspace.directory)
+    options = ("--incompatible_no_implicit_watch_label", f"--repo_env=ROCM_ARTIFACTS_DIR={directory}")
+    times = []
+    for _ in range(2):
+        built(project.build("//wheels:core", options=options))
+        (listing,) = (project.holder / "output_base/external").glob("*acme_artifacts_directory/artifacts.bzl")
+        times.append(listing.stat().st_mtime_ns)
+        with (project.holder / "rules/tools/fetch/catalog/scan.py").open("a") as program:
+            program.write("# Newer.\n")
+    assert times[0] < times[1], times
+
+
+def test_pip_installs_it(project: Project) -> None:
+    """In an environment of this machine's Python, with no index but the one that was built."""
+    environment = project.holder / "environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    page = project.dist / "find-links.html"
+    pip = [str(environment / "bin/pip"), "--isolated", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*pip, "--no-index", f"--find-links={page}", "--pre", "acme-sdk[devel]"], check=True)
+    script = project.workspace.directory / "tools/use.py"
+    path = f"{environment / 'bin'}:/usr/bin:/bin"
+    subprocess.run([environment / "bin/python", "-B", script], env={"PATH": path}, check=True)
+
+
+def test_who_compiles(project: Project) -> None:
+    """Zig compiles what the rules have in C, whatever toolchains the project has, and nothing of the project.
+
+    The last test: it gives the project another toolchain for good.
+    """
+    for own in (False, True):
+        if own:
+            with (project.workspace.directory / "MODULE.bazel").open("a") as module:
+                module.write(OWN_TOOLCHAIN)
+        built(project.build(DIST, "//sdk:plain"))
+        actions = project.query("aquery", f'mnemonic("CppCompile|CppLink", deps({DIST} + //sdk:plain))')
+        compiled = re.findall(r"Target: (\S+)\n(?:  .*\n)*?  Command Line: \(exec (\S+)", actions)
+        by_zig = {target for target, command in compiled if command.endswith("/ziglang/zig")}
+        assert by_zig == {target for target, _ in compiled if not target.startswith("//")}, compiled
+        assert any(target.endswith("launcher:zig/launcher") for target in by_zig), compiled
+        assert "//sdk:plain" in {target for target, _ in compiled}, compiled

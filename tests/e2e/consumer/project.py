@@ -1,0 +1,88 @@
+"""The project `acme`: copied beside the rules, its artifacts in a directory, and what its wheels hold."""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+from tests.e2e.testing.builds import copy_workspace
+
+#: Where the project lies in the workspace.
+CONSUMER = "tests/e2e/consumer/acme"
+#: The same artifacts as //sdk has, in a directory: where each file comes from, and the texts of links.
+FILES = {
+    "math_dev_generic": {
+        "include/sdk/math.h": "sdk/math.h",
+        "math/lib64/libacme_math.so": "libacme_math.so.1",
+    },
+    "math_lib_generic": {
+        "math/lib64/libacme_math.so.1": "libacme_math.so.1.4.0",
+        "math/lib64/libacme_math.so.1.4.0": "bazel-bin/sdk/libacme_math.so.1.4.0",
+    },
+    "runtime_dev_generic": {
+        "include/sdk/base.h": "sdk/base.h",
+        "runtime/lib64/libacme_base.so": "libacme_base.so.2",
+    },
+    "runtime_lib_generic": {
+        "runtime/lib64/libacme_base.so.2": "libacme_base.so.2.0.1",
+        "runtime/lib64/libacme_base.so.2.0.1": "bazel-bin/sdk/libacme_base.so.2.0.1",
+        "share/licenses/acme/LICENSE": "./LICENSE",
+    },
+    "tools_run_generic": {
+        "math/bin/acme-calc": "bazel-bin/sdk/acme-calc",
+        "math/bin/acme-sum": "acme-calc",
+    },
+}
+
+
+def copy_project(directory: Path) -> Path:
+    """Copy the workspace to `rules` below a directory, and the project out of it to `acme`, which is returned."""
+    rules, project = directory / "rules", directory / "acme"
+    copy_workspace(rules)
+    (rules / CONSUMER).rename(project)
+    module = project / "MODULE.bazel"
+    module.write_text(module.read_text().replace('"../../../.."', '"../rules"'))
+    (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n')
+    (project / "bazelw").chmod(0o755)
+    return project
+
+
+def archived(wheel: bytes) -> Iterator[tuple[str, int, bytes]]:
+    """Yield name, mode, and content (of a link its text) of what the archive in a devel wheel holds."""
+    with ZipFile(io.BytesIO(wheel)) as archive:
+        for name in archive.namelist():
+            if name.endswith("/_devel.tar"):
+                with tarfile.open(fileobj=io.BytesIO(archive.read(name))) as tree:
+                    for member in tree:
+                        file = tree.extractfile(member) if member.isfile() else None
+                        if not member.isdir():
+                            yield member.name, member.mode, file.read() if file else member.linkname.encode()
+
+
+def contents(wheel: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield names and bytes of all that a wheel holds, also of what the archive in a devel wheel does."""
+    with ZipFile(io.BytesIO(wheel)) as archive:
+        yield from ((name, archive.read(name)) for name in archive.namelist())
+    yield from ((name, data) for name, _, data in archived(wheel))
+
+
+def in_archive(wheel: bytes) -> dict[str, tuple[int, bytes]]:
+    """Map the names of all files and links in the archive of a devel wheel to their modes, and contents or texts."""
+    return {name: (mode, data) for name, mode, data in archived(wheel)}
+
+
+def lay_out(directory: Path, project: Path) -> Path:
+    """Lay out what was built as artifacts in a directory, which is returned."""
+    for artifact, files in FILES.items():
+        for path, source in files.items():
+            target = directory / artifact / "stage" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if "/" in source:
+                shutil.copyfile(project / source, target)
+                target.chmod(0o755 if source.startswith("bazel-bin/") else 0o644)
+            else:
+                target.symlink_to(source)
+        (directory / artifact / "artifact_manifest.txt").write_text("stage\n")
+    return directory

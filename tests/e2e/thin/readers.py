@@ -1,0 +1,80 @@
+"""What device code a file holds, by readers that know nothing of each other. All must agree.
+
+    readers = Readers(shim, program, comgr, folder)
+    library = readers.library(path)
+
+The readers are `tools.lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages have one
+that unbundles; and the memory of a process that loads the library.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.thin.bundler import Header, header, raw_bundles, take_apart
+from tests.e2e.thin.code import Bundle, Code, held, same
+from tests.e2e.thin.comgr import Comgr
+from tests.e2e.thin.memory import fingerprint, handed
+
+
+@dataclass(frozen=True)
+class Library:
+    """What a file holds, and what it hands to HIP if it is a library that is loaded, in the order of registration."""
+
+    bundles: list[Bundle]
+    handed: list[Bundle]
+    #: How each bundle is compressed: the beginning of its header, or none.
+    headers: list[Header | None]
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What reads device code: the preloaded library, the bundler's path, comgr, and an empty folder to write to."""
+
+    shim: Path
+    bundler: str
+    comgr: Comgr | None
+    scratch: Path
+
+    def file(self, path: Path, originals: Sequence[Bundle] = ()) -> Library:
+        """Read a file in all ways but in memory. Ends the program unless they agree.
+
+        comgr is asked for the code objects that the file holds, and for those of the originals, which it may not have.
+        """
+        return self._read(path, originals)[0]
+
+    def library(self, path: Path, search: str = "", originals: Sequence[Bundle] = ()) -> Library:
+        """Read a library in all ways; `search` has folders in which those are that it needs."""
+        library, compressed = self._read(path, originals)
+        memory = [_resolve(path, bundle, compressed) for bundle in handed(path, self.shim, search)]
+        same(f"{path.name}, in memory", held(path).handed(), sorted(memory))
+        return Library(library.bundles, memory, library.headers)
+
+    def _read(self, path: Path, originals: Sequence[Bundle]) -> tuple[Library, dict[Code, Bundle]]:
+        ours = held(path)
+        theirs, headers, compressed = [], [], {}
+        for number, data in enumerate(raw_bundles(path)):
+            theirs.append(take_apart(data, self.scratch, self.bundler))
+            headers.append(header(data))
+            compressed[fingerprint(data)] = theirs[-1]
+            if self.comgr:
+                known = originals[number] if originals else theirs[-1]
+                found = self.comgr.take_apart(data, sorted({code.entry for code in (*theirs[-1], *known)}))
+                same(f"{path.name}, bundle {number} by comgr", [solid(theirs[-1])], [solid(found)])
+        same(f"{path.name}, by clang-offload-bundler", ours.bundles, theirs)
+        return Library(ours.bundles, [], headers), compressed
+
+
+def solid(bundle: Bundle) -> Bundle:
+    """Return the entries that have bytes: comgr has an empty one for each that it does not find."""
+    return tuple(code for code in bundle if code.size)
+
+
+def _resolve(path: Path, bundle: Bundle, compressed: dict[Code, Bundle]) -> Bundle:
+    """Return what is in a bundle that was handed over: of a compressed one, that of the file's that has its bytes."""
+    if not any(code.is_whole for code in bundle):
+        return bundle
+    (code,) = bundle
+    if code not in compressed:
+        raise SystemExit(f"{path}: hands over a compressed bundle of {code.size} bytes that is none of the file's")
+    return compressed[code]

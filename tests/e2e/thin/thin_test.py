@@ -1,0 +1,118 @@
+"""What real.py says where packages do not hold what they should: its comparisons, on code objects made up here."""
+
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.thin.bundler import PAGE, raw_bundles
+from tests.e2e.thin.code import Bundle, Code, held, kept, same
+from tests.e2e.thin.packages import find_packages, named_files
+from tests.e2e.thin.readers import Library
+from tests.e2e.thin.real import check_data, check_union
+from tools.lib.device.model import Method
+from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
+from tools.lib.device.target_id import parse_target_id
+
+GFX1011, GFX1030, GFX90A = map(parse_target_id, ("gfx1011", "gfx1030", "gfx90a"))
+
+
+def made(*targets: str, sha256: str = "0") -> Bundle:
+    """Make a bundle of the host's entry and one for each target."""
+    return tuple(sorted([Code(HOST, 0, ""), *(Code(PREFIX + target, 4, sha256) for target in targets)]))
+
+
+ALL = made("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-")
+
+
+def test_what_a_slice_is_to_have() -> None:
+    assert kept(ALL, [GFX1030]) == made("gfx1030")
+    assert kept(ALL, [GFX90A]) == made("gfx90a:xnack+", "gfx90a:xnack-")
+    assert kept(ALL, [GFX1011]) == made()
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ([made("gfx1030")], "libx.so: 1 bundles; expected 2"),
+        ([ALL, made("gfx1030")], f"libx.so: bundle 1 lacks Code(entry='{PREFIX}gfx90a:xnack+', size=4"),
+        ([made("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", sha256="1"), ALL], "libx.so: bundle 0 lacks Code"),
+        ([ALL, tuple(sorted({*ALL, *made("gfx1011")}))], f"libx.so: bundle 1 has Code(entry='{PREFIX}gfx1011', size=4"),
+    ],
+)
+def test_bundles_that_are_not_the_same(found: list[Bundle], message: str) -> None:
+    same("libx.so", [ALL, ALL], [ALL, ALL])
+    with pytest.raises(SystemExit) as caught:
+        same("libx.so", [ALL, ALL], found)
+    assert message in str(caught.value)
+
+
+def test_what_a_library_holds(tmp_path: Path) -> None:
+    path = tmp_path / "libx.so"
+    first, second = ([(HOST, b""), (f"{PREFIX}gfx1030", code)] for code in (b"first", b"second"))
+    path.write_bytes(Sample((Part(bundle(first)), Part(bundle(second), None))).build())
+    found = held(path)
+    assert [[(code.entry, code.size) for code in one] for one in found.bundles] == [
+        [(f"{PREFIX}gfx1030", 5), (HOST, 0)],
+        [(f"{PREFIX}gfx1030", 6), (HOST, 0)],
+    ]
+    assert found.handed() == found.bundles[:1]
+
+
+@pytest.mark.parametrize(("version", "sizes"), [(2, "II"), (3, "QQ")])
+def test_a_compressed_bundle_may_end_with_zeros(tmp_path: Path, version: int, sizes: str) -> None:
+    frame = b"a raw block of zstd that ends with" + bytes(7)
+    size = struct.calcsize(f"<4sHH{sizes}8s") + len(frame)
+    one = struct.pack(f"<4sHH{sizes}8s", b"CCOB", version, 1, size, 99, b"digest") + frame
+    file = tmp_path / "two.co"
+    file.write_bytes(2 * one.ljust(PAGE, b"\0"))
+    assert list(raw_bundles(file)) == [one, one]
+
+
+@pytest.mark.parametrize("method", Method)
+def test_the_end_of_a_bundle_whose_header_does_not_say_its_size(tmp_path: Path, method: Method) -> None:
+    code = random.Random(1).randbytes(300_000) + bytes(200_000)
+    one = compressed(bundle([(HOST, b""), (f"{PREFIX}gfx1030", code)]), version=1, method=method)
+    file = tmp_path / "two.co"
+    file.write_bytes(2 * (one + bytes(-len(one) % PAGE)))
+    assert list(raw_bundles(file)) == [one, one]
+
+
+def test_what_all_slices_have_together() -> None:
+    libraries = {"libx.so": Library([made("gfx1011", "gfx1030", "gfx90a")], [], [None])}
+    slices = [{"libx.so": [made("gfx1030")]}, {"libx.so": [made("gfx90a")]}]
+    assert check_union(libraries, slices, [GFX1030, GFX90A], [GFX1011]) == 1
+    with pytest.raises(SystemExit, match=r"libx.so: no slice has Code\(entry='.*gfx1011', .* of bundle 0"):
+        check_union(libraries, slices, [GFX1030, GFX90A], [])
+    with pytest.raises(SystemExit, match=r"no slice has .*gfx90a"):
+        check_union(libraries, slices[:1], [GFX1030, GFX90A], [GFX1011])
+    with pytest.raises(SystemExit, match="--left-out gfx90a: there is no code that only this can load"):
+        check_union(libraries, slices, [GFX1030, GFX90A], [GFX1011, GFX90A])
+
+
+def test_data_files_of_targets(tmp_path: Path) -> None:
+    names = ("gfx90a68.kdb", "Kernels.so-000-gfx90a-xnack+.hsaco", "lib_gfx900.co", "data.dat", ".mark-gfx1030")
+    for name in names:
+        (tmp_path / name).write_text(name)
+    found = named_files({name: tmp_path / name for name in names}, ["gfx9", "gfx90a", "gfx1030"])
+    assert list(found) == [("gfx90a", names[0]), ("gfx90a", names[1]), ("gfx9", names[2])]
+    other = dict.fromkeys(found, "other bytes")
+    fewer = {key: digest for key, digest in found.items() if key[0] != "gfx9"}
+    check_data(found, found, [])
+    check_data(found, fewer, [parse_target_id("gfx9")])
+    for wrong in (other, fewer):
+        with pytest.raises(SystemExit, match="by its name: missing, not as it was, or not of the artifacts"):
+            check_data(found, wrong, [])
+
+
+def test_packages_of_another_layout(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="expected the packages of the thin layout"):
+        find_packages(tmp_path)
+    (tmp_path / "rocm_sdk_libraries_gfx90a-1.0-py3-none-linux_x86_64.whl").touch()
+    assert [(package.target, package.tree) for package in find_packages(tmp_path)] == [
+        (GFX90A, "_rocm_sdk_libraries_gfx90a")
+    ]
+    (tmp_path / "rocm_sdk_libraries_gfx110X_all-1.0-py3-none-linux_x86_64.whl").touch()
+    with pytest.raises(SystemExit, match="not the packages of the thin layout, each for one target"):
+        find_packages(tmp_path)

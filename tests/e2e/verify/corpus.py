@@ -1,0 +1,139 @@
+"""Popular binary wheels from PyPI go through the verifier, and through the checkers that people know.
+
+    python3 -m tests.e2e.verify.corpus [--wheels DIR] [--programs DIR] [--command FILE]
+
+Run it from the top of the workspace. The locked wheels are fetched with pip, into `--wheels` if that is given, where
+later runs find them; the checkers are those of validators/requirements.txt. No wheel may make the verifier fail, and
+wherever auditwheel, check-wheel-contents or twine reports something, the verifier must have a finding that says so:
+`SAME` has which.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.validators.tools import make_tools
+from tests.e2e.verify.real import build_command
+
+#: Locked: what is published tomorrow may have other faults, which is no concern of this project's CI.
+LOCK = Path(__file__).with_name("corpus.txt")
+#: With fewer wheels, something was not fetched.
+FEWEST = 30
+#: What a checker says -> the rules that say it here. Empty: it is no fault of a wheel, for the reason beside it.
+SAME = {
+    "check-wheel-contents W001": ("W501",),
+    "check-wheel-contents W002": ("W515",),
+    "check-wheel-contents W003": ("W516",),
+    "check-wheel-contents W004": ("W513",),
+    "check-wheel-contents W004 library": (),  # A library, which is no module: it exports no PyInit function.
+    "check-wheel-contents W005": ("W512",),
+    "check-wheel-contents W006": ("W514",),
+    "check-wheel-contents W007": ("W511",),
+    "check-wheel-contents W008": ("W511",),
+    "check-wheel-contents W009": (),  # Several modules at the top: a matter of taste, which wheels of today have.
+    "check-wheel-contents W010": (),  # A directory without modules at the top: data, and namespace packages.
+    "twine": ("W302", "W309"),
+    "auditwheel too-recent": ("W415",),
+    "auditwheel libraries": ("S101",),
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one checker says about one wheel."""
+
+    wheel: str
+    kind: str
+    text: str
+
+
+def fetch(folder: Path) -> None:
+    """Fetch the wheels for Python 3.11, unless they are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not list(folder.glob("*.whl")):
+        options = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version=3.11", "--require-hashes"]
+        command = [sys.executable, "-m", "pip", "download", *options, f"--dest={folder}", f"--requirement={LOCK}"]
+        subprocess.run(command, check=True)
+
+
+def output(*command: object) -> str:
+    """Run a checker and return all that it prints; findings make it fail."""
+    return subprocess.run(
+        [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    ).stdout
+
+
+def reports(wheel: Path, programs: Path) -> Iterator[Report]:
+    """Yield what the checkers say about a wheel."""
+    said = output(programs / "check-wheel-contents", "--no-config", wheel)
+    for code, text in re.findall(r": (W\d{3}): (.*(?:\n  .*)*)", said):
+        files = [line.strip() for line in text.splitlines()[1:]]
+        is_library = code == "W004" and all(re.search(r"(^|/)lib[^/]*\.so$", file) for file in files)
+        yield Report(
+            wheel.name, f"check-wheel-contents {code}{' library' if is_library else ''}", " ".join(text.split())
+        )
+    said = output(programs / "twine", "check", "--strict", wheel)
+    if "PASSED" not in said.replace("PASSED with warnings", ""):
+        yield Report(wheel.name, "twine", " ".join(said.split()))
+    shown = " ".join(output(programs / "auditwheel", "show", wheel).split())
+    if "manylinux" in wheel.name:
+        promised = min(int(minor) for minor in re.findall(r"manylinux_2_(\d+)", wheel.name) or ["17"])
+        consistent = re.search(r'consistent with the following platform tag: "(\w+)"', shown)
+        kept = re.search(r"manylinux_2_(\d+)", consistent[1]) if consistent else None
+        if kept is None:
+            yield Report(wheel.name, "auditwheel libraries", shown)
+        elif int(kept[1]) > promised:
+            yield Report(wheel.name, "auditwheel too-recent", shown)
+
+
+def findings(folder: Path, program: Path, scratch: Path) -> dict[str, set[str]]:
+    """Verify every wheel by itself and as a set of its own; returns the rules that were broken, by file name."""
+    config = scratch / "verify.toml"
+    config.write_text("[settings]\nduplicate_size = 1\n")
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for wheel in sorted(folder.glob("*.whl")):
+        command = (sys.executable, program, f"--config={config}", "--format=json", wheel)
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1) or done.stderr:
+            sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
+        document: dict[str, Any] = json.loads(done.stdout)
+        found[wheel.name] = {finding["id"] for finding in document["findings"]}
+    return found
+
+
+def main() -> int:
+    """Compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheels", type=Path, help="directory of the wheels; fetched if it has none")
+    parser.add_argument("--programs", type=Path, help="directory of the checkers' programs, if they are installed")
+    parser.add_argument("--command", type=Path, help="rocm_verify.pyz, if it is built")
+    arguments = parser.parse_args()
+    missed = []
+    with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as name:
+        scratch = Path(name)
+        folder = arguments.wheels or scratch / "wheels"
+        fetch(folder)
+        programs = arguments.programs or make_tools(scratch / "tools", "pydistcheck.toml").programs
+        found = findings(folder, arguments.command or build_command(), scratch)
+        for wheel in sorted(folder.glob("*.whl")):
+            for report in reports(wheel, programs):
+                wanted = SAME.get(report.kind)
+                agreed = wanted == () or bool(found[wheel.name] & set(wanted or ()))
+                print(
+                    f"{'agreed' if agreed else 'MISSED'}: {wheel.name}: {report.kind}: {report.text[:200]}", flush=True
+                )
+                missed += [] if agreed else [report]
+    print(f"{len(found)} wheels verified, {len(missed)} reports of other checkers missed")
+    return int(bool(missed) or len(found) < FEWEST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
