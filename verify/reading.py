@@ -72,7 +72,7 @@ def _pass(opened: MemberReader, facts: FileFacts, member: Member, reader: Reader
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
-    search = None if is_elf(head) else Search(reader.settings.build_paths, secrets=True, names=False)
+    search = None if is_elf(head) else Search(reader.settings.build_paths)
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
@@ -113,7 +113,7 @@ def _read_elf(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[Fil
         return replace(facts, elf_damage=f"at {error.offset:#x}: {error.reason}"), Strings()
     if elf.machine == c.EM_AMDGPU:
         return replace(facts, elf=elf), Strings()
-    search = Search(settings.build_paths, secrets=True, names=True)
+    search = Search(settings.build_paths)
     for start, end in text_ranges(elf):
         search.skip(start)
         file.seek(start)

@@ -16,11 +16,11 @@ from tools.lib.common.errors import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
 from tools.lib.device.errors import DeviceError
 from tools.lib.elf.compose import then
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
+from tools.lib.elf.search_path import SearchPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,10 @@ def _patch(file: BinaryIO, entry: dict[str, Any], slices: Slices) -> Patch:
         patch = PatchBuilder(entry["source"], file.seek(0, 2)).build(Strategy.IDENTITY)
     if "rpath" not in entry:
         return patch
-    edit = ElfEdit()
-    if entry["rpath"]:
-        edit.set_search_path(entry["rpath"])
-    else:
-        edit.remove_search_path()
+    path = SearchPath(tuple(entry["rpath"]))
 
     def searched(elf: ElfFile, between: BinaryIO) -> Patch:
-        return plan_patch(elf, between, edit)
+        return plan_patch(elf, between, path)
 
     return then(patch, file, searched)
 

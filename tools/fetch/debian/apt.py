@@ -58,7 +58,6 @@ class Package:
     source: str
     architecture: str
     sha256: str
-    homepage: str
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,6 @@ class Apt:
                 source=one.get("source", one["package"]),
                 architecture=one["architecture"],
                 sha256=one["sha256"],
-                homepage=one.get("homepage", ""),
             )
             for one in stanzas(said)
             if f"{one['package']}={one['version']}" in wanted

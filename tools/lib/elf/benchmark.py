@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from develop.testing.wheel_scripts import put_on_path
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.patch import Patch
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.sample import Sample
+from tools.lib.elf.search_path import SearchPath
 
 SIZES = (1_000_000, 100_000_000, 1_600_000_000)
 ENTRIES = tuple(f"$ORIGIN/../../_rocm_sdk_core/{name}" for name in ("lib", "lib/rocm_sysdeps/lib", "lib/llvm/lib"))
@@ -76,10 +76,8 @@ def make_library(path: Path, size: int) -> None:
 
 def plan(path: str) -> Patch:
     """Read a file's facts and compute the patch that adds the entries."""
-    edit = ElfEdit()
-    edit.extend_search_path(ENTRIES)
     with open(path, "rb") as file:
-        return plan_patch(read_elf(file, path), file, edit)
+        return plan_patch(read_elf(file, path), file, SearchPath(tuple(ENTRIES), extend=True))
 
 
 def write(path: Path, output: Path) -> None:

@@ -89,7 +89,6 @@ class ElfFile:
     elf_class: int
     """32 or 64."""
     little_endian: bool
-    osabi: int
     type: int
     machine: int
     flags: int

@@ -241,11 +241,6 @@ class PatchBuilder:
         if data:
             self._pieces.append((offset, Literal(data)))
 
-    def remove(self, offset: int, size: int) -> None:
-        """Leave out `size` bytes from `offset` on."""
-        if size:
-            self._pieces.append((offset, Literal(b"", size)))
-
     def put(self, offset: int, piece: Literal | Made) -> None:
         """Put `piece` in place of the bytes that it replaces, from `offset` on."""
         self._pieces.append((offset, piece))

@@ -82,7 +82,6 @@ def _read_header(source: Source) -> ElfFile:
         source.size,
         elf_class,
         little,
-        ident[c.EI_OSABI],
         kind,
         machine,
         flags,

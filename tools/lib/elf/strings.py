@@ -11,9 +11,9 @@ from struct import Struct
 from typing import Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import Slot, encode
 from tools.lib.elf.model import ElfFile, SectionHeader
 from tools.lib.elf.reader import MAX_COUNT, string_table, verneed_entries
+from tools.lib.elf.search_path import Slot, encode
 from tools.lib.elf.source import Source
 from tools.lib.elf.symbols import dynamic_symbol_names
 

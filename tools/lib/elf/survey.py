@@ -28,12 +28,12 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Patch, SourceRange, Strategy
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.refusal import refusal
+from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.testing import complaints, extend, facts, second_opinion
 
 ENTRIES = tuple(
@@ -76,9 +76,7 @@ class Survey:
         edited = self.folder / path.name
         started = time.perf_counter()
         with path.open("rb") as file:
-            edit = ElfEdit()
-            edit.extend_search_path(ENTRIES)
-            patch = plan_patch(read_elf(file, str(path)), file, edit)
+            patch = plan_patch(read_elf(file, str(path)), file, SearchPath(tuple(ENTRIES), extend=True))
         self.seconds.append(time.perf_counter() - started)
         extend(path, edited, ENTRIES)
         self.tally[patch.strategy.value] += 1
