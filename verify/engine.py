@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, usable_cores
 from verify import registry
 from verify.archive import Member
 from verify.exceptions import DeclaredException, Judged, judge

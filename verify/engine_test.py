@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.tiny_elf import program
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf.sample import Sample as ElfSample
 from verify import engine
 from verify.engine import Request, find_distributions, read_distributions, verify

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.actions.coverage.table import read_coverage
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions

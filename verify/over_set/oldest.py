@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tools.actions.platform_tag.promise import promises
-from tools.lib.common.errors import ToolError
+from tools.actions.platform_tag.policy import promises
+from tools.lib.common.program import ToolError
 from verify.finding import Finding, Rule, Severity
 from verify.over_set.model import Package
 

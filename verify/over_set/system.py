@@ -4,8 +4,8 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Final
 
-from tools.actions.platform_tag.promise import promises
-from tools.lib.common.errors import ToolError
+from tools.actions.platform_tag.policy import promises
+from tools.lib.common.program import ToolError
 from verify.over_set.model import Package
 from verify.settings import Settings
 

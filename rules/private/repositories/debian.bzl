@@ -14,8 +14,6 @@ visibility(["//rules/private/repositories/..."])
 _SET = "ROCM_DEBIAN_SET"
 
 _SOURCES = CATALOG_SOURCES + [
-    "//tools/lib/common:documents.py",
-    "//tools/lib/common:errors.py",
     "//tools/lib/common:program.py",
     "//tools/fetch/debian:apt.py",
     "//tools/fetch/debian:choice.py",

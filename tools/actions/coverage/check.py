@@ -16,9 +16,7 @@ from pathlib import Path
 from tools.actions.coverage.compare import differences, restricted
 from tools.actions.coverage.lacks import lacking, lacks_by_processor, refused
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import ToolError, argument_parser, file_arguments, report_errors, write_document
 
 
 @dataclass(frozen=True)

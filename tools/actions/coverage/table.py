@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, read_document, write_document
 from tools.lib.device.target_id import parse_target_id
 
 FORMAT = 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tools.actions.coverage.table import Coverage, collect, parse_coverage, read_coverage, write_coverage
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 TABLE = Coverage({"lib/librocblas.so.5": ("gfx90a:xnack+", "gfx1030"), "lib/foo/": ("gfx1100",)})
 WRITTEN = """{

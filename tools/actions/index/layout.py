@@ -28,8 +28,7 @@ from tools.actions.index.simple_api import (
     project_page,
 )
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, write_document
 
 #: Directory of the distributions that have an index of their own.
 STATIC = "static"

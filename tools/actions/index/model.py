@@ -27,8 +27,7 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, read_document
 
 
 @dataclass(frozen=True)

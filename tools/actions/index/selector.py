@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, read_document
 
 #: The role of the package that everything builds on: no extra names it.
 CORE = "core"

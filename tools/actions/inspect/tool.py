@@ -14,10 +14,8 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
 from tools.lib.common.manifest import file_sources, located_sources
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import ToolError, argument_parser, report_errors, write_document
 from tools.lib.elf import constants as c
 from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile

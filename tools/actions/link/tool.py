@@ -15,19 +15,21 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
-from tools.actions.link.inputs import PackedTree, read_tree
-from tools.actions.link.licenses import license_paths
-from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
-from tools.actions.link.run import join
-from tools.actions.link.tar_stream import tar_runs
+from tools.actions.link.metadata import Project, core_metadata, entry_points_text, license_paths, wheel_text
+from tools.actions.link.run import PackedTree, join, read_tree
+from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.link.wheel import Member, joined_member, text_member, write_wheel
-from tools.actions.link.xz import xz_runs
 from tools.actions.plan.model import Plan, is_executable
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
-from tools.lib.common.rates import Stopwatch
+from tools.lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    usable_cores,
+    write_document,
+)
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:

@@ -20,7 +20,7 @@ from tools.actions.link.output import Output
 from tools.actions.link.run import Joined, join, small_run
 from tools.actions.link.zip_archive import ZipArchive
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from tools.actions.pack.forwarder import forwarder
 from tools.actions.pack.launcher import finished_launcher
 from tools.actions.pack.slices import Slices
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
 from tools.lib.device.errors import DeviceError
 from tools.lib.elf.compose import then

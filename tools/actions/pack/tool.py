@@ -14,12 +14,16 @@ import argparse
 from pathlib import Path
 
 from tools.actions.pack.segment import Index
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
 from tools.lib.common.manifest import located_sources
-from tools.lib.common.program import argument_parser, report_errors
-from tools.lib.common.rates import Stopwatch
+from tools.lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    read_document,
+    report_errors,
+    usable_cores,
+    write_document,
+)
 
 #: What the build setting `compression` may be.
 COMPRESSIONS = ("balanced", "fast", "small")

@@ -17,9 +17,14 @@ from tools.actions.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, En
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.runtime import left_out, plan_runtime
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
 

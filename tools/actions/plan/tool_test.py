@@ -13,7 +13,7 @@ from develop.testing.artifacts import artifact, directory, file, library, link, 
 from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.tool import edits_by_unit, main, make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",))
 NAMES = st.sampled_from(["a", "b", "lib", "libx.so", "libx.so.1", "x"])

@@ -8,10 +8,9 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment
-from tools.actions.plan.patterns import matches
+from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment, matches
 from tools.actions.plan.rpath import directory_of
-from tools.lib.common.documents import read_document
+from tools.lib.common.program import read_document
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ import sys
 from tools.actions.plan.model import Plan
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import collect, has_elf, read_linked
-from tools.actions.platform_tag.policy import MACHINES
-from tools.actions.platform_tag.promise import promises
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.program import argument_parser, report_errors
+from tools.actions.platform_tag.policy import MACHINES, promises
+from tools.lib.common.program import argument_parser, read_document, report_errors, write_document
 
 
 def prove(args: argparse.Namespace) -> None:

@@ -15,8 +15,7 @@ from tools.actions.pack.segment import Index
 from tools.actions.plan.model import Plan
 from tools.actions.sbom.contents import contents
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import read_document
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import argument_parser, file_arguments, read_document, report_errors
 
 
 def write(args: argparse.Namespace) -> None:

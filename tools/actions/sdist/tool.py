@@ -16,9 +16,14 @@ from pathlib import Path
 from tools.actions.link.metadata import Project, core_metadata
 from tools.actions.link.run import join, small_run
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"

@@ -18,7 +18,7 @@ from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
 from tools.actions.size_report.device_files import is_device_file, target_of_file
 from tools.actions.size_report.model import PackageSizes, Report, Sizes, Unsliced, total
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import can_load, parse_target_id
 
 #: What `tools.actions.inspect` wrote about files, by source.

@@ -11,7 +11,7 @@ from tools.actions.plan.model import Entry, Kind, Treatment
 from tools.actions.size_report.measure import Package, file_sizes, measure
 from tools.actions.size_report.model import PackageSizes, Sizes
 from tools.actions.size_report.sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a", "gfx11-generic")
 

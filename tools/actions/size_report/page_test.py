@@ -11,7 +11,7 @@ from tools.actions.size_report.chart import draw, svg_text
 from tools.actions.size_report.measure import Package, measure
 from tools.actions.size_report.page import report_page, share_text
 from tools.actions.size_report.sample import MB, File, library, package, thin, thin_sdk
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 STYLE = "p { color: red }"
 

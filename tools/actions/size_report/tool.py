@@ -15,9 +15,14 @@ from tools.actions.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
 from tools.actions.size_report.measure import Package, measure
 from tools.actions.size_report.page import report_page
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:

@@ -16,9 +16,14 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
 from tools.actions.link.wheel import Member, text_member, write_wheel
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"

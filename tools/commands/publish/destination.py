@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: What may be part of a path in every kind of place, and of a URL without being quoted.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from tools.commands.publish.files import LocalFile, file_sha256
 from tools.commands.publish.target import Sent, TakenError
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20
 #: Servers and other users read what is published, whatever the umask of the publisher is.

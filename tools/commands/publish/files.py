@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 DISTRIBUTION_SUFFIXES = (".whl", ".tar.gz")
 #: What PEP 658 has behind the name of a distribution whose core metadata it is.

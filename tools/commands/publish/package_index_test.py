@@ -16,7 +16,7 @@ from tools.commands.publish.files import read_files
 from tools.commands.publish.package_index import IndexUrls, PackageIndexTarget, authorization, check_upload, projects
 from tools.commands.publish.sample import FILES, with_pages, write
 from tools.commands.publish.simple_api import IndexClient, Origin
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 SAME = IndexUrls("https://pypi.example/legacy/", "https://pypi.example/simple/")
 OTHER = IndexUrls("https://upload.example/legacy/", "https://pypi.example/simple/")

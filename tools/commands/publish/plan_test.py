@@ -10,7 +10,7 @@ from tools.commands.publish.plan import Plan, make_plan
 from tools.commands.publish.run import Options, check
 from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, with_pages, write
 from tools.commands.publish.target import ConflictError, Sent
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 OTHER = "rocm-6.0.tar.gz"
 PAGES = ("simple/rocm/index.html", "simple/index.html", "index.html")

@@ -11,7 +11,7 @@ from tools.commands.publish.files import LocalFile
 from tools.commands.publish.plan import Plan, conflict, make_plan
 from tools.commands.publish.progress import Progress, amount
 from tools.commands.publish.target import TakenError, Target
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from tools.commands.publish.files import LocalFile
 from tools.commands.publish.headers import headers
 from tools.commands.publish.s3_upload import Upload
 from tools.commands.publish.target import Sent, TakenError
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
 SHA256 = "sha256"

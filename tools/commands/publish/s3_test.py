@@ -15,7 +15,7 @@ from tools.commands.publish.headers import headers
 from tools.commands.publish.s3 import S3Target, make_client, stored_sha256
 from tools.commands.publish.s3_upload import PART
 from tools.commands.publish.target import TakenError
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 DIGEST = hashlib.sha256(b"content")
 CHECKED = base64.b64encode(DIGEST.digest()).decode()

@@ -14,7 +14,7 @@ from typing import Any
 
 from tools.commands.publish.files import LocalFile
 from tools.commands.publish.target import Sent
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Bytes of a part. S3 takes parts from 5 MiB on, and 10,000 of them: files up to 160 GiB.
 PART = 16 << 20

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tools.commands.publish.files import LocalFile
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Called with the number of bytes that were sent since the last call; from any thread.
 Sent = Callable[[int], None]

@@ -18,7 +18,7 @@ from tools.commands.publish.destination import check_url, parse_bucket, parse_di
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.run import Options, publish
 from tools.commands.publish.target import ConflictError, Target
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 EPILOG = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tools.fetch.debian.choice import Choice, choose, deb822
 from tools.fetch.debian.sources import read_sources, stanzas
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: What the machine's apt was told about reaching its mirror. Hooks, pins and lists of its own are not for us.
 _REACHING = re.compile(r"Acquire::(http|https|ftp|tor|socks5h|mirror|Check-|Retries|ForceIPv|Max-)", re.IGNORECASE)

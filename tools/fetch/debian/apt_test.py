@@ -10,7 +10,7 @@ import pytest
 from tools.fetch.debian import apt as apt_module
 from tools.fetch.debian.apt import Apt, Package, reaching
 from tools.fetch.debian.sample import write_deb
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 PROGRAMS = ("apt-get", "apt-config", "apt-cache", "dpkg-deb")
 needs_apt = pytest.mark.skipif(not all(map(shutil.which, PROGRAMS)), reason="only Debian and its kin have apt")

@@ -10,7 +10,7 @@ Debian or Ubuntu itself are taken as they are, but for the suite. Sources of oth
 from dataclasses import dataclass, replace
 
 from tools.fetch.debian.sources import Source, release
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: The suite of Debian that is taken where nothing else is asked for: the first one with HIP and its libraries.
 DEBIAN_DEFAULT = "trixie"

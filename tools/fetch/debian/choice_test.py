@@ -4,7 +4,7 @@ import pytest
 
 from tools.fetch.debian.choice import choose, deb822
 from tools.fetch.debian.sources import parse_deb822, parse_one_line
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 DEBIAN = """\
 Types: deb deb-src

@@ -19,9 +19,7 @@ from typing import Any
 from tools.fetch.debian.apt import Apt, Package
 from tools.fetch.debian.table import SELECTIONS, Selection, rule_of
 from tools.fetch.debian.unpack import Unpacking
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import report_errors
+from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
 #: The artifact, and in it the base directory, of what a build says about itself.
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")

@@ -12,7 +12,7 @@ from tools.fetch.catalog.unpack import members_of
 from tools.fetch.lock.run import Run
 from tools.fetch.lock.selection import GENERIC, Archive
 from tools.fetch.lock.web import Digest, Web
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

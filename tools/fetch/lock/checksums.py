@@ -3,7 +3,7 @@
 import re
 
 from tools.fetch.lock.web import Digest, NotThereError, Web
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 SUFFIX = ".sha256sum"
 

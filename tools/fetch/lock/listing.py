@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.fetch.lock.listing import Listed, S3Page, is_s3_listing, merge, parse_html, parse_s3
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 URL = "https://host/bucket/?list-type=2"
 DIRECTORY = "https://host/bucket/1-linux/"

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from tools.fetch.lock.listing import Listed, is_s3_listing, merge, parse_html, parse_s3
 from tools.fetch.lock.web import NotThereError, Web, local_path
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Pages of a listing with 1,000 files each.
 PAGES_MAX = 1000

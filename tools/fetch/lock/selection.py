@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from tools.fetch.catalog.errors import CatalogError
 from tools.fetch.catalog.names import ArtifactName, archive_suffix, parse_name
 from tools.fetch.lock.listing import Listed
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner, parse_family
 
 GENERIC = "generic"

@@ -27,8 +27,7 @@ from tools.fetch.lock.checksums import digest_of
 from tools.fetch.lock.run import Run, check_base_url, list_run
 from tools.fetch.lock.selection import Archive, Wanted, archives_of, select
 from tools.fetch.lock.web import Digest, Web
-from tools.lib.common.documents import write_document
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import argument_parser, report_errors, write_document
 
 VERSION = 1
 FILE_NAME = "rocm_artifacts.lock.json"

@@ -3,8 +3,7 @@
 A *source* is an artifact's name for a file of its own, `{artifact}/{base directory}/{path}`.
 """
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, read_document
 
 
 def file_sources(manifest: str, artifact: str) -> dict[str, str]:
