@@ -7,8 +7,7 @@ need no packages.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from tools.actions.coverage.owner import owner_of
-from tools.actions.coverage.table import Coverage
+from tools.actions.coverage.table import Coverage, owner_of
 from tools.lib.device.kpack import SUFFIX
 from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.families import parse_family

@@ -3,7 +3,7 @@
     for library in find_libraries(find_trees(packages, owned).values()):
         library.codes   # the union of all that it has, in all packages of its kind
 
-Files by themselves belong to a library (`tools.actions.coverage.owner`). Packages that are for one target each, or for
+Files by themselves belong to a library (`tools.actions.coverage.table`). Packages that are for one target each, or for
 one family, have copies of a library, each with a part of its code: these are one library with several copies.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tools.actions.coverage.owner import owner_of
+from tools.actions.coverage.table import owner_of
 from tools.lib.device.target_id import TargetId
 from verify.device.archives import archived_places
 from verify.device.model import Place

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.coverage.compare import differences, restricted
-from tools.actions.coverage.lacks import lacking, lacks_by_processor, refused
+from tools.actions.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 from tools.lib.common.program import ToolError, argument_parser, file_arguments, report_errors, write_document
 

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 from tools.actions.coverage.compute import coverage_of, unread
-from tools.actions.coverage.page import coverage_page
+from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.table import write_coverage
-from tools.actions.coverage.text import text_table
 from tools.actions.plan.tool import read_artifact, read_facts
 from tools.lib.common.program import argument_parser, report_errors
 

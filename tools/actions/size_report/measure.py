@@ -10,16 +10,34 @@ has: then the file's bytes are shared out among them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from packaging.utils import parse_wheel_filename
 
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.actions.size_report.device_files import is_device_file, target_of_file
 from tools.actions.size_report.model import PackageSizes, Report, Sizes, Unsliced, total
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import can_load, parse_target_id
+from tools.lib.gpus.paths import named_targets
+
+#: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
+SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
+#: What `tools.actions.inspect` calls an ELF file that is a code object.
+CODE_OBJECT: Final = "gpu-code-object"
+#: Stands for the target of a file whose name says none.
+NO_TARGET: Final = "(no target)"
+
+
+def is_device_file(path: str, kind: str) -> bool:
+    """Whether a file is device code as a whole; `kind` is its type, as `tools.actions.inspect` says."""
+    return kind == CODE_OBJECT or path.endswith(SUFFIXES)
+
+
+def target_of_file(path: str) -> str:
+    """Return the canonical target IDs that a path names, joined by `, `; NO_TARGET if it names none."""
+    return ", ".join(str(target) for target in named_targets(path)) or NO_TARGET
+
 
 #: What `tools.actions.inspect` wrote about files, by source.
 Facts = Mapping[str, Mapping[str, Any]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tools.commands.publish.files import LocalFile, file_sha256
-from tools.commands.publish.target import Sent, TakenError
+from tools.commands.publish.place import Sent, TakenError
 from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20

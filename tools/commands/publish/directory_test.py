@@ -9,9 +9,9 @@ import pytest
 
 from tools.commands.publish.directory import CHUNK, DirectoryTarget
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError, TakenError
 from tools.commands.publish.run import Options, publish
 from tools.commands.publish.sample import CORE, FILES, tree, with_pages, write
-from tools.commands.publish.target import ConflictError, TakenError
 from tools.lib.common.program import ToolError
 
 #: More than one chunk, so that a kill can come in the middle of a file.

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tools.commands.publish.directory import CHUNK, DirectoryTarget
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
 from tools.commands.publish.sample import CORE, FILES, SDIST, page, promises_kept, tree, with_pages, write
-from tools.commands.publish.target import ConflictError
 
 #: More than one chunk, so that a kill can come in the middle of a file.
 BIG = bytes(CHUNK + 1)

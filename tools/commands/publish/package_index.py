@@ -19,8 +19,8 @@ import urllib3
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from tools.commands.publish.files import LocalFile, is_distribution
+from tools.commands.publish.place import Sent
 from tools.commands.publish.simple_api import IndexClient, IndexFile, Origin, project_files
-from tools.commands.publish.target import Sent
 from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from tools.commands.publish.files import LocalFile, read_files
-from tools.commands.publish.plan import Plan, make_plan
-from tools.commands.publish.run import Options, check
+from tools.commands.publish.place import ConflictError, Sent
+from tools.commands.publish.run import Options, Plan, check, make_plan
 from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, with_pages, write
-from tools.commands.publish.target import ConflictError, Sent
 from tools.lib.common.program import ToolError
 
 OTHER = "rocm-6.0.tar.gz"

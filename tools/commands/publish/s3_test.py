@@ -9,12 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tools.commands.publish.destination import Bucket, parse_bucket
-from tools.commands.publish.files import LocalFile
-from tools.commands.publish.headers import headers
-from tools.commands.publish.s3 import S3Target, make_client, stored_sha256
-from tools.commands.publish.s3_upload import PART
-from tools.commands.publish.target import TakenError
+from tools.commands.publish.files import LocalFile, headers
+from tools.commands.publish.place import Bucket, TakenError, parse_bucket
+from tools.commands.publish.s3 import PART, S3Target, make_client, stored_sha256
 from tools.lib.common.program import ToolError
 
 DIGEST = hashlib.sha256(b"content")

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from develop.testing.wheel_scripts import put_on_path
-from tools.commands.publish.destination import check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError, Target, check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.run import Options, publish
-from tools.commands.publish.target import ConflictError, Target
 from tools.lib.common.program import ToolError
 
 EPILOG = """places:

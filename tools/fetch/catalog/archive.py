@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import archive_suffix
+from tools.fetch.catalog.names import CatalogError, archive_suffix
 from tools.lib.device.zstd import ZstdDecoder, ZstdError
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import ARCHIVES, ArtifactName, archive_suffix, check_name, parse_name
+from tools.fetch.catalog.names import ARCHIVES, ArtifactName, CatalogError, archive_suffix, check_name, parse_name
 from tools.fetch.catalog.repository import Elsewhere, write_repository
 from tools.fetch.catalog.scan import scan
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from tools.fetch.catalog.archive import Limits
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import check_link, check_name
+from tools.fetch.catalog.names import CatalogError, check_link, check_name
 from tools.fetch.catalog.scan import normal_mode
 
 

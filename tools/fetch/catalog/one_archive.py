@@ -16,8 +16,7 @@ from pathlib import Path
 
 from tools.fetch.catalog.archive import Limits
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import parse_name
+from tools.fetch.catalog.names import CatalogError, parse_name
 from tools.fetch.catalog.repository import write_repository
 from tools.fetch.catalog.scan import scan
 from tools.fetch.catalog.unpack import unpack

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.about import BASE, about_files, dist_targets, is_split
 from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, escape
-from tools.fetch.catalog.scan import Artifact, threads
+from tools.fetch.catalog.scan import BASE, Artifact, about_files, dist_targets, is_split, threads
 
 
 @dataclass(frozen=True)

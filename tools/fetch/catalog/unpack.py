@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from tools.fetch.catalog.archive import BLOCK, CHUNK, ArchiveStream, Limits, open_archive
-from tools.fetch.catalog.errors import CatalogError
 from tools.fetch.catalog.members import Kind, Member, Members
-from tools.fetch.catalog.names import MANIFEST_NAME, check_name
+from tools.fetch.catalog.names import MANIFEST_NAME, CatalogError, check_name
 from tools.fetch.catalog.scan import parse_manifest, read_text
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools.fetch.catalog.archive import Limits
-from tools.fetch.catalog.errors import CatalogError
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.catalog.planted import (
     COMPRESS,
     Planted,

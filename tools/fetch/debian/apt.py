@@ -17,7 +17,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.debian.choice import Choice, choose, deb822
+from tools.fetch.debian.sources import Choice, choose, deb822
 from tools.fetch.debian.sources import read_sources, stanzas
 from tools.lib.common.program import ToolError
 

@@ -13,8 +13,16 @@ import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.fetch.debian.edits import edited, is_text_to_mend
-from tools.fetch.debian.layout import artifact_of, licence_of, licence_path, link_goal, link_text, relocated
+from tools.fetch.debian.layout import (
+    artifact_of,
+    edited,
+    is_text_to_mend,
+    licence_of,
+    licence_path,
+    link_goal,
+    link_text,
+    relocated,
+)
 from tools.fetch.debian.table import Rule, rule_of
 from tools.lib.common.program import ToolError
 

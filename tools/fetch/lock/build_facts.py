@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.about import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
 from tools.fetch.catalog.archive import CHUNK, Limits, open_archive
-from tools.fetch.catalog.errors import CatalogError
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.catalog.scan import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
 from tools.fetch.catalog.unpack import members_of
-from tools.fetch.lock.run import Run
+from tools.fetch.lock.listing import Run
 from tools.fetch.lock.selection import GENERIC, Archive
 from tools.fetch.lock.web import Digest, Web
 from tools.lib.common.program import ToolError

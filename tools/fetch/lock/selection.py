@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import ArtifactName, archive_suffix, parse_name
+from tools.fetch.catalog.names import ArtifactName, CatalogError, archive_suffix, parse_name
 from tools.fetch.lock.listing import Listed
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner, parse_family

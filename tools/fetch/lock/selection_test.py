@@ -2,9 +2,9 @@
 
 import pytest
 
-from tools.fetch.lock.checksums import parse_sha256sum
 from tools.fetch.lock.listing import Listed
 from tools.fetch.lock.selection import Archive, Wanted, archives_of, in_family, select
+from tools.fetch.lock.web import parse_sha256sum
 from tools.lib.common.program import ToolError
 
 RUN = "https://host/1-linux/"

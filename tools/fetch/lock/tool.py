@@ -23,10 +23,9 @@ from typing import Any
 
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
-from tools.fetch.lock.checksums import digest_of
-from tools.fetch.lock.run import Run, check_base_url, list_run
+from tools.fetch.lock.listing import Run, check_base_url, list_run
 from tools.fetch.lock.selection import Archive, Wanted, archives_of, select
-from tools.fetch.lock.web import Digest, Web
+from tools.fetch.lock.web import Digest, Web, digest_of
 from tools.lib.common.program import argument_parser, report_errors, write_document
 
 VERSION = 1
