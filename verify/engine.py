@@ -38,7 +38,7 @@ class Request:
 
     settings: Settings = field(default_factory=Settings)
     exceptions: tuple[DeclaredException, ...] = ()
-    over_set: bool = True
+    wheel_set: bool = True
     """Whether to look at what lies between the distributions as well."""
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
@@ -78,7 +78,7 @@ def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]
         if suite.check_wheel is not None:
             for wheel in distributions.wheels:
                 yield from suite.check_wheel(wheel, request.settings)
-        if suite.check_set is not None and request.over_set:
+        if suite.check_set is not None and request.wheel_set:
             yield from suite.check_set(distributions, request.settings)
 
 

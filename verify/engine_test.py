@@ -24,7 +24,7 @@ def write(folder: Path, *samples: Sample) -> None:
 
 
 def found(path: Path, settings: Settings | None = None) -> list[Finding]:
-    return list(verify([path], Request(settings or Settings(), over_set=False, processes=1)).judged.findings)
+    return list(verify([path], Request(settings or Settings(), wheel_set=False, processes=1)).judged.findings)
 
 
 def test_a_sound_wheel_has_no_findings(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
+from tools.lib.elf.source import ElfError
 from verify.archive import Member
 from verify.member_file import CHUNK, MemberError, MemberReader
 from verify.model import FileFacts

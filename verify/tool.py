@@ -73,7 +73,7 @@ def make_request(arguments: argparse.Namespace) -> Request:
         exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
     if arguments.coverage:
         settings = replace(settings, coverage=read_coverage(arguments.coverage))
-    return Request(settings, exceptions, over_set=not arguments.no_set, processes=arguments.processes)
+    return Request(settings, exceptions, wheel_set=not arguments.no_set, processes=arguments.processes)
 
 
 def write(outcome: Outcome, arguments: argparse.Namespace) -> None:

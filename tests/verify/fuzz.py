@@ -26,10 +26,10 @@ from tools.lib.device.fuzz import damage, interesting
 from tools.lib.device.sample import compressed
 from tools.lib.elf.sample import Sample
 from verify.device.facts import read_facts
-from verify.over_set.collect import COLLECTORS, LINKED
-from verify.over_set.devel_archive import read_devel_archive
-from verify.over_set.sdists import read_sdist
-from verify.over_set.selector import parse_selector, selected_requirements
+from verify.wheel_set.core_metadata import read_sdist
+from verify.wheel_set.devel_archive import read_devel_archive
+from verify.wheel_set.gather import COLLECTORS, LINKED
+from verify.wheel_set.selector import parse_selector, selected_requirements
 
 SELECTOR = json.dumps(
     {

@@ -18,7 +18,7 @@ from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
 from tools.lib.device.target_id import TargetId
 from tools.lib.elf.reader import is_elf
-from verify.device.named import target_of_name
+from verify.device.offers import target_of_name
 from verify.member_file import MemberReader
 from verify.wheel import open_wheel
 

@@ -10,12 +10,12 @@ from tools.actions.coverage.compare import refused
 from tools.actions.coverage.table import collect
 from tools.lib.device.target_id import TargetId
 from tools.lib.gpus.families import parse_family
+from verify.device.owned import expanded, unserved
 from verify.device.places import Copy, Library, Tree
 from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, listed
-from verify.device.wanted import expanded, unserved
 from verify.finding import Finding
-from verify.over_set.model import Package
-from verify.over_set.selection import DEFAULT
+from verify.wheel_set.model import Package
+from verify.wheel_set.selector import DEFAULT
 
 
 def useless_targets(libraries: Sequence[Library], offered: Collection[str]) -> dict[str, tuple[str, ...]]:

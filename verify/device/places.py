@@ -16,14 +16,11 @@ from typing import Final
 
 from tools.actions.coverage.table import owner_of
 from tools.lib.device.target_id import TargetId
-from verify.device.archives import archived_places
-from verify.device.model import Place
-from verify.device.named import target_of_name
-from verify.device.offers import device_files, known_targets
-from verify.device.owned import Owned
-from verify.device.wanted import unserved
-from verify.over_set.model import Package
-from verify.over_set.selector import PER_TARGET, named_tree
+from verify.device.archives import Place, archived_places
+from verify.device.offers import device_files, known_targets, target_of_name
+from verify.device.owned import Owned, unserved
+from verify.wheel_set.model import Package
+from verify.wheel_set.selector import PER_TARGET, named_tree
 
 _LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*")
 

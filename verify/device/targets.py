@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tools.lib.device.errors import DeviceError
-from tools.lib.elf.errors import ElfError
+from tools.lib.device.model import DeviceError
+from tools.lib.elf.source import ElfError
 from verify.device.listing import Listed, list_path, list_wheel
 from verify.member_file import MemberError
 

@@ -1,15 +1,14 @@
 """Compares coverage tables with each other, and says what a GPU target lacks. Pure functions.
 
-    differences(expected, found)   # every pair of a library and a target that only one of the two has
-    refused(coverage, targets)     # targets that lack so much that they should not be offered
+differences(expected, found)   # every pair of a library and a target that only one of the two has
+refused(coverage, targets)     # targets that lack so much that they should not be offered
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tools.actions.coverage.table import Coverage, collect
-from tools.lib.device.processors import GENERIC_PROCESSORS, SPIRV
-from tools.lib.device.target_id import TargetId, can_load, parse_target_id
+from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
 BASE_PERCENT = 80

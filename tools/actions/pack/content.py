@@ -14,13 +14,13 @@ from tools.actions.pack.launcher import finished_launcher
 from tools.actions.pack.slices import Slices
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
-from tools.lib.device.errors import DeviceError
+from tools.lib.device.model import DeviceError
 from tools.lib.elf.compose import then
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def stored_sha256(head: Mapping[str, Any]) -> str | None:
     return None if stored is None else str(stored)
 
 
-class S3Target:
+class S3Place:
     """A bucket, or what is below a prefix in it."""
 
     keeps_index = False
@@ -150,7 +150,7 @@ class S3Target:
         self._client = client
         self._bucket = bucket.name
         self._prefix = "".join(f"{part}/" for part in (bucket.prefix, directory) if part)
-        self.place = f"s3://{self._bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
+        self.shown = f"s3://{self._bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
         self._conditional = True
 
     @contextmanager
@@ -160,9 +160,9 @@ class S3Target:
             yield
         except NoCredentialsError:
             remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment"
-            raise ToolError(f"{self.place}: no credentials; {remedy}") from None
+            raise ToolError(f"{self.shown}: no credentials; {remedy}") from None
         except (BotoCoreError, ClientError) as error:
-            raise ToolError(f"{self.place}: cannot {what}: {error}") from None
+            raise ToolError(f"{self.shown}: cannot {what}: {error}") from None
 
     def listing(self) -> Mapping[str, int | None]:
         """Return the path of every object below the prefix, with its size in bytes."""

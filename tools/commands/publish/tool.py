@@ -13,11 +13,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from develop.testing.wheel_scripts import put_on_path
 from tools.commands.publish.files import LocalFile, read_files
-from tools.commands.publish.place import ConflictError, Target, check_url, parse_bucket, parse_directory, run_directory
+from tools.commands.publish.place import ConflictError, Place, check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.run import Options, publish
 from tools.lib.common.program import ToolError
+from tools.lib.common.wheel_scripts import put_on_path
 
 EPILOG = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is
@@ -86,7 +86,7 @@ def check_combination(arguments: argparse.Namespace) -> None:
         raise ToolError(f"--to={arguments.to}: --endpoint-url belongs to s3://BUCKET")
 
 
-def make_target(arguments: argparse.Namespace, files: Sequence[LocalFile], base: Path) -> Target:
+def make_place(arguments: argparse.Namespace, files: Sequence[LocalFile], base: Path) -> Place:
     """Return the place that the arguments name; `base` is where relative paths begin.
 
     What a kind of place needs is imported here: S3's client alone takes longer to load than a directory to compare.
@@ -94,18 +94,18 @@ def make_target(arguments: argparse.Namespace, files: Sequence[LocalFile], base:
     check_combination(arguments)
     directory = run_directory(arguments.run_id, arguments.platform, arguments.group)
     if arguments.to == "index":
-        from tools.commands.publish.package_index import IndexUrls, PackageIndexTarget
+        from tools.commands.publish.package_index import IndexUrls, PackageIndexPlace
 
         urls = IndexUrls(check_url("--upload-url", arguments.upload_url), check_url("--index-url", arguments.index_url))
-        return PackageIndexTarget(urls, files)
+        return PackageIndexPlace(urls, files)
     if arguments.to.startswith("s3://"):
-        from tools.commands.publish.s3 import S3Target, make_client
+        from tools.commands.publish.s3 import S3Place, make_client
 
         endpoint = check_url("--endpoint-url", arguments.endpoint_url) if arguments.endpoint_url else None
-        return S3Target(parse_bucket(arguments.to), directory, make_client(endpoint), endpoint)
-    from tools.commands.publish.directory import DirectoryTarget
+        return S3Place(parse_bucket(arguments.to), directory, make_client(endpoint), endpoint)
+    from tools.commands.publish.directory import DirectoryPlace
 
-    return DirectoryTarget(parse_directory(arguments.to, base) / directory)
+    return DirectoryPlace(parse_directory(arguments.to, base) / directory)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -115,9 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         check_combination(arguments)
         files = read_files(arguments.dist)
-        target = make_target(arguments, files, base)
+        place = make_place(arguments, files, base)
         options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
-        print(publish(files, target, options))
+        print(publish(files, place, options))
     except ConflictError as error:
         print(f"publish: {error}", file=sys.stderr)
         return CONFLICT

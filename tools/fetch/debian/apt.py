@@ -17,8 +17,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.debian.sources import Choice, choose, deb822
-from tools.fetch.debian.sources import read_sources, stanzas
+from tools.fetch.debian.sources import Choice, choose, deb822, read_sources, stanzas
 from tools.lib.common.program import ToolError
 
 #: What the machine's apt was told about reaching its mirror. Hooks, pins and lists of its own are not for us.

@@ -1,4 +1,4 @@
-"""The apt sources of the machine, and which of them a private apt gets: those of the distribution itself, for one suite.
+"""The apt sources of the machine, and which a private apt gets: those of the distribution itself, for one suite.
 
 Which mirror, which key and which protocol a machine uses is written in its sources, and nowhere else: so those of
 Debian or Ubuntu itself are taken as they are, but for the suite. Sources of others are left out.
@@ -10,12 +10,11 @@ Debian or Ubuntu itself are taken as they are, but for the suite. Sources of oth
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
-from dataclasses import dataclass, replace
-from tools.lib.common.program import ToolError
 
+from tools.lib.common.program import ToolError
 
 #: What Debian calls its suites, and the names that move from one to the next. Ubuntu's are told by their components.
 DEBIAN_SUITES = frozenset(

@@ -1,12 +1,11 @@
 """Tests of reading apt's sources, in both styles."""
 
 from pathlib import Path
-import pytest
-from tools.fetch.debian.sources import Source, parse_deb822, parse_one_line, read_sources
-from tools.fetch.debian.sources import choose, deb822
-from tools.fetch.debian.sources import parse_deb822, parse_one_line
-from tools.lib.common.program import ToolError
 
+import pytest
+
+from tools.fetch.debian.sources import Source, choose, deb822, parse_deb822, parse_one_line, read_sources
+from tools.lib.common.program import ToolError
 
 DEBIAN = """\
 Types: deb deb-src

@@ -13,9 +13,8 @@ from typing import Any, BinaryIO, Final
 
 from tools.lib.device.msgpack import MsgpackError, decode
 from tools.lib.device.target_id import TargetId, parse_target_id
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
-from tools.lib.elf.source import Source
+from tools.lib.elf.source import ElfError, Source
 
 MAGIC: Final = b"KPAK"
 VERSION: Final = 1

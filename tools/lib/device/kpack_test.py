@@ -7,8 +7,8 @@ import pytest
 
 from develop.testing.tiny_elf import program
 from tools.lib.device.kpack import REFERENCE_SECTION, Reference, read_kpack, read_reference
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
 
 #: {"toc": {"lib/a.so#0": {"gfx90a:xnack+": {"original_size": 9}, "gfx1100": {}}}}
 TOC = b"\x81\xa3toc\x81\xaalib/a.so#0\x82\xadgfx90a:xnack+\x81\xadoriginal_size\x09\xa7gfx1100\x80"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tools.lib.device import recompress as module
 from tools.lib.device.content import Forward
-from tools.lib.device.errors import DeviceError
+from tools.lib.device.model import DeviceError
 from tools.lib.device.recompress import Recompression
 from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.device.slice import Wanted, plan_slice, plan_slices

@@ -21,7 +21,7 @@ from tools.lib.device.wrapper import SECTION
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, ProgramHeader
 from tools.lib.elf.reader import EHDR64, PHDR64, SHDR64, is_elf, read_elf
-from tools.lib.elf.relocations import DT_RELA, DT_RELASZ
+from tools.lib.elf.references import DT_RELA, DT_RELASZ
 
 PAGE = 4096
 _CHUNK = 1 << 16

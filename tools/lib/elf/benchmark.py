@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from develop.testing.wheel_scripts import put_on_path
+from tools.lib.common.wheel_scripts import put_on_path
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.patch import Patch
 from tools.lib.elf.reader import read_elf

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.lib.elf.compose import compose
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.patch import Literal, Made, Patch, PatchBuilder, Strategy
 from tools.lib.elf.patched import open_patched
+from tools.lib.elf.source import ElfError
 
 SOURCE = bytes(range(60))
 

@@ -13,16 +13,14 @@ file size. A patch is checked before it is handed out: the new file is read thro
 from typing import BinaryIO
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.layout import Room, append_segment, find_slack, grow_last_segment
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.moves import Mover, write_dynamic
 from tools.lib.elf.patch import Patch, PatchBuilder, Strategy
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.search_path import SearchPath, Slot, unchanged
-from tools.lib.elf.source import Source
+from tools.lib.elf.source import ElfError, Source
 from tools.lib.elf.strings import Placement, StringTable
 
 

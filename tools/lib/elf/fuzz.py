@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.elf import constants as c
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30
 SAMPLES = (

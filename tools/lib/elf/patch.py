@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import BinaryIO, Protocol
 
-from tools.lib.elf.errors import ElfError
+from tools.lib.elf.source import ElfError
 
 CHUNK_SIZE = 1 << 20
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.patch import ChangedRange, Literal, Patch, PatchBuilder, SourceRange, Strategy
 from tools.lib.elf.patched import open_patched
+from tools.lib.elf.source import ElfError
 
 SOURCE = bytes(range(100))
 

@@ -15,9 +15,8 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import DynamicEntry, ElfFile, Note, ProgramHeader, SectionHeader
-from tools.lib.elf.source import MAX_TABLE, Source
+from tools.lib.elf.source import MAX_TABLE, ElfError, Source
 
 ELF_MAGIC: Final = b"\x7fELF"
 EHDR64: Final = Struct("<16xHHIQQQIHHHHHH")

@@ -13,10 +13,10 @@ here it moves behind the section, whose segment has pages of its own.
 from dataclasses import dataclass, replace
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.layout import Span, displaced, page_size
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.reader import MAX_ADDRESS, PHDR64
+from tools.lib.elf.source import ElfError
 
 _ALIGN = 16
 

@@ -29,10 +29,9 @@ from elftools.elf.gnuversions import GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patch import Patch, SourceRange, Strategy
 from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.testing import complaints, extend, facts, second_opinion
 

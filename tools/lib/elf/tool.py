@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from tools.lib.elf import constants as c
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.output import write_patched
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patch import Patch
+from tools.lib.elf.patched import write_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 EPILOG = """examples:
   elf show lib/libamdhip64.so
