@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tools.fetch.catalog.planted import directory, file, link, manifest, member, plant
+from develop.testing.planted_archives import directory, file, link, manifest, member, plant
 
 WORKSPACE = Path(__file__).resolve().parents[2]
 ARTIFACT = "core-hip_lib_generic"

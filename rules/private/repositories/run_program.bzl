@@ -10,7 +10,6 @@ visibility(["//rules/private/repositories/..."])
 CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "archive.py",
     "catalog.py",
-    "list_archives.py",
     "members.py",
     "names.py",
     "one_archive.py",

@@ -18,7 +18,7 @@ PAGES = ("simple/rocm/index.html", "simple/index.html", "index.html")
 class Place:
     """A place that only answers, and counts for how many files the digest was asked."""
 
-    place = "the place"
+    shown = "the place"
 
     def __init__(self, content: Mapping[str, tuple[int | None, str]], *, keeps_index: bool = False) -> None:
         self.keeps_index = keeps_index

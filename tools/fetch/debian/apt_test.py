@@ -55,7 +55,6 @@ Architecture: amd64
 Description: library
  of something
 SHA256: aa
-Homepage: https://rocblas.invalid
 
 Package: librocblas0
 Version: 5.0
@@ -122,8 +121,8 @@ def test_configuration(fake: FakeApt) -> None:
 
 def test_resolve(fake: FakeApt) -> None:
     libc, rocblas = fake.create().resolve(["librocblas0"])
-    assert libc == Package("libc6", "2.41-12", "libc6", "amd64", "cc", "")
-    assert rocblas == Package("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa", "https://rocblas.invalid")
+    assert libc == Package("libc6", "2.41-12", "libc6", "amd64", "cc")
+    assert rocblas == Package("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

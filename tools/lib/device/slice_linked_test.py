@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tools.lib.device.linked import link_device_code, tells, told, told_compressed
+from tools.lib.device.linked_sample import link_device_code, tells, told, told_compressed
 from tools.lib.device.model import DeviceError
 from tools.lib.device.sample import HOST, PREFIX, compressed
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice
