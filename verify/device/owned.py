@@ -19,7 +19,6 @@ from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_
 from tools.lib.gpus.families import Family, parse_family
 from tools.lib.gpus.paths import target_of_distribution
 from verify.wheel_set.model import Package
-from verify.wheel_set.selector import selected_distributions
 
 
 def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
@@ -64,7 +63,7 @@ def owned_packages(packages: Sequence[Package]) -> dict[str, Owned]:
     for package in packages:
         if package.selector:
             is_thin = package.selector.layout == THIN
-            for name, (_, target) in selected_distributions(package.selector).items():
+            for name, (_, target) in package.selector.selected().items():
                 if target:
                     is_exact = is_thin or parse_family(target) is None
                     found[canonicalize_name(name)] = Owned(target.split(":")[0], is_exact, is_offered=True)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tools.actions.coverage.table import owner_of
+from tools.lib.common.distributions import PER_TARGET, named_tree
 from tools.lib.device.target_id import TargetId
 from verify.device.archives import Place, archived_places
 from verify.device.offers import device_files, known_targets, target_of_name
 from verify.device.owned import Owned, unserved
 from verify.wheel_set.model import Package
-from verify.wheel_set.selector import PER_TARGET, named_tree
 
 _LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*")
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from tools.lib.common.distributions import Distributions, PackageNames
 from verify.finding import Finding, Rule, Severity
 from verify.wheel_set.installation import Installation, outward
-from verify.wheel_set.model import DevelTree, Package, Selector
-from verify.wheel_set.selector import is_per_target
+from verify.wheel_set.model import DevelTree, Package
 
 BROKEN = Rule(
     "S151",
@@ -47,7 +47,7 @@ RULES: Final = (BROKEN, DANGLING, NOT_MIRRORED, SECOND_COPY)
 _MIRRORED: Final = ("core", "libraries")
 
 
-def check_devel(package: Package, selector: Selector | None, whole: Installation) -> Iterator[Finding]:
+def check_devel(package: Package, selector: Distributions | None, whole: Installation) -> Iterator[Finding]:
     """Check the development tree of a package against all packages installed together."""
     devel = package.devel
     if devel is None:
@@ -72,20 +72,20 @@ def _leads_somewhere(devel: DevelTree, path: str, text: str, whole: Installation
     return whole.places.resolve(path if source is None else source) is not None
 
 
-def _mirrored(selector: Selector | None) -> dict[str, str]:
+def _mirrored(selector: Distributions | None) -> dict[str, str]:
     """Return, by distribution, the trees that the archive itself mirrors; those by target are linked in later."""
-    packages: Mapping[str, Mapping[str, str]] = selector.packages if selector else {}
-    found = (packages[role] for role in _MIRRORED if role in packages and not is_per_target(packages[role]))
-    return {canonicalize_name(names["distribution"]): names["tree"] for names in found}
+    packages: Mapping[str, PackageNames] = selector.packages if selector else {}
+    found = (packages[role] for role in _MIRRORED if role in packages and not packages[role].is_per_target)
+    return {canonicalize_name(names.distribution): names.tree for names in found}
 
 
-def target_trees(selectors: Sequence[Selector], packages: Sequence[Package]) -> list[str]:
+def target_trees(selectors: Sequence[Distributions], packages: Sequence[Package]) -> list[str]:
     """Return the trees of packages by target, all files of which come into the development tree."""
     prefixes = [
-        names["tree"].partition("{")[0]
+        names.tree.partition("{")[0]
         for selector in selectors
         for names in selector.packages.values()
-        if is_per_target(names)
+        if names.is_per_target
     ]
     tops = {path.split("/")[0] for package in packages for path in package.files}
     return sorted(top for top in tops if any(top == prefix or top.startswith(prefix) for prefix in prefixes))

@@ -16,6 +16,7 @@ from typing import BinaryIO, Final
 
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
+from tools.lib.common.distributions import FILE_NAME, Distributions, parse_distributions
 from tools.lib.elf.reader import is_elf
 from tools.lib.elf.source import ElfError
 from verify.model import DistributionSet, FileFacts, Wheel
@@ -23,8 +24,8 @@ from verify.suite import Collector
 from verify.wheel_set.core_metadata import dependencies, read_sdist
 from verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
 from verify.wheel_set.linked import read_linked
-from verify.wheel_set.model import DevelTree, Linked, Package, Selector
-from verify.wheel_set.selector import FILE_NAME, MAX_SIZE, is_selector_file, parse_selector, selected_requirements
+from verify.wheel_set.model import DevelTree, Linked, Package
+from verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"
@@ -119,17 +120,17 @@ def _devel(files: dict[str, FileFacts]) -> DevelTree | None:
     return next((tree for tree in trees if isinstance(tree, DevelTree)), None)
 
 
-def _selector(wheel: Wheel, faults: Faults) -> Selector | None:
+def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:
     for path, facts in wheel.files.items():
         text = facts.collected.get(SELECTOR)
         if isinstance(text, bytes):
-            return _parsed(wheel.filename, path, str(wheel.name), text, faults)
+            return _parsed(wheel.filename, path, text, faults)
     return None
 
 
-def _parsed(filename: str, path: str, name: str, text: bytes, faults: Faults) -> Selector | None:
+def _parsed(filename: str, path: str, text: bytes, faults: Faults) -> Distributions | None:
     try:
-        selector = parse_selector(name, text)
+        selector = parse_distributions(text)
         selected_requirements(selector)
     except ValueError as error:
         faults.add(filename, path, f"it does not say which packages there are: {error}")
@@ -171,11 +172,11 @@ def _from_sdist(path: Path, faults: Faults) -> Package | None:
     package = Package(path.name, name, version, requires=known.requires, extras=known.extras, is_wheel=False)
     if facts.selector is None:
         return package
-    selector = _parsed(path.name, FILE_NAME, name, facts.selector, faults)
+    selector = _parsed(path.name, FILE_NAME, facts.selector, faults)
     return package if selector is None else _computed(package, selector)
 
 
-def _computed(package: Package, selector: Selector) -> Package:
+def _computed(package: Package, selector: Distributions) -> Package:
     """Return the package with what its build backend can come to require, for whatever target."""
     wanted = selected_requirements(selector)
     requires = [requirement for requirements in wanted.values() for requirement in requirements]

@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.version import Version
 
+from tools.lib.common.distributions import Distributions
 from verify.model import FileFacts
 
 
@@ -59,20 +60,6 @@ class DevelTree:
 
 
 @dataclass(frozen=True)
-class Selector:
-    """What the distribution that users install says about the packages that it selects (`_distributions.json`)."""
-
-    distribution: str
-    version: str
-    targets: tuple[str, ...]
-    default_target: str
-    packages: Mapping[str, Mapping[str, str]]
-    """By role, such as `core`: its `distribution`, `tree` and `import`, each maybe with `{target}`."""
-    layout: str = ""
-    """How device code is spread over packages: `split`, `family` or `thin`; empty where it is not said."""
-
-
-@dataclass(frozen=True)
 class Package:
     """A distribution of the set; `filename` is that of the wheel or sdist, `name` as PEP 503 normalises it."""
 
@@ -87,5 +74,6 @@ class Package:
     """Names of the programs that installers put beside the interpreter, sorted."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
     devel: DevelTree | None = None
-    selector: Selector | None = None
+    selector: Distributions | None = None
+    """Of the distribution that users install: what it says about the packages that it selects."""
     is_wheel: bool = True

@@ -1,27 +1,20 @@
-"""What the selector says about the packages that it selects: `_distributions.json`, in sdist and static wheel.
+"""Checks that the selector and the packages of the set belong together."""
 
-The sdist computes its requirements where it is installed, for the GPU target that it finds there. All that it can come
-to require is computed here, for every target.
-"""
-
-import json
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
+from tools.lib.common.distributions import FILE_NAME, PER_TARGET, Distributions
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
-from verify.wheel_set.model import Package, Selector
+from verify.wheel_set.model import Package
 
-FILE_NAME: Final = "_distributions.json"
 #: A bigger file is something else, in bytes.
 MAX_SIZE: Final = 1 << 20
-#: Stands for the target in the names of packages that there are one of per target.
-PER_TARGET: Final = "{target}"
 
 
 def is_selector_file(path: str) -> bool:
@@ -29,75 +22,16 @@ def is_selector_file(path: str) -> bool:
     return posixpath.basename(path) == FILE_NAME
 
 
-def parse_selector(distribution: str, text: bytes) -> Selector:
-    """Read the data of the selector of that name. Raises ValueError when it is not what is expected."""
-    try:
-        document: Any = json.loads(text)
-        packages = {
-            str(role): {str(key): str(value) for key, value in names.items()} for role, names in _items(document)
-        }
-        for role, names in packages.items():
-            if not names["distribution"] or not names["tree"]:
-                raise ValueError(f"{role} has an empty name")
-        targets = tuple(str(target) for target in document["targets"])
-        layout = str(document.get("layout", ""))
-        default = str(document["default_target"])
-        return Selector(distribution, str(document["version"]), targets, default, packages, layout)
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"expected version, targets, default_target and packages: {error!r}") from None
-
-
-def _items(document: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    return sorted(document["packages"].items())
-
-
-def named(template: str, target: str) -> str:
-    """Return the name of a distribution for a target, without its features."""
-    return template.replace(PER_TARGET, target.split(":")[0])
-
-
-def named_tree(template: str, target: str) -> str:
-    """Return the name of a tree or import package for a target: as an identifier has to be written."""
-    return template.replace(PER_TARGET, re.sub(r"\W", "_", target.split(":")[0]))
-
-
-def is_per_target(names: Mapping[str, str]) -> bool:
-    """Whether there is one such package for each target."""
-    return PER_TARGET in names["distribution"]
-
-
-def selected_distributions(selector: Selector) -> dict[str, tuple[str, str]]:
-    """Return every distribution that can be selected, with its role and its target (empty if it is for all)."""
-    found = {}
-    for role, names in selector.packages.items():
-        for target in selector.targets if is_per_target(names) else ("",):
-            found[named(names["distribution"], target)] = (role, target)
-    return found
-
-
-def selected_requirements(selector: Selector) -> dict[str, list[Requirement]]:
+def selected_requirements(selector: Distributions) -> dict[str, list[Requirement]]:
     """Return what each extra can come to require, of all targets together; the key "" has what is required always.
 
     The requirements have the extra as their marker.
 
     Raises ValueError when names or the version are not such as a requirement can be made of.
     """
-    by_role: dict[str, list[str]] = {}
-    by_target: dict[str, list[str]] = {}
-    for distribution, (role, target) in selected_distributions(selector).items():
-        pin = f"{distribution}=={selector.version}"
-        by_role.setdefault(role, []).append(pin)
-        if target:
-            by_target.setdefault(target, []).append(pin)
-    libraries = by_role.get("libraries", [])
-    pins = {"": by_role.get("core", [])} | {role: by_role[role] for role in by_role if role not in ("core", "device")}
-    if "device" in by_role:
-        pins |= {"device": libraries + by_role["device"], "device-all": libraries + by_role["device"]}
-        pins |= {f"device-{target}": libraries + own for target, own in by_target.items()}
-    else:
-        pins |= {f"libraries-{target}": own for target, own in by_target.items()}
+    pins = {extra.lower(): wanted for extra, wanted in selector.pins().items()}
     try:
-        return {extra.lower(): [_requirement(pin, extra.lower()) for pin in wanted] for extra, wanted in pins.items()}
+        return {extra: [_requirement(pin, extra) for pin in wanted] for extra, wanted in pins.items()}
     except InvalidRequirement as error:
         raise ValueError(str(error)) from None
 
@@ -157,14 +91,14 @@ def check_selection(
                 target = package.selector.default_target
                 yield DEFAULT.finding(package.filename, "", f"the set has no {missing}", [target])
             yield from _check_trees(package, package.selector, names)
-            offered |= {canonicalize_name(name) for name in selected_distributions(package.selector)}
-            templates |= {names["distribution"]: package for names in package.selector.packages.values()}
+            offered |= {canonicalize_name(name) for name in package.selector.selected()}
+            templates |= {names.distribution: package for names in package.selector.packages.values()}
     for template, selecting in sorted(templates.items(), key=lambda item: item[0]):
         if PER_TARGET in template:
             yield from _check_offered(packages, template, selecting, offered)
 
 
-def _check_default(package: Package, selector: Selector) -> Iterator[Finding]:
+def _check_default(package: Package, selector: Distributions) -> Iterator[Finding]:
     default, targets = selector.default_target, selector.targets
     if default not in targets and (default or targets):
         yield TARGET.finding(package.filename, "", f"the default is {default!r}, the targets are {', '.join(targets)}")
@@ -177,15 +111,17 @@ def missing_defaults(
     if package.selector is None:
         return frozenset()
     external = {canonicalize_name(name) for name in settings.external_requirements}
-    default, selected = package.selector.default_target, selected_distributions(package.selector)
+    default, selected = package.selector.default_target, package.selector.selected()
     own = {canonicalize_name(name) for name, (_, target) in selected.items() if target and target == default}
     return frozenset(own - names.keys() - external)
 
 
-def _check_trees(package: Package, selector: Selector, names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
-    for distribution, (role, target) in sorted(selected_distributions(selector).items()):
-        templates = selector.packages[role]
-        wanted = {named_tree(templates[key], target) for key in ("tree", "import") if templates.get(key)}
+def _check_trees(
+    package: Package, selector: Distributions, names: Mapping[str, Sequence[Package]]
+) -> Iterator[Finding]:
+    for distribution, (role, target) in sorted(selector.selected().items()):
+        called = selector.packages[role].for_target(target)
+        wanted = {name for name in (called.tree, called.import_name) if name}
         for one in names.get(canonicalize_name(distribution), ()):
             has = {path.split("/")[0] for path in one.files} | ({one.devel.tree} if one.devel else set())
             for missing in sorted(wanted - has) if one.files else ():  # W101 says why there are no files.

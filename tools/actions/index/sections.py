@@ -7,7 +7,7 @@ from tools.actions.index.commands import command
 from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.offers import Offers
-from tools.actions.index.selector import Selector, Target
+from tools.actions.index.selector import Selector, TargetPackage
 from tools.actions.index.simple_api import file_anchor
 from tools.lib.common.program import size_text
 
@@ -70,7 +70,7 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
     )
 
 
-def _target_row(index: Index, offers: Offers, target: Target) -> list[Content]:
+def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Content]:
     files = index.projects().get(target.project, ())
     return [
         target.name,
