@@ -18,7 +18,7 @@ from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
 from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
-from verify.wheel_set.linked import VERDAUX, VERDEF
+from tools.lib.elf.versions import VERDAUX, VERDEF
 
 #: What is left free in a library for its version definitions, in bytes.
 _ROOM = 256

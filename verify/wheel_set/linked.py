@@ -9,18 +9,15 @@ them. Names that are put together at run time (`lib%s.so`) are not found, and no
 
 import re
 from collections.abc import Iterator
-from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.actions.pack.forwarder import COMMENT
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import MAX_COUNT, read_elf, string_table
+from tools.lib.elf.reader import read_elf, string_table
 from tools.lib.elf.source import Source
+from tools.lib.elf.versions import verdef_entries
 from verify.wheel_set.model import Linked
-
-VERDEF: Final = Struct("<HHHHIII")
-VERDAUX: Final = Struct("<II")
 
 
 def read_defined_versions(file: BinaryIO, elf: ElfFile) -> frozenset[str]:
@@ -28,26 +25,13 @@ def read_defined_versions(file: BinaryIO, elf: ElfFile) -> frozenset[str]:
 
     The loader compares wanted names with all of them. Raises ElfError when the table is damaged.
     """
-    address, count = elf.dynamic_value(c.DT_VERDEF), elf.dynamic_value(c.DT_VERDEFNUM) or 0
-    if address is None or not count:
-        return frozenset()
-    source = Source(file, elf.path)
-    at = elf.offset_of(address)
-    if at is None:
-        raise source.error(elf.dynamic[0].position, f"DT_VERDEF {address:#x} is in no PT_LOAD segment")
-    if count > MAX_COUNT:
-        raise source.error(at, f"{count} symbol version definitions: more than a real file has")
-    strings, size = string_table(elf)
-    names = set()
-    for _ in range(count):
-        *_, aux, following = source.unpack(VERDEF, at, "a symbol version definition")
-        name, _ = source.unpack(VERDAUX, at + aux, "a symbol version definition's name")
+    source, names = Source(file, elf.path), set[str]()
+    entries = [(at, name) for at, own in verdef_entries(source, elf) for name in own[:1]]
+    strings, size = string_table(elf) if entries else (0, 0)
+    for at, name in entries:
         if name >= size:
             raise source.error(at, f"a symbol version has its name beyond the string table of {size} bytes")
         names.add(source.read_string(strings + name, strings + size, "a version's name"))
-        if not following:
-            break
-        at += following
     return frozenset(names)
 
 

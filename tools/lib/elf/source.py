@@ -29,6 +29,8 @@ class ElfError(Exception):
 #: No table that is read whole is larger than this in a sane file, in bytes. The largest seen is LLVM's string table, of
 #: 5 MB; of a framework that exports all that it is made of it may be many times as large.
 MAX_TABLE: Final = 1 << 29
+#: More than this of anything (sections, dynamic entries, notes, symbol versions) is damage, not a real file.
+MAX_COUNT: Final = 1 << 16
 #: No name, path or search path is longer, in bytes.
 MAX_STRING: Final = 1 << 16
 
