@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tools.commands.publish.files import LocalFile, is_distribution, is_page, page_order
 from tools.commands.publish.place import ConflictError, Place, TakenError
-from tools.commands.publish.progress import Progress, amount
-from tools.lib.common.program import ToolError
+from tools.commands.publish.progress import Progress
+from tools.lib.common.program import ToolError, size_text
 
 REMEDY = """\
 What is published never changes: lock files and caches hold its hashes. Publish this build under another version
@@ -115,10 +115,10 @@ def _send(file: LocalFile, place: Place, progress: Progress) -> None:
 
 def describe(found: Comparison, place: str) -> str:
     """Write what publishing would do, a line per file."""
-    lines = [f"send   {file.path}: {amount(file.size)}" for file in found.missing]
-    lines += [f"page   {file.path}: {amount(file.size)}" for file in found.pages]
+    lines = [f"send   {file.path}: {size_text(file.size)}" for file in found.missing]
+    lines += [f"page   {file.path}: {size_text(file.size)}" for file in found.pages]
     lines += [f"there  {file.path}" for file in found.there]
-    size = amount(sum(file.size for file in found.missing))
+    size = size_text(sum(file.size for file in found.missing))
     lines.append(f"would send {len(found.missing)} files ({size}) and {len(found.pages)} pages to {place}")
     return "\n".join(lines)
 
@@ -141,5 +141,5 @@ def publish(files: Sequence[LocalFile], place: Place, options: Options, progress
         place.put_page(file, progress.sent)
         progress.end("page")
     was_there = f"; {len(found.there)} were there" if found.there else ""
-    sent = f"{len(found.missing)} files and {len(found.pages)} pages ({amount(progress.total)})"
+    sent = f"{len(found.missing)} files and {len(found.pages)} pages ({size_text(progress.total)})"
     return f"published to {place.shown}: {sent}{was_there}"
