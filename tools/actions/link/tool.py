@@ -20,6 +20,7 @@ from tools.actions.link.run import PackedTree, join, read_tree
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.link.wheel import Member, joined_member, text_member, write_wheel
 from tools.actions.plan.model import Plan, is_executable
+from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     Stopwatch,
     ToolError,
@@ -28,7 +29,6 @@ from tools.lib.common.program import (
     read_document,
     report_errors,
     usable_cores,
-    write_document,
 )
 
 
@@ -126,7 +126,7 @@ def link(args: argparse.Namespace) -> None:
         else:
             members.extend(tree_members(plan, tree, project.distribution))
         written = write_wheel(file, members, dist_info)
-    write_document(args.digest, {"filename": wheel.name, "size": written.size, "sha256": written.sha256})
+    Digest(wheel.name, written.size, written.sha256).write(args.digest)
     stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)
 
 

@@ -13,6 +13,7 @@ have in common is deflated once.
 import argparse
 from pathlib import Path
 
+from tools.actions.pack.edits import Edits
 from tools.actions.pack.segment import Index
 from tools.lib.common.manifest import located_sources
 from tools.lib.common.program import (
@@ -32,12 +33,12 @@ COMPRESSIONS = ("balanced", "fast", "small")
 def pack(args: argparse.Namespace) -> None:
     """Write the segments and their indexes."""
     stopwatch, segments = Stopwatch(verbose=args.verbose), [Path(path) for path in args.segment]
-    edits = [read_document(path) for path in args.edits]
+    edits = [Edits.from_document(read_document(path)) for path in args.edits]
     if not len(edits) == len(segments) == len(args.index):
         raise ToolError(
             f"{len(edits)} --edits, {len(segments)} --segment, {len(args.index)} --index: expected as many of each"
         )
-    if any(one["entries"] or one["digest"] for one in edits):
+    if any(one.entries or one.digest for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
         from tools.actions.pack.packer import LEVELS, Work, pack_unit
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from tools.actions.link.metadata import Project, core_metadata
 from tools.actions.link.run import join, small_run
 from tools.lib.common.archive_time import archive_time
+from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
     read_document,
     report_errors,
-    write_document,
 )
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
@@ -63,8 +63,7 @@ def write(args: argparse.Namespace) -> None:
     content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {PKG_INFO: metadata.encode()}))
     output.write_bytes(content)
     Path(args.metadata).write_text(metadata, encoding="utf-8")
-    digest = {"filename": output.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    write_document(args.digest, digest)
+    Digest(output.name, len(content), hashlib.sha256(content).hexdigest()).write(args.digest)
 
 
 def main(argv: list[str]) -> int:

@@ -15,6 +15,7 @@ from tools.actions.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
 from tools.actions.size_report.measure import Package, measure
 from tools.actions.size_report.page import report_page
+from tools.lib.common.digest import read_digest
 from tools.lib.common.program import (
     ToolError,
     argument_parser,
@@ -45,14 +46,14 @@ def read_packages(args: argparse.Namespace) -> list[Package]:
         for one in facts.get(key, []):
             if one not in documents:
                 documents[one] = read_document(one)["files"]
-        digest = read_document(digests[key])
+        digest = read_digest(digests[key])
         packages.append(
             Package(
                 plan=Plan.from_document(read_document(path)),
                 packed={entry.path: entry for index in read for entry in index.entries},
                 facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},
-                filename=digest["filename"],
-                download=digest["size"],
+                filename=digest.filename,
+                download=digest.size,
             )
         )
     return packages

@@ -16,13 +16,13 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
 from tools.actions.link.wheel import Member, text_member, write_wheel
+from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
     read_document,
     report_errors,
-    write_document,
 )
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
@@ -69,7 +69,7 @@ def write(args: argparse.Namespace) -> None:
     with wheel.open("wb") as file:
         archive = write_wheel(file, members, dist_info)
     Path(args.metadata).write_text(metadata, encoding="utf-8")
-    write_document(args.digest, {"filename": wheel.name, "size": archive.size, "sha256": archive.sha256})
+    Digest(wheel.name, archive.size, archive.sha256).write(args.digest)
 
 
 def main(argv: list[str]) -> int:
