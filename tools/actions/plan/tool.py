@@ -17,6 +17,7 @@ from tools.actions.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, En
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.runtime import left_out, plan_runtime
+from tools.lib.common.manifest import read_manifest
 from tools.lib.common.program import (
     ToolError,
     argument_parser,
@@ -41,22 +42,21 @@ def read_facts(paths: list[str]) -> dict[str, Facts]:
 
 def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
     """Read an artifact's manifest and join the facts to its entries."""
-    document = read_document(path)
-    name = document["artifact"]
+    manifest = read_manifest(path)
     found = []
-    for entry in document["entries"]:
-        source = f"{name}/{entry['base']}/{entry['path']}"
+    for entry in manifest.entries:
+        source = f"{manifest.artifact}/{entry.base}/{entry.path}"
         found.append(
             Found(
-                path=entry["path"],
-                kind=Kind(entry["kind"]),
+                path=entry.path,
+                kind=Kind(entry.kind),
                 source=source,
-                mode=entry.get("mode", "0777"),
-                link=entry.get("target"),
+                mode=entry.mode,
+                link=entry.target,
                 facts=facts.get(source),
             )
         )
-    return Artifact(name, tuple(found))
+    return Artifact(manifest.artifact, tuple(found))
 
 
 def _edit(entry: Entry) -> Edit:
