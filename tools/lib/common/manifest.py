@@ -1,7 +1,7 @@
 """An artifact's manifest: every path of it, with what Bazel's inputs lose of it, and which file of the build it is.
 
-`tools.fetch.catalog` and the rules of artifacts write it; this is the one reader. A *source* is the name that an artifact
-has for a file of its own: `{artifact}/{base directory}/{path}`.
+`tools.fetch.catalog` and the rules of artifacts write it; this is the one reader. A *source* is the name that an
+artifact has for a file of its own: `{artifact}/{base directory}/{path}`.
 """
 
 from dataclasses import dataclass
