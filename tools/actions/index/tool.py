@@ -15,7 +15,7 @@ the same version.
 Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.index.layout import STATIC, Source, write_index
@@ -25,7 +25,23 @@ from tools.actions.index.selector import read_selector
 from tools.lib.common.program import argument_parser, report_errors
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    title: str
+    style: str
+    script: str
+    selector: str | None
+    distribution: list[str]
+    metadata: list[str]
+    digest: list[str]
+    static: list[str]
+    output: str
+
+
+def write(args: Arguments) -> None:
     """Fill the directory."""
     site = Site(
         title=args.title,
@@ -57,5 +73,5 @@ def main(argv: list[str]) -> int:
         "--static", action="append", default=[], metavar="FILE", help="a distribution that gets an index of its own"
     )
     parser.add_argument("--output", required=True, help="directory to fill")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -7,10 +7,9 @@
 Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
@@ -30,6 +29,30 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    plan: str
+    index: list[str]
+    segment: list[str]
+    description: str
+    tag: str
+    license_pattern: list[str]
+    devel: str | None
+    devel_directory: str | None
+    console_scripts: str | None
+    module: str
+    threads: int
+    verbose: bool
+    wheel: str
+    metadata: str
+    digest: str
+    files: list[str]
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
@@ -95,7 +118,7 @@ def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tupl
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
-def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_info: str) -> Iterator[Member]:
+def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[Member]:
     """Return the files of the dist-info directory, RECORD apart."""
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     Path(args.metadata).write_text(metadata, encoding="utf-8")
@@ -105,7 +128,7 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
         yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
 
 
-def link(args: argparse.Namespace) -> None:
+def link(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
@@ -149,7 +172,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
     parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
     parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
-    parser.add_argument("--module", help="dotted name of the module with the scripts' functions")
+    parser.add_argument("--module", default="", help="dotted name of the module with the scripts' functions")
     parser.add_argument(
         "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
     )
@@ -158,5 +181,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: link(args))

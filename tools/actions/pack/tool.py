@@ -10,7 +10,7 @@ are made from the same unit are packed together, each with its own three files: 
 have in common is deflated once.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.pack.edits import Edits
@@ -30,7 +30,24 @@ from tools.lib.common.program import (
 COMPRESSIONS = ("balanced", "fast", "small")
 
 
-def pack(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    edits: list[str]
+    artifact: str
+    manifest: str
+    launcher: str | None
+    compression: str
+    threads: int
+    verbose: bool
+    segment: list[str]
+    index: list[str]
+    files: list[str]
+
+
+def pack(args: Arguments) -> None:
     """Write the segments and their indexes."""
     stopwatch, segments = Stopwatch(verbose=args.verbose), [Path(path) for path in args.segment]
     edits = [Edits.from_document(read_document(path)) for path in args.edits]
@@ -72,6 +89,6 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--index", action="append", required=True, help="its index to write")
     parser.add_argument("files", nargs="*", metavar="FILE=PATH", help="the build's name of a file, and where it is")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
 
     return report_errors(args.label, lambda: pack(args))

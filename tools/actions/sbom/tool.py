@@ -7,7 +7,7 @@ CycloneDX JSON, by its reference implementation. That takes longer to import tha
 action of its own beside link.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.link.metadata import Project
@@ -18,7 +18,20 @@ from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import argument_parser, file_arguments, read_document, report_errors
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    plan: str
+    index: list[str]
+    license_pattern: list[str]
+    archive: list[str]
+    output: str
+
+
+def write(args: Arguments) -> None:
     """Write the document."""
     # Imported late: a bad argument or --help shall not wait for it.
     from tools.actions.sbom.document import document
@@ -44,5 +57,5 @@ def main(argv: list[str]) -> int:
         "--archive", action="append", default=[], metavar="ARTIFACT=SHA256", help="archive that an artifact came as"
     )
     parser.add_argument("--output", required=True, help="document to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -6,11 +6,11 @@
 PKG-INFO is made here; all else is given.
 """
 
-import argparse
 import hashlib
 import io
 import struct
 import tarfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.link.metadata import Project, core_metadata
@@ -32,6 +32,19 @@ GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 PKG_INFO = "PKG-INFO"
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    description: str
+    sdist: str
+    metadata: str
+    digest: str
+    files: list[str]
+
+
 def archive(root: str, files: dict[str, bytes]) -> bytes:
     """Return an uncompressed tar archive (pax) of files below one directory, sorted."""
     buffer = io.BytesIO()
@@ -49,7 +62,7 @@ def gzipped(content: bytes) -> bytes:
     return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the sdist, its metadata and its digest."""
     project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
@@ -76,5 +89,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="ARCHIVE_PATH=FILE", help="files of the sdist")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -6,7 +6,7 @@
 KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,22 @@ from tools.lib.common.program import (
 )
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    style: list[str]
+    chart_style: str
+    plan: list[str]
+    digest: list[str]
+    index: list[str]
+    facts: list[str]
+    html: str
+    svg: str
+    json: str
+
+
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:
     """Return the files of each key, of arguments `KEY=FILE`."""
     files: dict[str, list[str]] = {}
@@ -34,7 +50,7 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
     return files
 
 
-def read_packages(args: argparse.Namespace) -> list[Package]:
+def read_packages(args: Arguments) -> list[Package]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
     digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
@@ -59,7 +75,7 @@ def read_packages(args: argparse.Namespace) -> list[Package]:
     return packages
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the report, as a page, as a plot and as a document."""
     report = measure(read_packages(args))
     plot = draw(report)
@@ -83,5 +99,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--svg", required=True, metavar="FILE", help="plot to write")
     parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -7,8 +7,7 @@ An sdist chooses its requirements where it is installed; lock files and locked-d
 them known before. The writer is that of all other wheels, `tools.actions.link.wheel`.
 """
 
-import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.markers import Marker
@@ -27,6 +26,21 @@ from tools.lib.common.program import (
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    description: str
+    extra: list[str]
+    console_script: list[str]
+    wheel: str
+    metadata: str
+    digest: str
+    files: list[str]
 
 
 def with_extras(project: Project, extras: list[tuple[str, str]]) -> Project:
@@ -52,7 +66,7 @@ def _pairs(arguments: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     project = with_extras(Project.from_document(read_document(args.project)), _pairs(args.extra))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
@@ -88,5 +102,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="files of the wheel")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

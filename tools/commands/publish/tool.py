@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.commands.publish.files import LocalFile, read_files
@@ -47,6 +48,22 @@ exit status:
 CONFLICT = 3
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    to: str
+    dist: Path
+    dry_run: bool
+    run_id: str
+    platform: str
+    group: str
+    endpoint_url: str
+    upload_url: str
+    index_url: str
+    leave_unlisted: bool
+
+
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     result = argparse.ArgumentParser(
@@ -62,9 +79,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--run-id", default="", metavar="ID", help="the CI run that these packages are of")
     result.add_argument("--platform", default="linux", help="of the run (default: linux)")
     result.add_argument("--group", default="", help="GPU targets of these packages, where a run has several builds")
-    result.add_argument("--endpoint-url", metavar="URL", help="of an S3 server other than AWS's")
-    result.add_argument("--upload-url", metavar="URL", help="upload API of the package index")
-    result.add_argument("--index-url", metavar="URL", help="simple API of the package index, to see what it has")
+    result.add_argument("--endpoint-url", default="", metavar="URL", help="of an S3 server other than AWS's")
+    result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
+    result.add_argument("--index-url", default="", metavar="URL", help="simple API of the package index, to see what it has")
     result.add_argument(
         "--leave-unlisted",
         action="store_true",
@@ -73,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def check_combination(arguments: argparse.Namespace) -> None:
+def check_combination(arguments: Arguments) -> None:
     """Raise ToolError for options that do not belong to the kind of place."""
     is_index, is_s3 = arguments.to == "index", arguments.to.startswith("s3://")
     if is_index and not (arguments.upload_url and arguments.index_url):
@@ -86,7 +103,7 @@ def check_combination(arguments: argparse.Namespace) -> None:
         raise ToolError(f"--to={arguments.to}: --endpoint-url belongs to s3://BUCKET")
 
 
-def make_place(arguments: argparse.Namespace, files: Sequence[LocalFile], base: Path) -> Place:
+def make_place(arguments: Arguments, files: Sequence[LocalFile], base: Path) -> Place:
     """Return the place that the arguments name; `base` is where relative paths begin.
 
     What a kind of place needs is imported here: S3's client alone takes longer to load than a directory to compare.
@@ -110,7 +127,7 @@ def make_place(arguments: argparse.Namespace, files: Sequence[LocalFile], base: 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    arguments = parser().parse_args(argv)
+    arguments = Arguments(**vars(parser().parse_args(argv)))
     base = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
     try:
         check_combination(arguments)

@@ -64,7 +64,7 @@ def test_dry_run(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(dist, f"--to={place}", "--dry-run") == 0
     lines = capsys.readouterr().out.splitlines()
     assert f"send   {CORE}: 4 bytes" in lines
-    assert lines[-1] == f"would send 4 files (46 B) and 3 pages to {place}"
+    assert lines[-1] == f"would send 4 files (46 bytes) and 3 pages to {place}"
     assert not place.exists()
 
 

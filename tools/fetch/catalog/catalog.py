@@ -25,11 +25,23 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.fetch.catalog.names import ARCHIVES, ArtifactName, CatalogError, archive_suffix, check_name, parse_name
 from tools.fetch.catalog.repository import Elsewhere, write_repository
 from tools.fetch.catalog.scan import scan
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    artifacts: Path
+    repository: str
+    output: Path
+    list_archives: bool
+    archived: list[str]
 
 
 def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
@@ -83,7 +95,7 @@ def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, s
         )
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Scan the folders; write the repository. Or print which archives there are."""
     if args.list_archives:
         print(json.dumps(archive_stamps(args.artifacts), ensure_ascii=False))
@@ -114,13 +126,13 @@ def main(argv: list[str]) -> int:
     """Run the scan; return 1, with one line on standard error when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of the repository of ROCm artifacts.")
     parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders and archives")
-    parser.add_argument("--repository", help="canonical name of the repository")
-    parser.add_argument("--output", type=Path, help="directory of the repository")
+    parser.add_argument("--repository", default="", help="canonical name of the repository")
+    parser.add_argument("--output", type=Path, default=Path(), help="directory of the repository")
     parser.add_argument("--list-archives", action="store_true", help="print the archives, each with a stamp, instead")
     parser.add_argument(
         "--archived", action="append", default=[], metavar="FILE=REPOSITORY", help="repository of an archive"
     )
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report(lambda: write(args))
 
 

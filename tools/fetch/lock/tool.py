@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,24 @@ VERSION = 1
 FILE_NAME = "rocm_artifacts.lock.json"
 #: Requests at once: they are small, and wait for the server.
 THREADS = 8
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    command: str
+    base_url: str
+    run_id: str
+    platform: str
+    group: str | None
+    target: list[str]
+    component: list[str]
+    mirror: list[str]
+    ignore: list[str]
+    download_missing: bool
+    verify: bool
+    output: str
 
 
 def lock_document(
@@ -58,7 +77,7 @@ def lock_document(
     }
 
 
-def lock(args: argparse.Namespace) -> None:
+def lock(args: Arguments) -> None:
     """List, select, take digests, and write the lock file."""
     run = Run(check_base_url(args.base_url), args.run_id, args.platform)
     mirrors = [check_base_url(url) for url in args.mirror]
@@ -126,7 +145,7 @@ def main(argv: list[str]) -> int:
     )
     one.add_argument("--verify", action="store_true", help="fetch all archives, and compare digests and sizes")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(f"{parser.prog} lock", lambda: lock(args))
 
 
