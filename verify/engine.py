@@ -16,7 +16,7 @@ from typing import Final
 
 from tools.lib.common.program import ToolError, usable_cores
 from verify import registry
-from verify.archive import Member
+from verify.archive import ZipMember
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding
 from verify.model import DistributionSet, FileFacts
@@ -58,7 +58,7 @@ class _Task:
 
     wheel: int
     path: Path
-    members: tuple[Member, ...]
+    members: tuple[ZipMember, ...]
 
     @property
     def size(self) -> int:
@@ -119,7 +119,7 @@ def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:
     """Share out the members: neighbours together, a large one alone; the largest task first."""
     tasks = []
     for index, wheel in enumerate(opened):
-        batch: list[Member] = []
+        batch: list[ZipMember] = []
         size = 0
         for member in wheel.to_read:
             if batch and size + member.size > BATCH:

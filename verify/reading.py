@@ -17,7 +17,7 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
-from verify.archive import Member
+from verify.archive import ZipMember
 from verify.member_file import CHUNK, MemberError, MemberReader
 from verify.model import FileFacts
 from verify.settings import Settings
@@ -44,14 +44,14 @@ class Reader:
     collectors: tuple[Collector, ...] = ()
 
 
-def read_members(path: Path, members: Sequence[Member], reader: Reader) -> Iterator[FileFacts]:
+def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> Iterator[FileFacts]:
     """Read members of a wheel, in the order given. Raises OSError when the wheel cannot be read."""
     with path.open("rb") as file:
         for member in members:
             yield _read(file, member, reader)
 
 
-def _read(file: BinaryIO, member: Member, reader: Reader) -> FileFacts:
+def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
     facts = FileFacts(member.name, member.size, member.mode, "")
     if not member.readable:
         return replace(facts, damage="its place in the archive is wrong")
@@ -62,7 +62,7 @@ def _read(file: BinaryIO, member: Member, reader: Reader) -> FileFacts:
         return replace(facts, damage=str(error))
 
 
-def _pass(opened: MemberReader, facts: FileFacts, member: Member, reader: Reader) -> FileFacts:
+def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Reader) -> FileFacts:
     """Go through all bytes, then back to what has to be looked up."""
     sha256, crc32 = hashlib.sha256(), 0
     chunks = opened.chunks()

@@ -17,7 +17,7 @@ from verify.wheel_set.model import Package
 
 
 @dataclass(frozen=True)
-class Place:
+class CodePlace:
     """A bundle, the bundle's entries in archives, or the files of a directory that are named for targets.
 
     `path` is that of the file, or of the directory, in the wheel of `package`; `number` counts the file's bundles.
@@ -76,12 +76,14 @@ def archives_of(path: str, facts: DeviceFacts, packages: Sequence[Package]) -> A
     return Archives(facts.reference.name, searched, found)
 
 
-def archived_places(package: Package, path: str, facts: DeviceFacts, packages: Sequence[Package]) -> Iterator[Place]:
+def archived_places(
+    package: Package, path: str, facts: DeviceFacts, packages: Sequence[Package]
+) -> Iterator[CodePlace]:
     """Yield a place for each bundle that a library takes out of archives. Those that none has are `check_entries`'."""
     archives = archives_of(path, facts, packages)
     for number in sorted(archives.numbers) if archives else ():
         if archives and (number in facts.wrappers or not facts.wrappers):
-            yield Place(package, path, archives.codes(number), number, is_archived=True, is_program=True)
+            yield CodePlace(package, path, archives.codes(number), number, is_archived=True, is_program=True)
 
 
 def check_entries(package: Package, top: str, packages: Sequence[Package]) -> Iterator[Finding]:

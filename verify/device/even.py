@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tools.lib.device.target_id import TargetId
-from verify.device.archives import Place, archives_of, why_missing
+from verify.device.archives import CodePlace, archives_of, why_missing
 from verify.device.offers import device_files
 from verify.device.owned import Owned, serves
 from verify.device.places import Copy
@@ -38,7 +38,7 @@ def check_even(copy: Copy, wanted: Iterable[TargetId], offered: Collection[str])
         yield from _report(copy, [copy.places[number] for number in at], targets)
 
 
-def _report(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) -> Iterator[Finding]:
+def _report(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
     """Report that these places have no code for these targets."""
     variants = [one for one in targets if all(serves(place.codes, TargetId(one.processor)) for place in lacking)]
     whole = [one for one in targets if one not in variants]
@@ -55,7 +55,7 @@ def _report(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) -
         yield from _nowhere(copy, lacking, found)
 
 
-def _uneven(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) -> Iterator[Finding]:
+def _uneven(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
     """Report places that lack what others of the library have: archives without an entry apart."""
     archived = [place for place in lacking if place.is_archived and not _is_partial(copy, place, targets)]
     rest = [place for place in lacking if place not in archived]
@@ -66,13 +66,13 @@ def _uneven(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) -
         yield UNEVEN.finding(*_where(copy, rest, targets), evidence, map(str, targets))
 
 
-def _is_partial(copy: Copy, place: Place, targets: Sequence[TargetId]) -> bool:
+def _is_partial(copy: Copy, place: CodePlace, targets: Sequence[TargetId]) -> bool:
     """Whether the archives have other bundles of the same file for a target."""
     same = [one for one in copy.places if one.path == place.path]
     return any(serves(one.codes, target) for one in same for target in targets)
 
 
-def _nowhere(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) -> Iterator[Finding]:
+def _nowhere(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
     """Report targets that no place of the library has code for."""
     archived = [place for place in lacking if place.is_archived]
     if archived:
@@ -81,7 +81,7 @@ def _nowhere(copy: Copy, lacking: Sequence[Place], targets: Sequence[TargetId]) 
         yield NO_CODE.finding(*_where(copy, lacking, targets), _has(copy), map(str, targets))
 
 
-def _unarchived(copy: Copy, places: Sequence[Place], targets: Sequence[TargetId]) -> Iterator[Finding]:
+def _unarchived(copy: Copy, places: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
     """Report that archives are missing, or their entries."""
     for path, package in sorted({place.path: place.package for place in places}.items()):
         archives = archives_of(path, device_files(package)[path], copy.tree.packages)
@@ -93,7 +93,7 @@ def _unarchived(copy: Copy, places: Sequence[Place], targets: Sequence[TargetId]
             yield NO_ARCHIVE.finding(package.filename, path, reason, map(str, found))
 
 
-def _where(copy: Copy, places: Sequence[Place], targets: Sequence[TargetId]) -> tuple[str, str]:
+def _where(copy: Copy, places: Sequence[CodePlace], targets: Sequence[TargetId]) -> tuple[str, str]:
     """Return the wheel and the file that a finding names: of files for one target, the wheel that should have them."""
     first = places[0]
     owner = copy.tree.owners.get(targets[0].processor) if first.is_directory and len(targets) == 1 else None
@@ -104,7 +104,7 @@ def _has(copy: Copy) -> str:
     return f"no code that they can load; there is code for {listed(copy.codes)}"
 
 
-def _places(copy: Copy, lacking: Collection[Place]) -> str:
+def _places(copy: Copy, lacking: Collection[CodePlace]) -> str:
     """Say which places lack something: of a file with several bundles how many, and which."""
     said = []
     for path in sorted({place.path for place in lacking}):

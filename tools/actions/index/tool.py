@@ -18,7 +18,7 @@ Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.index.layout import STATIC, Source, write_index
+from tools.actions.index.layout import STATIC, IndexSource, write_index
 from tools.actions.index.model import read_distribution
 from tools.actions.index.people import Site
 from tools.actions.index.selector import read_selector
@@ -49,7 +49,7 @@ def write(args: Arguments) -> None:
         script=Path(args.script).read_text(encoding="utf-8"),
     )
     sources = [
-        Source(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
+        IndexSource(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
         for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
     ]
     selector = read_selector(args.selector) if args.selector else None

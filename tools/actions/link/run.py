@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from tools.actions.link.output import Output
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import OTHER_NAMES, Plan
 from tools.lib.common.program import ToolError, read_document
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
@@ -175,7 +175,7 @@ def read_tree(plan: Plan, indexes: list[str], segments: list[str]) -> PackedTree
     """Read the indexes of all units and check that they hold just what the plan says."""
     packed, runs, digests = {}, {}, {}
     for index_path, segment in zip(indexes, segments, strict=True):
-        index = Index.from_document(read_document(index_path))
+        index = SegmentIndex.from_document(read_document(index_path))
         digests.update(index.source_sha256)
         for entry in index.entries:
             packed[entry.path] = entry

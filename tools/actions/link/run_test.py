@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from develop.testing.artifacts import artifact, file, library
 from tools.actions.link.run import Run, combine, join, packed_run, read_tree, small_run
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Plan
 from tools.actions.plan.tool import make_plan
 from tools.lib.common.program import ToolError
@@ -91,7 +91,7 @@ def unit(directory: Path, name: str, paths: Iterable[str], digests: dict[str, st
         entries.append(Packed(path, "0644", len(segment), run.length, run.size, run.crc32, "00"))
         segment += run.data
     (directory / f"{name}.seg").write_bytes(segment)
-    (directory / f"{name}.json").write_text(json.dumps(Index(tuple(entries), digests).to_document()))
+    (directory / f"{name}.json").write_text(json.dumps(SegmentIndex(tuple(entries), digests).to_document()))
     return str(directory / f"{name}.json"), str(directory / f"{name}.seg")
 
 

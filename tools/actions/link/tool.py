@@ -17,7 +17,7 @@ from typing import IO, Any
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, license_paths, wheel_text
 from tools.actions.link.run import PackedTree, join, read_tree
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.link.wheel import Member, joined_member, text_member, write_wheel
+from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.plan.model import Plan, is_executable
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
@@ -55,7 +55,7 @@ class Arguments:
     files: list[str]
 
 
-def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
+def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
     """Return the files of a runtime package's tree, and one of the distribution's own at its top.
 
     pip removes a directory with all that is empty in it only if RECORD names a file
@@ -63,16 +63,16 @@ def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Me
     """
     yield text_member(f"{plan.tree}/.{distribution}", b"")
     for path, packed in tree.packed.items():
-        yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
+        yield WheelMember(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
 
 
-def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[Member]:
+def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[WheelMember]:
     """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
     for path in paths:
-        yield Member(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
+        yield WheelMember(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
 
 
-def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> Member:
+def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> WheelMember:
     """Return the archive that a devel package unpacks on first use; `scratch` is a file for what is compressed anew."""
     data = join(tar_runs(plan.tree, plan.entries, tree.runs))
     if name.endswith(".xz"):
@@ -118,7 +118,7 @@ def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tupl
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
-def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[Member]:
+def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
     """Return the files of the dist-info directory, RECORD apart."""
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     Path(args.metadata).write_text(metadata, encoding="utf-8")

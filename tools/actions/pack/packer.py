@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from tools.actions.pack.content import Block, Stretch, entry_blocks
 from tools.actions.pack.edits import Edits
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.slices import Slices
 from tools.lib.deflate.blocks import in_order
 from tools.lib.deflate.library import crc32, deflate_block
@@ -147,7 +147,7 @@ def source_digest(path: str) -> str:
 
 def pack_unit(
     work: Sequence[Work], located: dict[str, str], launcher: str | None, levels: Levels, threads: int
-) -> list[Index]:
+) -> list[SegmentIndex]:
     """Write a unit's segments, one for each package, and return their indexes.
 
     `located` has the path of each source. What several packages have is deflated once. Raises ToolError for a source
@@ -167,5 +167,5 @@ def pack_unit(
                 (entry.path, entry.mode, entry_blocks(entry, located, launcher, slices, notes))
                 for entry in one.edits.entries
             )
-            indexes.append(Index(entries, {source: digests[source] for source in one.edits.digest}, notes))
+            indexes.append(SegmentIndex(entries, {source: digests[source] for source in one.edits.digest}, notes))
     return indexes

@@ -52,9 +52,9 @@ class Slices:
     def _plan(self, file: BinaryIO, source: str, keys: Sequence[Key]) -> list[Patch]:
         # Most units have no device code: what slices takes longer to import than they to pack.
         from tools.lib.device.recompress import Recompression
-        from tools.lib.device.slice import Wanted, plan_slices
+        from tools.lib.device.slice import SliceTargets, plan_slices
         from tools.lib.device.target_id import parse_target_id
 
         self._frames = self._frames or Recompression(self.level, self.pool, self.directory)
-        wanted = [Wanted(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]
+        wanted = [SliceTargets(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]
         return plan_slices(file, source, wanted, self._frames)

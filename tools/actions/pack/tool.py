@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.pack.edits import Edits
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.lib.common.manifest import located_sources
 from tools.lib.common.program import (
     Stopwatch,
@@ -65,7 +65,7 @@ def pack(args: Arguments) -> None:
     else:
         for segment in segments:
             segment.touch()
-        indexes = [Index((), {})] * len(segments)
+        indexes = [SegmentIndex((), {})] * len(segments)
     for path, index in zip(args.index, indexes, strict=True):
         write_document(path, index.to_document())
     entries = [entry for index in indexes for entry in index.entries]

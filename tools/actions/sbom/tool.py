@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.link.metadata import Project
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.actions.plan.model import Plan
 from tools.actions.sbom.contents import contents
 from tools.lib.common.archive_time import archive_time
@@ -37,7 +37,9 @@ def write(args: Arguments) -> None:
     from tools.actions.sbom.document import document
 
     plan = Plan.from_document(read_document(args.plan))
-    packed = {entry.path: entry for path in args.index for entry in Index.from_document(read_document(path)).entries}
+    packed = {
+        entry.path: entry for path in args.index for entry in SegmentIndex.from_document(read_document(path)).entries
+    }
     project = Project.from_document(read_document(args.project))
     found = contents(plan, packed, tuple(args.license_pattern))
     Path(args.output).write_text(

@@ -48,7 +48,7 @@ MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER})
 
 
 @dataclass(frozen=True)
-class Package:
+class MeasuredPackage:
     """What is known of a package."""
 
     plan: Plan
@@ -79,7 +79,7 @@ class Package:
         return self.facts[entry.source]
 
 
-def measure(packages: Sequence[Package]) -> Report:
+def measure(packages: Sequence[MeasuredPackage]) -> Report:
     """Return the sizes of packages; each may tell what another does not know: the sizes of files for other targets."""
     known = {
         entry.source: package.size_of(entry)
@@ -90,7 +90,7 @@ def measure(packages: Sequence[Package]) -> Report:
     return Report(tuple(_measure(package, known) for package in packages))
 
 
-def _measure(package: Package, known: Mapping[str, int]) -> PackageSizes:
+def _measure(package: MeasuredPackage, known: Mapping[str, int]) -> PackageSizes:
     sizes = total(_held(package, entry) for entry in package.plan.entries if entry.is_packed_file)
     sliced_for = sorted({target for entry in package.plan.entries for target in entry.slice or ()})
     return PackageSizes(
@@ -104,12 +104,12 @@ def _measure(package: Package, known: Mapping[str, int]) -> PackageSizes:
     )
 
 
-def _held(package: Package, entry: Entry) -> Sizes:
+def _held(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package holds of a file."""
     return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice)
 
 
-def _unsliced(package: Package, known: Mapping[str, int]) -> Unsliced | None:
+def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | None:
     """Return what a thin package would hold if nothing were sliced and no file were another target's."""
     entries = package.plan.entries
     others = [one for one in entries if one.treatment is Treatment.OTHER_TARGET and one.kind is Kind.FILE]
@@ -126,7 +126,7 @@ def _unsliced(package: Package, known: Mapping[str, int]) -> Unsliced | None:
     return Unsliced(total(parts), unknown)
 
 
-def _whole(package: Package, entry: Entry) -> Sizes:
+def _whole(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package would hold of a file that it has, were that not sliced."""
     if entry.slice is None or entry.treatment in MADE:
         return _held(package, entry)

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.actions.plan.model import Entry, Kind, Treatment
-from tools.actions.size_report.measure import NO_TARGET, Package, file_sizes, is_device_file, measure, target_of_file
+from tools.actions.size_report.measure import (
+    NO_TARGET,
+    MeasuredPackage,
+    file_sizes,
+    is_device_file,
+    measure,
+    target_of_file,
+)
 from tools.actions.size_report.model import PackageSizes, Sizes
 from tools.actions.size_report.sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
 from tools.lib.common.program import ToolError
@@ -16,7 +23,7 @@ from tools.lib.common.program import ToolError
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a", "gfx11-generic")
 
 
-def only(one: Package) -> PackageSizes:
+def only(one: MeasuredPackage) -> PackageSizes:
     """Measure one package."""
     (sizes,) = measure([one]).packages
     return sizes

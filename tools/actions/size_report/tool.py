@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.actions.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
-from tools.actions.size_report.measure import Package, measure
+from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page
 from tools.lib.common.digest import read_digest
 from tools.lib.common.program import (
@@ -50,7 +50,7 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
     return files
 
 
-def read_packages(args: Arguments) -> list[Package]:
+def read_packages(args: Arguments) -> list[MeasuredPackage]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
     digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
@@ -58,13 +58,13 @@ def read_packages(args: Arguments) -> list[Package]:
     for key, path in file_arguments(args.plan).items():
         if key not in digests:
             raise ToolError(f"--plan={key}={path}: expected the digest of the package's wheel, --digest={key}=FILE")
-        read = [Index.from_document(read_document(index)) for index in indexes.get(key, [])]
+        read = [SegmentIndex.from_document(read_document(index)) for index in indexes.get(key, [])]
         for one in facts.get(key, []):
             if one not in documents:
                 documents[one] = read_document(one)["files"]
         digest = read_digest(digests[key])
         packages.append(
-            Package(
+            MeasuredPackage(
                 plan=Plan.from_document(read_document(path)),
                 packed={entry.path: entry for index in read for entry in index.entries},
                 facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},

@@ -14,7 +14,7 @@ from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
 
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
-from tools.actions.link.wheel import Member, text_member, write_wheel
+from tools.actions.link.wheel import WheelMember, text_member, write_wheel
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     ToolError,
@@ -75,7 +75,7 @@ def write(args: Arguments) -> None:
     texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(TAG, purelib=True)}
     if args.console_script:
         texts[f"{dist_info}/entry_points.txt"] = entry_points_text(_pairs(args.console_script))
-    members: list[Member] = [
+    members: list[WheelMember] = [
         text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes())
         for name, path in file_arguments(args.files).items()
     ]

@@ -81,7 +81,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--group", default="", help="GPU targets of these packages, where a run has several builds")
     result.add_argument("--endpoint-url", default="", metavar="URL", help="of an S3 server other than AWS's")
     result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
-    result.add_argument("--index-url", default="", metavar="URL", help="simple API of the package index, to see what it has")
+    result.add_argument(
+        "--index-url", default="", metavar="URL", help="simple API of the package index, to see what it has"
+    )
     result.add_argument(
         "--leave-unlisted",
         action="store_true",

@@ -24,7 +24,7 @@ THREADS_MAX = 8
 
 
 @dataclass
-class Artifact:
+class ScannedArtifact:
     """One artifact folder: its name, its entries and its directories."""
 
     folder: Path
@@ -124,7 +124,7 @@ def existing(path: Path) -> Path:
     return path
 
 
-def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
+def walk(artifact: ScannedArtifact, directory: Path) -> Iterator[os.DirEntry[str]]:
     """Yield every entry below a directory, depth first and sorted; links are not followed."""
     artifact.directories.append(directory)
     with os.scandir(directory) as listing:
@@ -135,9 +135,9 @@ def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
             yield from walk(artifact, Path(child.path))
 
 
-def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
+def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:
     """Return an artifact with its entries, and with the names that its files have in the repository."""
-    artifact = Artifact(folder, name)
+    artifact = ScannedArtifact(folder, name)
     for base in base_directories(folder):
         root = existing(folder / base)
         if root != folder / base:
@@ -148,7 +148,7 @@ def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
     return artifact
 
 
-def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
+def _entry(artifact: ScannedArtifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
     """Return what a manifest says of one path; a file is also put into one of the artifact's units."""
     root = artifact.folder / base
     path = os.path.relpath(found.path, root)
@@ -221,7 +221,7 @@ def dist_targets_of(text: str, where: Path | str) -> list[str]:
     return [target for target in value_of(text, where, "dist_amdgpu_targets", "").split(";") if target]
 
 
-def about_files(artifacts: Sequence[Artifact]) -> list[Path]:
+def about_files(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
     """List the files that tell about the build."""
     return [
         artifact.folder / entry["base"] / entry["path"]
@@ -231,13 +231,13 @@ def about_files(artifacts: Sequence[Artifact]) -> list[Path]:
     ]
 
 
-def is_split(artifacts: Sequence[Artifact]) -> bool:
+def is_split(artifacts: Sequence[ScannedArtifact]) -> bool:
     """Read the layout, of the first artifact that tells; false if none does."""
     found = [path for path in about_files(artifacts) if str(path).endswith(THEROCK_MANIFEST)]
     return split_of(read_text(found[0]), found[0]) if found else False
 
 
-def dist_targets(artifacts: Sequence[Artifact]) -> list[str]:
+def dist_targets(artifacts: Sequence[ScannedArtifact]) -> list[str]:
     """Read the targets, of the first artifact that tells; none if none does."""
     found = [path for path in about_files(artifacts) if str(path).endswith(DIST_INFO)]
     return dist_targets_of(read_text(found[0]), found[0]) if found else []

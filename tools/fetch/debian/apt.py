@@ -49,7 +49,7 @@ NO_APT = (
 
 
 @dataclass(frozen=True)
-class Package:
+class DebianPackage:
     """A binary package, as its index describes it."""
 
     name: str
@@ -99,7 +99,7 @@ class Apt:
         known = set(self._run(["apt-cache", "pkgnames"], "reading the package lists", "Try again").split())
         return [name for name in names if name not in known]
 
-    def resolve(self, names: list[str]) -> list[Package]:
+    def resolve(self, names: list[str]) -> list[DebianPackage]:
         """Return the packages that installing `names` into an empty system would bring, sorted by name.
 
         Raises ToolError if there is no such package, or if what it depends on cannot be had.
@@ -116,12 +116,12 @@ class Apt:
         )
         return self.describe([f"{match[1]}={match[2]}" for match in _INSTALLED.finditer(said)])
 
-    def describe(self, pinned: list[str]) -> list[Package]:
+    def describe(self, pinned: list[str]) -> list[DebianPackage]:
         """Return what the indexes say of packages given as `name=version`."""
         said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
         wanted = set(pinned)
         found = {
-            one["package"]: Package(
+            one["package"]: DebianPackage(
                 name=one["package"],
                 version=one["version"],
                 source=one.get("source", one["package"]),
@@ -133,7 +133,7 @@ class Apt:
         }
         return [found[name] for name in sorted(found)]
 
-    def download(self, packages: list[Package], directory: Path) -> list[Path]:
+    def download(self, packages: list[DebianPackage], directory: Path) -> list[Path]:
         """Fetch packages into a directory; returns their files, in the same order.
 
         Raises ToolError with what apt said. apt compares each with the digest in the signed index.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.fetch.debian import apt as apt_module
-from tools.fetch.debian.apt import Apt, Package, reaching
+from tools.fetch.debian.apt import Apt, DebianPackage, reaching
 from tools.fetch.debian.sample import write_deb
 from tools.lib.common.program import ToolError
 
@@ -121,8 +121,8 @@ def test_configuration(fake: FakeApt) -> None:
 
 def test_resolve(fake: FakeApt) -> None:
     libc, rocblas = fake.create().resolve(["librocblas0"])
-    assert libc == Package("libc6", "2.41-12", "libc6", "amd64", "cc")
-    assert rocblas == Package("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa")
+    assert libc == DebianPackage("libc6", "2.41-12", "libc6", "amd64", "cc")
+    assert rocblas == DebianPackage("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

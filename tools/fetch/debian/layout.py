@@ -7,13 +7,13 @@ install prefix.
 import posixpath
 import re
 
-from tools.fetch.debian.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, Rule
+from tools.fetch.debian.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, LayoutRule
 
 #: Where ROCm keeps the system libraries that it brings along.
 _SYSDEPS_PREFIX = "lib/rocm_sysdeps/"
 
 
-def relocated(path: str, rule: Rule) -> str | None:
+def relocated(path: str, rule: LayoutRule) -> str | None:
     """Return where the install prefix has a path of a package; None for what no prefix has."""
     moved = next((new + path[match.end() :] for old, new in PREFIXES if (match := re.match(old, path))), None)
     if rule.base == SYSDEPS:
@@ -22,14 +22,14 @@ def relocated(path: str, rule: Rule) -> str | None:
     return None if moved is None or f"{moved}/".startswith(UNWANTED) else moved
 
 
-def target_of(path: str, rule: Rule) -> str:
+def target_of(path: str, rule: LayoutRule) -> str:
     """Return the GPU target that a file is for; `generic` if it is for none, or for several."""
     named = set(TARGET_IN_NAME.findall(posixpath.basename(path))) if path.endswith(TARGET_SUFFIXES) else set()
     is_code = len(named) == 1 and rule.artifact in LIBRARIES and rule.component == "lib"
     return str(named.pop()) if is_code else "generic"
 
 
-def artifact_of(path: str, rule: Rule) -> str:
+def artifact_of(path: str, rule: LayoutRule) -> str:
     """Return the name of the artifact, `{name}_{component}_{target}`, that a file of a package goes to."""
     return f"{rule.artifact}_{rule.component}_{target_of(path, rule)}"
 

@@ -11,12 +11,12 @@ from tools.fetch.debian.layout import (
     link_text,
     relocated,
 )
-from tools.fetch.debian.table import RULES, Rule, rule_of
+from tools.fetch.debian.table import RULES, LayoutRule, rule_of
 
 LIBRARY = "usr/lib/x86_64-linux-gnu/"
 
 
-def rule(package: str) -> Rule:
+def rule(package: str) -> LayoutRule:
     """Return the rule of a package that has one."""
     found = rule_of(package)
     assert found

@@ -37,7 +37,7 @@ OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Source:
+class AptSource:
     """One entry of apt's sources."""
 
     uris: tuple[str, ...]
@@ -64,10 +64,10 @@ def release(suite: str) -> str:
     return suite.partition("-")[0].partition("/")[0]
 
 
-def read_sources(main: Path, parts: Path) -> list[Source]:
+def read_sources(main: Path, parts: Path) -> list[AptSource]:
     """Read sources.list and the files of sources.list.d, in apt's order; what is not there has none."""
     files = [main, *(sorted(parts.iterdir()) if parts.is_dir() else [])]
-    found: list[Source] = []
+    found: list[AptSource] = []
     for file in files:
         if file.is_file() and file.suffix == ".sources":
             found += parse_deb822(file.read_text(encoding="utf-8"))
@@ -76,7 +76,7 @@ def read_sources(main: Path, parts: Path) -> list[Source]:
     return found
 
 
-def parse_deb822(text: str) -> list[Source]:
+def parse_deb822(text: str) -> list[AptSource]:
     """Read sources of the deb822 style: stanzas of fields."""
     found = []
     for stanza in stanzas(text):
@@ -89,7 +89,7 @@ def parse_deb822(text: str) -> list[Source]:
             uris, suites, components = (
                 tuple(stanza.get(name, "").split()) for name in ("uris", "suites", "components")
             )
-            found.append(Source(uris, suites, components, options))
+            found.append(AptSource(uris, suites, components, options))
     return found
 
 
@@ -113,7 +113,7 @@ def stanzas(text: str) -> Iterator[dict[str, str]]:
             yield stanza
 
 
-def parse_one_line(text: str) -> list[Source]:
+def parse_one_line(text: str) -> list[AptSource]:
     """Read sources of the one-line style: `deb [option=value] uri suite component...`."""
     found = []
     for line in text.splitlines():
@@ -121,7 +121,7 @@ def parse_one_line(text: str) -> list[Source]:
         if match and not match[2].startswith("cdrom:"):
             given = dict(word.partition("=")[::2] for word in shlex.split(match[1] or ""))
             options = {name: given[name.lower()] for name in OPTIONS if name.lower() in given}
-            found.append(Source((match[2],), (match[3],), tuple(match[4].split()), options))
+            found.append(AptSource((match[2],), (match[3],), tuple(match[4].split()), options))
     return found
 
 
@@ -140,7 +140,7 @@ class Choice:
 
     distribution: str
     suite: str
-    sources: tuple[Source, ...]
+    sources: tuple[AptSource, ...]
 
     @property
     def name(self) -> str:
@@ -148,7 +148,7 @@ class Choice:
         return f"{self.distribution} {self.suite}"
 
 
-def choose(sources: list[Source], suite: str) -> Choice:
+def choose(sources: list[AptSource], suite: str) -> Choice:
     """Choose the sources of the distribution itself, with `suite` in place of the machine's release.
 
     An empty suite means DEBIAN_DEFAULT of Debian, and of Ubuntu the machine's own release. Raises ToolError if there is
@@ -183,7 +183,7 @@ def pocket(suite: str) -> str | None:
     return rest if rest in POCKETS else None
 
 
-def with_suite(source: Source, distribution: str, wanted: str) -> Source:
+def with_suite(source: AptSource, distribution: str, wanted: str) -> AptSource:
     """Return a source with the same pockets of another release, and the components where ROCm is."""
     pockets = {name for name in map(pocket, source.suites) if name is not None}
     if wanted in ROLLING:
@@ -195,7 +195,7 @@ def with_suite(source: Source, distribution: str, wanted: str) -> Source:
     )
 
 
-def suites_of(sources: list[Source]) -> str:
+def suites_of(sources: list[AptSource]) -> str:
     """Return the suites of sources, for a message."""
     return ", ".join(sorted({suite for source in sources for suite in source.suites}))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fetch.debian.sources import Source, choose, deb822, parse_deb822, parse_one_line, read_sources
+from tools.fetch.debian.sources import AptSource, choose, deb822, parse_deb822, parse_one_line, read_sources
 from tools.lib.common.program import ToolError
 
 DEBIAN = """\
@@ -26,18 +26,18 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 @pytest.mark.parametrize(
     ("line", "source"),
     [
-        ("deb http://m/debian sid main", Source(("http://m/debian",), ("sid",), ("main",))),
+        ("deb http://m/debian sid main", AptSource(("http://m/debian",), ("sid",), ("main",))),
         (
             "deb [ arch=amd64,i386 signed-by=/k.gpg check-valid-until=no ] http://m/debian sid main contrib # yes",
-            Source(
+            AptSource(
                 ("http://m/debian",), ("sid",), ("main", "contrib"), {"Signed-By": "/k.gpg", "Check-Valid-Until": "no"}
             ),
         ),
-        ("deb [trusted=yes] http://m/debian sid main", Source(("http://m/debian",), ("sid",), ("main",))),
-        ("deb http://m/flat ./", Source(("http://m/flat",), ("./",), ())),
+        ("deb [trusted=yes] http://m/debian sid main", AptSource(("http://m/debian",), ("sid",), ("main",))),
+        ("deb http://m/flat ./", AptSource(("http://m/flat",), ("./",), ())),
     ],
 )
-def test_one_line(line: str, source: Source) -> None:
+def test_one_line(line: str, source: AptSource) -> None:
     assert parse_one_line(line) == [source]
 
 

@@ -15,7 +15,7 @@ from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFile:
     """One file of a listing; the size in bytes is None if the listing does not tell it exactly."""
 
     name: str
@@ -26,7 +26,7 @@ class Listed:
 class S3Page:
     """One page of S3's ListObjectsV2, and the token that asks for the next one."""
 
-    files: list[Listed]
+    files: list[ListedFile]
     token: str | None
 
 
@@ -59,7 +59,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
             size = _text(element, "Size")
             if not size.isdecimal():
                 raise ToolError(f"{url}: says that {name} has {size!r} bytes; expected a number")
-            files.append(Listed(name, int(size)))
+            files.append(ListedFile(name, int(size)))
     truncated = _text(root, "IsTruncated") == "true"
     token = _text(root, "NextContinuationToken") or None
     if truncated and not token:
@@ -67,7 +67,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
     return S3Page(files, token if truncated else None)
 
 
-def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
+def parse_html(content: bytes, url: str, directory: str) -> list[ListedFile]:
     """Read an index page at `url`: the files that it links to directly below the URL `directory`, ending in a slash.
 
     nginx writes exact sizes behind the links; they are taken where they are whole numbers.
@@ -81,7 +81,7 @@ def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
     page.close()
     if not page.links:
         raise ToolError(f"{url}: expected an HTML page with links, or a listing of S3; found neither. Check --base-url")
-    files: list[Listed] = []
+    files: list[ListedFile] = []
     for href, tail in page.links:
         target = urljoin(url, href)
         path, wanted = urlsplit(target)[:3], urlsplit(directory)[:3]
@@ -90,13 +90,13 @@ def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
             continue
         if path[:2] == wanted[:2] and unquote(parent) + "/" == unquote(wanted[2]) and name:
             sizes = tail.split()[-1:]
-            files.append(Listed(unquote(name), int(sizes[0]) if sizes and sizes[0].isdecimal() else None))
+            files.append(ListedFile(unquote(name), int(sizes[0]) if sizes and sizes[0].isdecimal() else None))
     return files
 
 
-def merge(files: list[Listed], url: str) -> list[Listed]:
+def merge(files: list[ListedFile], url: str) -> list[ListedFile]:
     """Return the files sorted by name, each once. Raises ToolError if two sizes are told of one."""
-    merged: dict[str, Listed] = {}
+    merged: dict[str, ListedFile] = {}
     for file in files:
         known = merged.setdefault(file.name, file)
         if None not in (known.size, file.size) and known.size != file.size:
@@ -146,7 +146,7 @@ PAGES_MAX = 1000
 
 
 @dataclass(frozen=True)
-class Run:
+class CiRun:
     """One run's directory of artifacts."""
 
     base_url: str
@@ -180,7 +180,7 @@ def check_base_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def list_run(run: Run, group: str | None, web: Web) -> list[Listed]:
+def list_run(run: CiRun, group: str | None, web: Web) -> list[ListedFile]:
     """List the files of a run, sorted. Raises ToolError that names all that was tried.
 
     Tried are a directory (`file:`), S3's ListObjectsV2, and HTML: the page of a group as CI uploads it, that of the
@@ -189,7 +189,7 @@ def list_run(run: Run, group: str | None, web: Web) -> list[Listed]:
     if path := local_path(run.url):
         if not path.is_dir():
             raise ToolError(f"{run.url}: there is no such directory; check --base-url, --run-id and --platform")
-        return [Listed(file.name, file.stat().st_size) for file in sorted(path.iterdir()) if file.is_file()]
+        return [ListedFile(file.name, file.stat().st_size) for file in sorted(path.iterdir()) if file.is_file()]
     tried: list[str] = []
     for url, prefix in _s3_roots(run):
         try:
@@ -210,7 +210,7 @@ def list_run(run: Run, group: str | None, web: Web) -> list[Listed]:
     )
 
 
-def _s3_roots(run: Run) -> Iterator[tuple[str, str]]:
+def _s3_roots(run: CiRun) -> Iterator[tuple[str, str]]:
     """Yield where the bucket may begin, at the host or at any part of the base URL's path, and the prefix below it."""
     parts = urlsplit(run.base_url)
     path = [part for part in parts.path.split("/") if part]
@@ -219,9 +219,9 @@ def _s3_roots(run: Run) -> Iterator[tuple[str, str]]:
         yield root, "".join(f"{part}/" for part in path[count:]) + run.directory
 
 
-def _list_s3(root: str, prefix: str, web: Web) -> list[Listed] | None:
+def _list_s3(root: str, prefix: str, web: Web) -> list[ListedFile] | None:
     """Return the files below a prefix of a bucket; None if the answer is not S3's."""
-    files: list[Listed] = []
+    files: list[ListedFile] = []
     token: str | None = None
     for _ in range(PAGES_MAX):
         query = {"list-type": "2", "prefix": prefix, "delimiter": "/"} | (

@@ -24,9 +24,9 @@ from typing import Any
 
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
-from tools.fetch.lock.listing import Run, check_base_url, list_run
-from tools.fetch.lock.selection import Archive, Wanted, archives_of, select
-from tools.fetch.lock.web import Digest, Web, digest_of
+from tools.fetch.lock.listing import CiRun, check_base_url, list_run
+from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, select
+from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
 from tools.lib.common.program import argument_parser, report_errors, write_document
 
 VERSION = 1
@@ -54,7 +54,11 @@ class Arguments:
 
 
 def lock_document(
-    run: Run, mirrors: Sequence[str], group: str | None, rows: Sequence[tuple[Archive, Digest]], facts: BuildFacts
+    run: CiRun,
+    mirrors: Sequence[str],
+    group: str | None,
+    rows: Sequence[tuple[RunArchive, ArchiveDigest]],
+    facts: BuildFacts,
 ) -> dict[str, Any]:
     """Return the content of the lock file; `docs/artifacts.md` says what it means."""
     return {
@@ -79,13 +83,13 @@ def lock_document(
 
 def lock(args: Arguments) -> None:
     """List, select, take digests, and write the lock file."""
-    run = Run(check_base_url(args.base_url), args.run_id, args.platform)
+    run = CiRun(check_base_url(args.base_url), args.run_id, args.platform)
     mirrors = [check_base_url(url) for url in args.mirror]
     web = Web()
     archives = archives_of(list_run(run, args.group, web), args.ignore, run.url)
     chosen = select(archives, Wanted(args.component, args.group, args.target))
 
-    def digest(archive: Archive) -> Digest:
+    def digest(archive: RunArchive) -> ArchiveDigest:
         name, size = archive.file.name, archive.file.size
         if args.verify:
             print(f"reading {name}", file=sys.stderr)

@@ -31,7 +31,7 @@ class NotThereError(ToolError):
 
 
 @dataclass(frozen=True)
-class Digest:
+class ArchiveDigest:
     """What a whole file came out as."""
 
     sha256: str
@@ -68,7 +68,7 @@ class Web:
             raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
         return int(text)
 
-    def digest(self, url: str, save: BinaryIO | None = None) -> Digest:
+    def digest(self, url: str, save: BinaryIO | None = None) -> ArchiveDigest:
         """Read a whole file of any size and return its digest; `save` gets a copy. Raises NotThereError, ToolError."""
         for attempt in range(ATTEMPTS):
             sha256, size = hashlib.sha256(), 0
@@ -86,7 +86,7 @@ class Web:
                     save.truncate()
                 continue
             break
-        return Digest(sha256.hexdigest(), size)
+        return ArchiveDigest(sha256.hexdigest(), size)
 
     def _chunks(self, url: str, limit: int | None = None) -> Iterator[bytes]:
         """Yield a file's bytes, a few more than `limit` at most."""
@@ -157,7 +157,9 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     return match[1].lower()
 
 
-def digest_of(url: str, name: str, size: int | None, web: Web, *, download_missing: bool, verify: bool) -> Digest:
+def digest_of(
+    url: str, name: str, size: int | None, web: Web, *, download_missing: bool, verify: bool
+) -> ArchiveDigest:
     """Return digest and size of an archive at `url`; `size` is what the listing says, if it does.
 
     The archive itself is read only to verify, or if there is no checksum and `download_missing`. Raises ToolError if
@@ -177,7 +179,7 @@ def digest_of(url: str, name: str, size: int | None, web: Web, *, download_missi
     if found:
         return found
     assert said is not None
-    return Digest(said, actual)
+    return ArchiveDigest(said, actual)
 
 
 def _said(url: str, name: str, web: Web) -> str | None:

@@ -143,7 +143,7 @@ DEFAULT_LEVEL: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SliceTargets:
     """What one patch is for: targets whose code is kept, and those of them that have none, as is known."""
 
     targets: tuple[TargetId, ...]
@@ -159,11 +159,11 @@ def plan_slice(
 ) -> Patch:
     """Plan one patch, as `plan_slices` does; zstd compresses at `level`, in a thread of its own."""
     with ThreadPoolExecutor(1) as pool:
-        wanted = Wanted(tuple(targets), tuple(absent))
+        wanted = SliceTargets(tuple(targets), tuple(absent))
         return plan_slices(file, path, [wanted], Recompression(level, pool))[0]
 
 
-def plan_slices(file: BinaryIO, path: str, wanted: Sequence[Wanted], frames: Recompression) -> list[Patch]:
+def plan_slices(file: BinaryIO, path: str, wanted: Sequence[SliceTargets], frames: Recompression) -> list[Patch]:
     """Plan patches of the file open in `file`, called `path` in errors: each keeps what its targets can load.
 
     A patch is the identity for a file without device code, and if it loses nothing. Raises DeviceError for a damaged
