@@ -45,7 +45,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZipMember:
     """One entry of the central directory. Sizes and offsets are bytes, offsets those in the file."""
 
     name: str
@@ -83,5 +83,5 @@ class Member:
 class Archive:
     """The central directory, in its order, and all that is wrong with the archive."""
 
-    members: tuple[Member, ...] = ()
+    members: tuple[ZipMember, ...] = ()
     troubles: tuple[Trouble, ...] = ()

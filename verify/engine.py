@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, usable_cores
 from verify import registry
-from verify.archive import Member
+from verify.archive import ZipMember
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding
 from verify.model import DistributionSet, FileFacts
@@ -39,7 +38,7 @@ class Request:
 
     settings: Settings = field(default_factory=Settings)
     exceptions: tuple[DeclaredException, ...] = ()
-    over_set: bool = True
+    wheel_set: bool = True
     """Whether to look at what lies between the distributions as well."""
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
@@ -59,7 +58,7 @@ class _Task:
 
     wheel: int
     path: Path
-    members: tuple[Member, ...]
+    members: tuple[ZipMember, ...]
 
     @property
     def size(self) -> int:
@@ -79,7 +78,7 @@ def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]
         if suite.check_wheel is not None:
             for wheel in distributions.wheels:
                 yield from suite.check_wheel(wheel, request.settings)
-        if suite.check_set is not None and request.over_set:
+        if suite.check_set is not None and request.wheel_set:
             yield from suite.check_set(distributions, request.settings)
 
 
@@ -120,7 +119,7 @@ def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:
     """Share out the members: neighbours together, a large one alone; the largest task first."""
     tasks = []
     for index, wheel in enumerate(opened):
-        batch: list[Member] = []
+        batch: list[ZipMember] = []
         size = 0
         for member in wheel.to_read:
             if batch and size + member.size > BATCH:

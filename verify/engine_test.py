@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.tiny_elf import program
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf.sample import Sample as ElfSample
 from verify import engine
 from verify.engine import Request, find_distributions, read_distributions, verify
@@ -24,7 +24,7 @@ def write(folder: Path, *samples: Sample) -> None:
 
 
 def found(path: Path, settings: Settings | None = None) -> list[Finding]:
-    return list(verify([path], Request(settings or Settings(), over_set=False, processes=1)).judged.findings)
+    return list(verify([path], Request(settings or Settings(), wheel_set=False, processes=1)).judged.findings)
 
 
 def test_a_sound_wheel_has_no_findings(tmp_path: Path) -> None:

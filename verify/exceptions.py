@@ -8,7 +8,7 @@
     target = "gfx103*"               # pattern of GPU targets; left out: any, and findings about none
     reason = "its trampolines are written at run time"
 
-Patterns are those of `tools.actions.plan.patterns`: `*` stops at `/`, `**` does not. Of a finding about several
+Patterns are those of `tools.actions.plan.model`: `*` stops at `/`, `**` does not. Of a finding about several
 targets, an exception that names some of them leaves the others. One that no finding needs is a finding itself: it would
 hide the next fault of its kind.
 """
@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tools.actions.plan.patterns import matches
-from tools.lib.common.errors import ToolError
+from tools.actions.plan.model import matches
+from tools.lib.common.program import ToolError
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Suite
 

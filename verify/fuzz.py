@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.device.sample import HOST, PREFIX, Part, bundle
 from tools.lib.device.sample import Sample as DeviceSample
 from tools.lib.elf.sample import Sample as ElfSample

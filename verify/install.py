@@ -20,8 +20,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from develop.testing.wheel_scripts import put_on_path
+from tools.lib.common.wheel_scripts import put_on_path
 from verify.report.xml_text import clean
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    requirement: list[str]
+    script: list[Path]
+    installer: str
+    python: str
+    env: list[str]
+    paths: list[Path]
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ def installer(name: str, python: str) -> tuple[list[str], list[str], dict[str, s
     return [*pip, "install"], [*pip, "check"], {}
 
 
-def commands(arguments: argparse.Namespace, scratch: Path) -> list[Command]:
+def commands(arguments: Arguments, scratch: Path) -> list[Command]:
     """Return what makes the environment, installs, and runs the scripts."""
     environment, empty = scratch / "environment", scratch / "empty"
     empty.mkdir()
@@ -148,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", default=sys.executable, help="interpreter of the environment")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="variable for all commands")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    arguments = parser.parse_args(argv)
+    arguments = Arguments(**vars(parser.parse_args(argv)))
     if not arguments.requirement:
         parser.error("nothing to install: give --requirement")
     put_on_path()

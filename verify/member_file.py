@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from verify.archive import STORED, Member
+from verify.archive import STORED, ZipMember
 
 #: Bytes that `chunks` yields at most at a time.
 CHUNK: Final = 1 << 20
@@ -81,7 +81,7 @@ class _Cursor:
 class MemberReader:
     """One member of the wheel open in `file`; it must be `readable`. Nothing else may read `file` meanwhile."""
 
-    def __init__(self, file: BinaryIO, member: Member) -> None:
+    def __init__(self, file: BinaryIO, member: ZipMember) -> None:
         self._file = file
         self._member = member
         self._end = member.data + member.compressed
@@ -169,7 +169,7 @@ class _Positioned(io.RawIOBase):
 class _Window(_Positioned):
     """A stored member."""
 
-    def __init__(self, file: BinaryIO, member: Member) -> None:
+    def __init__(self, file: BinaryIO, member: ZipMember) -> None:
         super().__init__(member.size)
         self._file = file
         self._start = member.data

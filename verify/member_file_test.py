@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import member_file
-from verify.archive import DEFLATED, STORED, Member
+from verify.archive import DEFLATED, STORED, ZipMember
 from verify.member_file import MemberError, MemberReader
 
 
@@ -19,13 +19,13 @@ def content(size: int, seed: int = 1) -> bytes:
     return random.Random(seed).randbytes(size // 2 + 1).hex().encode()[:size]
 
 
-def member(data: bytes, method: int, size: int | None = None) -> tuple[BinaryIO, Member]:
+def member(data: bytes, method: int, size: int | None = None) -> tuple[BinaryIO, ZipMember]:
     """Return a file with the member's bytes at 10, and the member."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, -15)
     stream = compressor.compress(data) + compressor.flush() if method == DEFLATED else data
     length = len(data) if size is None else size
     file = io.BytesIO(b"in front  " + stream + b"behind")
-    return file, Member("m", method, 0, zlib.crc32(data), len(stream), length, 0, 10, 3, 0)
+    return file, ZipMember("m", method, 0, zlib.crc32(data), len(stream), length, 0, 10, 3, 0)
 
 
 @pytest.fixture
@@ -91,10 +91,10 @@ def test_a_size_that_is_wrong_is_an_error(data: bytes, difference: int) -> None:
 def test_a_stream_that_ends_early_or_late_is_an_error() -> None:
     file, whole = member(content(5000), DEFLATED)
     for extra, message in ((-5, "inside the stream"), (3, "behind the end")):
-        values = [getattr(whole, name) for name in Member.__slots__]
-        values[Member.__slots__.index("compressed")] += extra
+        values = [getattr(whole, name) for name in ZipMember.__slots__]
+        values[ZipMember.__slots__.index("compressed")] += extra
         with pytest.raises(MemberError, match=message):
-            list(MemberReader(file, Member(*values)).chunks())
+            list(MemberReader(file, ZipMember(*values)).chunks())
 
 
 def test_what_inflates_to_more_than_it_says_is_stopped_at_once() -> None:

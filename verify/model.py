@@ -38,7 +38,7 @@ class FileFacts:
     elf_damage: str = ""
     """Why a file that begins like ELF cannot be read; else empty."""
     strings: Strings = field(default_factory=Strings)
-    """Text of interest; `library_names` only of ELF files for a CPU."""
+    """Text of interest."""
     collected: Mapping[str, object] = field(default_factory=dict)
     """What the collectors of the suites returned, by their names."""
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
-from verify.archive import Member
+from tools.lib.elf.source import ElfError
+from verify.archive import ZipMember
 from verify.member_file import CHUNK, MemberError, MemberReader
 from verify.model import FileFacts
 from verify.settings import Settings
@@ -44,14 +44,14 @@ class Reader:
     collectors: tuple[Collector, ...] = ()
 
 
-def read_members(path: Path, members: Sequence[Member], reader: Reader) -> Iterator[FileFacts]:
+def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> Iterator[FileFacts]:
     """Read members of a wheel, in the order given. Raises OSError when the wheel cannot be read."""
     with path.open("rb") as file:
         for member in members:
             yield _read(file, member, reader)
 
 
-def _read(file: BinaryIO, member: Member, reader: Reader) -> FileFacts:
+def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
     facts = FileFacts(member.name, member.size, member.mode, "")
     if not member.readable:
         return replace(facts, damage="its place in the archive is wrong")
@@ -62,7 +62,7 @@ def _read(file: BinaryIO, member: Member, reader: Reader) -> FileFacts:
         return replace(facts, damage=str(error))
 
 
-def _pass(opened: MemberReader, facts: FileFacts, member: Member, reader: Reader) -> FileFacts:
+def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Reader) -> FileFacts:
     """Go through all bytes, then back to what has to be looked up."""
     sha256, crc32 = hashlib.sha256(), 0
     chunks = opened.chunks()
@@ -72,7 +72,7 @@ def _pass(opened: MemberReader, facts: FileFacts, member: Member, reader: Reader
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
-    search = None if is_elf(head) else Search(reader.settings.build_paths, secrets=True, names=False)
+    search = None if is_elf(head) else Search(reader.settings.build_paths)
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
@@ -113,7 +113,7 @@ def _read_elf(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[Fil
         return replace(facts, elf_damage=f"at {error.offset:#x}: {error.reason}"), Strings()
     if elf.machine == c.EM_AMDGPU:
         return replace(facts, elf=elf), Strings()
-    search = Search(settings.build_paths, secrets=True, names=True)
+    search = Search(settings.build_paths)
     for start, end in text_ranges(elf):
         search.skip(start)
         file.seek(start)

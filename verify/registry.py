@@ -1,15 +1,15 @@
 """All suites of checks, and with them all rules. To add a suite, import it here.
 
-`checks/` looks at one wheel by itself; `over_set/` and `device/` at what lies between wheels. Each module there has one
-`SUITE` (see `verify.suite`).
+`checks/` looks at one wheel by itself; `wheel_set/` and `device/` at what lies between wheels. Each has a `SUITE` (see
+`verify.suite`).
 """
 
 from verify import exceptions
 from verify.checks import archive, content, dynamic, elf, layout, metadata, names, record, wheel_file
 from verify.device import checks as device
 from verify.finding import Rule
-from verify.over_set import checks as over_set
 from verify.suite import Collector, Suite
+from verify.wheel_set import checks as wheel_set
 
 SUITES: tuple[Suite, ...] = (
     archive.SUITE,
@@ -21,7 +21,7 @@ SUITES: tuple[Suite, ...] = (
     dynamic.SUITE,
     content.SUITE,
     layout.SUITE,
-    *over_set.SUITES,
+    *wheel_set.SUITES,
     *device.SUITES,
     exceptions.SUITE,
 )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from tools.actions.coverage.table import Coverage, read_coverage
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from verify.strings import fixed_prefix
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tools.actions.coverage.table import Coverage, write_coverage
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from verify.settings import Settings, make_settings, read_config
 
 

@@ -1,6 +1,6 @@
-"""Looks through the bytes of a file for what should not be there, and for names of libraries that it may open.
+"""Searches the bytes of a file for secrets and build paths.
 
-    search = Search(settings.build_paths, secrets=True, names=True)
+    search = Search(settings.build_paths)
     for chunk in chunks: search.feed(chunk)
     found = search.finish()
 
@@ -31,7 +31,6 @@ SECRETS: Final = (
     ("Slack token", b"xoxb-", rb"xoxb-\d{10,13}-\d{10,13}-[0-9A-Za-z]{24}"),
     ("URL with password", URL, rb"://[\w.%+-]{1,64}:[^\s/@:\"'<>{}$%\0]{6,64}@[\w-]+(?:\.[\w-]+)+"),
 )
-_LIBRARY: Final = re.compile(rb"lib[\w+.-]{1,120}\.so(?:\.\d+){0,4}")
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$}")
 _META: Final = frozenset(r"\.^$*+?{}[]|()")
 
@@ -51,8 +50,6 @@ class Strings:
 
     secrets: tuple[Match, ...] = ()
     build_paths: tuple[Match, ...] = ()
-    library_names: frozenset[str] = frozenset()
-    """C strings that are names of shared libraries as a whole."""
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,13 @@ def _is_inside_word(window: bytes, at: int) -> bool:
 class Search:
     """Takes the bytes of one file in order; see the module."""
 
-    def __init__(self, build_paths: tuple[str, ...], *, secrets: bool, names: bool) -> None:
-        self._secrets = _secrets() if secrets else ()
+    def __init__(self, build_paths: tuple[str, ...]) -> None:
+        self._secrets = _secrets()
         self._paths = _together(build_paths)
-        self._names = names
         self._tail = b""
         self._position = 0
         self._found: dict[tuple[str, int], str] = {}
         self._counts: dict[str, int] = {}
-        self._libraries: set[str] = set()
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
@@ -114,8 +109,6 @@ class Search:
             for match in expression.finditer(window):
                 if not _is_inside_word(window, match.start()):
                     self._keep("", start, match)
-        if self._names:
-            self._look_for_names(window)
         self._position += len(data)
         self._tail = window[-LONGEST:]
 
@@ -131,15 +124,6 @@ class Search:
             self._counts[kind] = count + (key not in self._found)
             self._found[key] = match[0].decode("ascii", "backslashreplace")
 
-    def _look_for_names(self, window: bytes) -> None:
-        at = window.find(b".so")
-        while at >= 0:
-            begin = window.rfind(b"\0", max(0, at - 128), at) + 1
-            end = window.find(b"\0", at, at + 24)
-            if begin and end > 0 and _LIBRARY.fullmatch(window, begin, end):
-                self._libraries.add(window[begin:end].decode("ascii"))
-            at = window.find(b".so", at + 3)
-
     def finish(self) -> Strings:
         """Return what was found."""
         matches = [Match(kind, offset, text) for (kind, offset), text in sorted(self._found.items())]
@@ -147,5 +131,4 @@ class Search:
         return Strings(
             tuple(match for match in matches if match.kind),
             tuple(match for match in matches if not match.kind),
-            frozenset(self._libraries),
         )

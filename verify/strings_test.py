@@ -1,4 +1,4 @@
-"""Secrets, build paths and names of libraries are found wherever they lie, and what looks alike is not."""
+"""Secrets and build paths are found wherever they lie, and what looks alike is not."""
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +20,8 @@ SAMPLES = {
 }
 
 
-def search(*chunks: bytes, names: bool = True) -> Strings:
-    found = Search(BUILD_PATHS, secrets=True, names=names)
+def search(*chunks: bytes) -> Strings:
+    found = Search(BUILD_PATHS)
     for chunk in chunks:
         found.feed(chunk)
     return found.finish()
@@ -62,19 +62,11 @@ def test_where_the_chunks_end_does_not_matter(cut: int, size: int) -> None:
     pieces = [data[:cut], *(data[at : at + size] for at in range(cut, len(data), size))]
     assert search(*(piece for piece in pieces if piece)) == whole
     assert [match.text for match in whole.build_paths] == ["/home/someone/"]
-    assert whole.library_names == {"libfoo.so.1"}
 
 
 @pytest.mark.parametrize("text", ["x/home/a/", "$/home/a/", "/homes/a/", "../tmp/a/", "/home/"])
 def test_a_part_of_another_path_is_no_build_path(text: str) -> None:
     assert search(b" " + text.encode()).build_paths == ()
-
-
-def test_names_of_libraries_are_whole_strings() -> None:
-    found = search(
-        b"\0libone.so\0see libtwo.so\0libthree.so.1.2\0libfour.so:libfive.so\0lib%s.so\0/usr/lib/libsix.so\0"
-    )
-    assert found.library_names == {"libone.so", "libthree.so.1.2"}
 
 
 def test_matches_are_bounded() -> None:

@@ -7,12 +7,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from tools.actions.coverage.table import read_coverage
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions
@@ -31,6 +31,22 @@ Exit code: 0 if nothing is wrong (notes do not count), 1 if something is, 2 if t
 CLEAN: Final = 0
 FOUND: Final = 1
 CANNOT_RUN: Final = 2
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    paths: list[Path]
+    config: list[Path]
+    coverage: str | None
+    no_set: bool
+    all: bool
+    format: str
+    json: Path | None
+    junit: Path | None
+    sarif: Path | None
+    processes: int
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def make_request(arguments: argparse.Namespace) -> Request:
+def make_request(arguments: Arguments) -> Request:
     """Make a request of the command line and the configuration. Raises ToolError."""
     settings = Settings()
     exceptions: tuple[DeclaredException, ...] = ()
@@ -73,10 +89,10 @@ def make_request(arguments: argparse.Namespace) -> Request:
         exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
     if arguments.coverage:
         settings = replace(settings, coverage=read_coverage(arguments.coverage))
-    return Request(settings, exceptions, over_set=not arguments.no_set, processes=arguments.processes)
+    return Request(settings, exceptions, wheel_set=not arguments.no_set, processes=arguments.processes)
 
 
-def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
+def write(outcome: Outcome, arguments: Arguments) -> None:
     """Print the report and write those that were asked for. Raises OSError."""
     if arguments.format == "json":
         sys.stdout.write(documents.render_json(outcome))
@@ -114,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from verify.device import targets
 
         return targets.main(argv[1:])
-    arguments = parser().parse_args(argv)
+    arguments = Arguments(**vars(parser().parse_args(argv)))
     try:
         outcome = verify(arguments.paths, make_request(arguments))
         write(outcome, arguments)

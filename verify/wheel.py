@@ -13,7 +13,7 @@ from packaging.tags import Tag
 from packaging.utils import NormalizedName, parse_wheel_filename
 from packaging.version import Version
 
-from verify.archive import Archive, Member
+from verify.archive import Archive, ZipMember
 from verify.model import FileFacts, Wheel
 from verify.zip_reader import read_archive
 
@@ -27,7 +27,7 @@ class OpenedWheel:
     archive: Archive
 
     @property
-    def to_read(self) -> tuple[Member, ...]:
+    def to_read(self) -> tuple[ZipMember, ...]:
         """The members that are files; of several with one name the last, as installers do it. Sorted."""
         files = {member.name: member for member in self.archive.members if not member.is_directory}
         return tuple(files[name] for name in sorted(files))

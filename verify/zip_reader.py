@@ -22,8 +22,8 @@ from verify.archive import (
     STORED,
     Archive,
     Fault,
-    Member,
     Trouble,
+    ZipMember,
 )
 from verify.zip_directory import Directory, find_directory
 
@@ -62,7 +62,7 @@ def read_archive(file: BinaryIO) -> Archive:
     return Archive(tuple(_apart(read, directory, troubles)), tuple(troubles))
 
 
-def _central(directory: Directory) -> Iterator[Member]:
+def _central(directory: Directory) -> Iterator[ZipMember]:
     """Yield the members; raises ValueError where the directory is damaged."""
     data, at = directory.data, 0
     while at < len(data):
@@ -78,7 +78,7 @@ def _central(directory: Directory) -> Iterator[Member]:
             raise ValueError(f"the header of {raw!r} reaches beyond the directory of {len(data)} bytes")
         size, compressed, header = _zip64(extra, [size, compressed, header], raw)
         name = _decode(raw, flags)
-        yield Member(name, method, flags, crc32, compressed, size, header + directory.shift, 0, host, attributes)
+        yield ZipMember(name, method, flags, crc32, compressed, size, header + directory.shift, 0, host, attributes)
 
 
 def _zip64(extra: bytes, values: list[int], name: bytes) -> list[int]:
@@ -105,7 +105,7 @@ def _decode(raw: bytes, flags: int) -> str:
     return raw.decode("utf-8", "surrogateescape") if flags & FLAG_UTF8 else raw.decode("cp437")
 
 
-def _with_data(file: BinaryIO, member: Member, limit: int, troubles: list[Trouble]) -> Member:
+def _with_data(file: BinaryIO, member: ZipMember, limit: int, troubles: list[Trouble]) -> ZipMember:
     """Compare a member with its local header, and find where its bytes begin; `limit` is where members end."""
     data, differences = _compare(file, member, limit)
     if differences:
@@ -117,7 +117,7 @@ def _with_data(file: BinaryIO, member: Member, limit: int, troubles: list[Troubl
     return replace(member, data=data or 0, readable=data is not None)
 
 
-def _compare(file: BinaryIO, member: Member, limit: int) -> tuple[int | None, list[str]]:
+def _compare(file: BinaryIO, member: ZipMember, limit: int) -> tuple[int | None, list[str]]:
     """Return where the bytes begin (None if they cannot be there) and what differs in the local header."""
     if member.header < 0 or member.header + LOCAL.size > limit:
         return None, [f"at {member.header}, where the archive has {limit} bytes of members"]
@@ -150,7 +150,7 @@ def _compare(file: BinaryIO, member: Member, limit: int) -> tuple[int | None, li
     ]
 
 
-def _apart(members: list[Member], directory: Directory, troubles: list[Trouble]) -> Iterator[Member]:
+def _apart(members: list[ZipMember], directory: Directory, troubles: list[Trouble]) -> Iterator[ZipMember]:
     """Yield the members in their order, those that lie over others marked as not readable; report bytes of nobody."""
     overlapping: set[int] = set()
     end, last = 0, -1
@@ -173,7 +173,7 @@ def _apart(members: list[Member], directory: Directory, troubles: list[Trouble])
         yield replace(member, readable=False) if index in overlapping else member
 
 
-def _report_gap(before: Member | None, end: int, start: int, troubles: list[Trouble]) -> None:
+def _report_gap(before: ZipMember | None, end: int, start: int, troubles: list[Trouble]) -> None:
     """Report the bytes between the end of a member and the start of what follows, unless they are its descriptor."""
     gap = start - end
     if gap and not (before is not None and before.flags & FLAG_DESCRIPTOR and gap in DESCRIPTORS):

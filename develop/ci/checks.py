@@ -170,7 +170,7 @@ def edit_elf(machine: Machine) -> None:
 
 
 def devel_trust(machine: Machine) -> None:
-    """Run the tests that take the place of other users, which Bazel's sandbox does not let them; none may be skipped."""
+    """Run the tests that take the place of other users, which Bazel's sandbox forbids; none may be skipped."""
     options = ("-q", "-rs", "-p", "no:cacheprovider", "--import-mode=importlib")
     output = machine.read_in(machine.debian13, "pytest", *options, "packaging/rocm/tests/devel_trust_test.py")
     machine.say(output)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.wheel_scripts import put_on_path
+from tools.lib.common.wheel_scripts import put_on_path
 
 
 class Shard:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from rocm_sdk.init_py import init_py_text, preload_names
 
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import ToolError, argument_parser, report_errors
 
 
 def names(preload: Sequence[str], extensions: Sequence[str]) -> list[str]:

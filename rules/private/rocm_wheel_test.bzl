@@ -47,8 +47,8 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         options = options + ["--coverage=$(rootpath {})".format(coverage)]
     py_test(
         name = name,
-        srcs = [Label("//verify:test_main.py")],
-        main = Label("//verify:test_main.py"),
+        srcs = [Label("//verify:bazel_main.py")],
+        main = Label("//verify:bazel_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
         data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),

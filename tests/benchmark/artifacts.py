@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tools.lib.elf.constants import SHT_PROGBITS
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
 
 #: From this size on the catalog gives a file actions of its own.
 BIG_FILE_BYTES = 32 << 20

@@ -42,7 +42,7 @@ SHOWN_BY = (
     ),
     (
         "files of one path and size, but other content",
-        "tools/actions/link/inputs_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "tools/actions/link/run_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below what another artifact has as a file or a link",
@@ -106,7 +106,7 @@ SHOWN_BY = (
     ),
     (
         "a library file of the same SONAME, size and facts as another, but other content",
-        "tools/actions/link/inputs_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "tools/actions/link/run_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",
@@ -200,7 +200,7 @@ SHOWN_BY = (
     ("an `import_name` that does", "tools/actions/link/wheel_test.py::test_members_lie_in_site_packages"),
     (
         "a licence text whose name the metadata cannot hold",
-        "tools/actions/link/licenses_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
+        "tools/actions/link/metadata_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
     ("metadata that indexes refuse", "tools/actions/link/checks_test.py::test_what_is_no_classifier"),
 )

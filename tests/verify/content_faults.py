@@ -2,7 +2,6 @@
 
 from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
-from tests.verify.libraries import edited as edited_library
 from tests.verify.libraries import facts, with_dynamic, with_search_path, with_segment
 from tests.verify.planted_set import small_wheel
 from tools.lib.elf import constants as c
@@ -138,7 +137,7 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     path = "_rocm_sdk_libraries/lib/libhipblas.so.3"
     files = libraries(edited).files
-    files[path] = edited_library(files[path], lambda edit: edit.use_tag(c.DT_RUNPATH))
+    files[path] = with_search_path(files[path], (facts(files[path]).rpath or "").split(":"), c.DT_RUNPATH)
 
 
 @fault("W414", "an entry in RPATH that leads out of site-packages", "rocm_sdk_libraries", PLUGIN)

@@ -17,8 +17,8 @@ from verify.device.places import find_libraries, find_trees
 from verify.engine import Request, read_distributions, verify
 from verify.exceptions import DeclaredException
 from verify.finding import Finding
-from verify.over_set.gather import gather
 from verify.settings import Settings
+from verify.wheel_set.gather import gather
 
 MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults)
 #: The mini SDK's distributions.

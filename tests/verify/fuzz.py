@@ -22,14 +22,15 @@ from develop.testing.fuzzing import Fuzzer, main
 from tests.verify.editing import file_member, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from tests.verify.planted_set import TARGETS
+from tools.lib.common.distributions import parse_distributions
 from tools.lib.device.fuzz import damage, interesting
 from tools.lib.device.sample import compressed
 from tools.lib.elf.sample import Sample
 from verify.device.facts import read_facts
-from verify.over_set.collect import COLLECTORS, LINKED
-from verify.over_set.devel_archive import read_devel_archive
-from verify.over_set.sdists import read_sdist
-from verify.over_set.selector import parse_selector, selected_requirements
+from verify.wheel_set.core_metadata import read_sdist
+from verify.wheel_set.devel_archive import read_devel_archive
+from verify.wheel_set.gather import COLLECTORS, LINKED
+from verify.wheel_set.selector import selected_requirements
 
 SELECTOR = json.dumps(
     {
@@ -96,7 +97,7 @@ def _read_device(data: bytes, name: str) -> bool:
 
 def _read_selector(data: bytes) -> bool:
     try:
-        return bool(selected_requirements(parse_selector("sdk", data)))
+        return bool(selected_requirements(parse_distributions(data)))
     except ValueError:
         return False
 

@@ -1,10 +1,10 @@
 """Small libraries that the mini SDK has none of: with symbol versions, and with device code in every form.
 
-They are made byte by byte, with no compiler, and hold no code. `edited` and the like change any library.
+They are made byte by byte, with no compiler, and hold no code. `with_search_path` and the like change any library.
 """
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from struct import pack, pack_into
 
@@ -13,12 +13,12 @@ from tools.lib.device.sample import HOST, PREFIX, bundle
 from tools.lib.device.wrapper import SECTION as WRAPPERS
 from tools.lib.device.wrapper import SPLIT_MAGIC
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
 from tools.lib.elf.sample import Sample
-from verify.over_set.versions import VERDAUX, VERDEF
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.versions import VERDAUX, VERDEF
 
 #: What is left free in a library for its version definitions, in bytes.
 _ROOM = 256
@@ -29,18 +29,19 @@ def facts(data: bytes) -> ElfFile:
     return read_elf(io.BytesIO(data), "a library")
 
 
-def edited(data: bytes, wish: Callable[[ElfEdit], None]) -> bytes:
-    """Return a library with an edit of its dynamic section applied."""
-    edit, file, new = ElfEdit(), io.BytesIO(data), io.BytesIO()
-    wish(edit)
-    for chunk in plan_patch(facts(data), file, edit).chunks(file):
-        new.write(chunk)
-    return new.getvalue()
-
-
 def with_search_path(data: bytes, entries: Sequence[str], tag: int = c.DT_RPATH) -> bytes:
     """Return a library with these search path entries and no others."""
-    return edited(data, lambda edit: edit.set_search_path(entries, tag))
+    file = io.BytesIO(data)
+    patch = plan_patch(facts(data), file, SearchPath(tuple(entries), tag))
+    return b"".join(bytes(chunk) for chunk in patch.chunks(file))
+
+
+def with_needed(data: bytes, old: str, new: str) -> bytes:
+    """Return a library with another name, of the same length, for a library that it needs."""
+    before, after = (b"\0" + name.encode() + b"\0" for name in (old, new))
+    assert len(before) == len(after)
+    assert before in data
+    return data.replace(before, after)
 
 
 def with_segment(data: bytes, kind: int, **fields: int) -> bytes:

@@ -8,8 +8,7 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from tests.verify.libraries import facts, fat, kpack, offload_bundle, split_off, using, versioned, with_section
 from tools.lib.device.kpack import read_kpack, read_reference
 from tools.lib.device.reader import read_device_code
-from verify.over_set.linked import read_linked
-from verify.over_set.versions import read_defined_versions
+from verify.wheel_set.linked import read_defined_versions, read_linked
 
 
 def test_defined_versions() -> None:

@@ -2,8 +2,7 @@
 
 from tests.verify.editing import EditedSet, file_member
 from tests.verify.faults import fault
-from tests.verify.libraries import edited as edited_library
-from tests.verify.libraries import using, versioned, with_search_path, with_section
+from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
 from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, unmirror
 from tools.lib.elf.sample import Sample
 
@@ -24,7 +23,7 @@ def _(edited: EditedSet) -> None:
 @fault("S101", "a library needs what nobody has", "rocm_sdk_libraries", BLAS)
 def _(edited: EditedSet) -> None:
     files = edited.wheel("rocm_sdk_libraries").files
-    files[BLAS] = edited_library(files[BLAS], lambda edit: edit.add_needed("libgone.so.2"))
+    files[BLAS] = with_needed(files[BLAS], "librocblas.so.5", "libnobodys.so.2")
 
 
 @fault("S101", "RPATH entries are dropped", "rocm_sdk_libraries", PLUGIN)

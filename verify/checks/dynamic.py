@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tools.actions.platform_tag.promise import Promise, promises
-from tools.lib.common.errors import ToolError
+from tools.actions.platform_tag.policy import Promise, promises
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from verify.checks.elf import linked_files

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from verify.archive import Member
+from verify.archive import ZipMember
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings
@@ -94,7 +94,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     yield from _clashes(wheel)
 
 
-def _mode(member: Member) -> str:
+def _mode(member: ZipMember) -> str:
     mode = stat.S_IMODE(member.mode)
     if not mode or member.is_special:
         return ""  # Not made on Unix: installers take their own.

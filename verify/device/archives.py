@@ -8,13 +8,30 @@ from dataclasses import dataclass
 
 from tools.lib.device.kpack import PLACEHOLDER
 from tools.lib.device.target_id import TargetId
-from verify.device.coverage import serves
 from verify.device.facts import DeviceFacts
-from verify.device.model import Place
 from verify.device.offers import device_files
+from verify.device.owned import serves
 from verify.device.rules import ENTRIES
 from verify.finding import Finding
-from verify.over_set.model import Package
+from verify.wheel_set.model import Package
+
+
+@dataclass(frozen=True)
+class CodePlace:
+    """A bundle, the bundle's entries in archives, or the files of a directory that are named for targets.
+
+    `path` is that of the file, or of the directory, in the wheel of `package`; `number` counts the file's bundles.
+    """
+
+    package: Package
+    path: str
+    codes: frozenset[TargetId]
+    number: int = 0
+    is_directory: bool = False
+    is_archived: bool = False
+    """Whether the code is in archives, to which the file at `path` refers."""
+    is_program: bool = False
+    """Whether the file is an ELF file, and so owns its code."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +76,14 @@ def archives_of(path: str, facts: DeviceFacts, packages: Sequence[Package]) -> A
     return Archives(facts.reference.name, searched, found)
 
 
-def archived_places(package: Package, path: str, facts: DeviceFacts, packages: Sequence[Package]) -> Iterator[Place]:
+def archived_places(
+    package: Package, path: str, facts: DeviceFacts, packages: Sequence[Package]
+) -> Iterator[CodePlace]:
     """Yield a place for each bundle that a library takes out of archives. Those that none has are `check_entries`'."""
     archives = archives_of(path, facts, packages)
     for number in sorted(archives.numbers) if archives else ():
         if archives and (number in facts.wrappers or not facts.wrappers):
-            yield Place(package, path, archives.codes(number), number, is_archived=True, is_program=True)
+            yield CodePlace(package, path, archives.codes(number), number, is_archived=True, is_program=True)
 
 
 def check_entries(package: Package, top: str, packages: Sequence[Package]) -> Iterator[Finding]:

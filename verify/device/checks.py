@@ -10,23 +10,20 @@ from typing import Final
 
 from tools.lib.device.target_id import TargetId
 from verify.device.archives import check_entries
-from verify.device.ballast import check_ballast
-from verify.device.even import check_even
+from verify.device.even import check_ballast, check_even
 from verify.device.facts import COLLECTORS
 from verify.device.listed import check_listed, codes_of
-from verify.device.named import target_of_database
 from verify.device.narrow import check_misplaced, check_narrow, check_targets, useless_targets
-from verify.device.offers import device_files, known_targets, named_files, offered_targets
-from verify.device.owned import Owned, owned_packages
+from verify.device.offers import device_files, known_targets, named_files, offered_targets, target_of_database
+from verify.device.owned import Owned, expanded, in_scope, owned_packages
 from verify.device.places import Library, Tree, find_libraries, find_trees
 from verify.device.rules import DAMAGED, RULES, WRONG_PACKAGE
-from verify.device.wanted import expanded, in_scope
 from verify.finding import Finding
 from verify.model import DistributionSet
-from verify.over_set.gather import gather
-from verify.over_set.model import Package
 from verify.settings import Settings
 from verify.suite import Suite
+from verify.wheel_set.gather import gather
+from verify.wheel_set.model import Package
 
 
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:

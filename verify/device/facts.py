@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from tools.lib.device.bundle import is_bundle
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.kpack import SUFFIX, Reference, read_kpack, read_reference
+from tools.lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
+from tools.lib.device.model import DeviceError
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.target_id import TargetId
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
+from tools.lib.elf.source import ElfError
 from verify.suite import Collector
 
 DEVICE: Final = "device"
@@ -32,7 +32,7 @@ class DeviceFacts:
     """Of a `.kpack`: targets by `library#number`."""
     sizes: dict[TargetId, int] = field(default_factory=dict)
     """Bytes of code by target, of all bundles or of the whole archive."""
-    reference: Reference | None = None
+    reference: KpackReference | None = None
     """Of a library whose device code was split off: where it is."""
     wrappers: tuple[int, ...] = ()
     """The numbers of the bundles that such a library asks for."""

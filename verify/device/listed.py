@@ -7,17 +7,14 @@ need no packages.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from tools.actions.coverage.owner import owner_of
-from tools.actions.coverage.table import Coverage
+from tools.actions.coverage.table import Coverage, owner_of
 from tools.lib.device.kpack import SUFFIX
 from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.families import parse_family
-from verify.device.coverage import serves, serves_family
-from verify.device.named import target_of_database
-from verify.device.offers import device_files
+from verify.device.offers import device_files, target_of_database
+from verify.device.owned import in_scope, serves, serves_family
 from verify.device.places import Copy, Library, Tree
 from verify.device.rules import NO_CODE, UNLISTED, listed
-from verify.device.wanted import in_scope
 from verify.finding import Finding
 
 #: Databases of MIOpen's that hold kernels; the table counts them as code.

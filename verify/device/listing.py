@@ -18,13 +18,13 @@ from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
 from tools.lib.device.target_id import TargetId
 from tools.lib.elf.reader import is_elf
-from verify.device.named import target_of_name
+from verify.device.offers import target_of_name
 from verify.member_file import MemberReader
 from verify.wheel import open_wheel
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCode:
     """The device code of one file: bundles, or what an archive holds, or the file itself if it is named for a target.
 
     `hashes` has the SHA-256 of the code objects of each bundle, None if they were not read.
@@ -63,7 +63,7 @@ class Listed:
         return found
 
 
-def list_wheel(path: Path, *, hashes: bool) -> Iterator[Listed]:
+def list_wheel(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield the files of a wheel that have device code, by path.
 
     Raises OSError, MemberError for a damaged member, DeviceError and ElfError for damaged device code.
@@ -78,7 +78,7 @@ def list_wheel(path: Path, *, hashes: bool) -> Iterator[Listed]:
                     yield from _list_member(reader, member.name, hashes=hashes)
 
 
-def _list_member(reader: MemberReader, name: str, *, hashes: bool) -> Iterator[Listed]:
+def _list_member(reader: MemberReader, name: str, *, hashes: bool) -> Iterator[ListedCode]:
     sha256 = hashlib.sha256()
     for chunk in reader.chunks():
         sha256.update(chunk)
@@ -86,25 +86,25 @@ def _list_member(reader: MemberReader, name: str, *, hashes: bool) -> Iterator[L
         yield from list_file(opened, name, sha256.hexdigest(), hashes=hashes)
 
 
-def list_path(path: Path, *, hashes: bool) -> Iterator[Listed]:
+def list_path(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield the device code of a library, program, bundle file or archive. Raises as `list_wheel` does."""
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         yield from list_file(file, str(path), sha256, hashes=hashes)
 
 
-def list_file(file: BinaryIO, path: str, sha256: str, *, hashes: bool) -> Iterator[Listed]:
+def list_file(file: BinaryIO, path: str, sha256: str, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield the device code of an open file, whose SHA-256 is known; nothing if it has none."""
     size = file.seek(0, 2)
     if path.endswith(SUFFIX):
-        yield Listed(path, size, sha256, archive=read_kpack(file, path))
+        yield ListedCode(path, size, sha256, archive=read_kpack(file, path))
         return
     device = read_device_code(file, path)
     if device.bundles:
         found = [digests(file, device, bundle) for bundle in device.bundles] if hashes else None
-        yield Listed(path, size, sha256, device=device, hashes=found)
+        yield ListedCode(path, size, sha256, device=device, hashes=found)
     elif target_of_name(path):
-        yield Listed(path, size, sha256, named=target_of_name(path))
+        yield ListedCode(path, size, sha256, named=target_of_name(path))
 
 
 def _may_have(path: str, head: bytes) -> bool:

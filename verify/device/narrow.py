@@ -1,21 +1,21 @@
 """D108, D110, S138: offered targets that a library does not serve, and those that hardly any library serves.
 
-A target that lacks what nearly all others have (`tools.actions.coverage.lacks`) is an error; else it is taken for
+A target that lacks what nearly all others have (`tools.actions.coverage.compare`) is an error; else it is taken for
 intended.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 
-from tools.actions.coverage.lacks import refused
+from tools.actions.coverage.compare import refused
 from tools.actions.coverage.table import collect
 from tools.lib.device.target_id import TargetId
 from tools.lib.gpus.families import parse_family
+from verify.device.owned import expanded, unserved
 from verify.device.places import Copy, Library, Tree
 from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, listed
-from verify.device.wanted import expanded, unserved
 from verify.finding import Finding
-from verify.over_set.model import Package
-from verify.over_set.selection import DEFAULT
+from verify.wheel_set.model import Package
+from verify.wheel_set.selector import DEFAULT
 
 
 def useless_targets(libraries: Sequence[Library], offered: Collection[str]) -> dict[str, tuple[str, ...]]:

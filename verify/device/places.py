@@ -3,7 +3,7 @@
     for library in find_libraries(find_trees(packages, owned).values()):
         library.codes   # the union of all that it has, in all packages of its kind
 
-Files by themselves belong to a library (`tools.actions.coverage.owner`). Packages that are for one target each, or for
+Files by themselves belong to a library (`tools.actions.coverage.table`). Packages that are for one target each, or for
 one family, have copies of a library, each with a part of its code: these are one library with several copies.
 """
 
@@ -14,16 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tools.actions.coverage.owner import owner_of
+from tools.actions.coverage.table import owner_of
+from tools.lib.common.distributions import PER_TARGET, named_tree
 from tools.lib.device.target_id import TargetId
-from verify.device.archives import archived_places
-from verify.device.model import Place
-from verify.device.named import target_of_name
-from verify.device.offers import device_files, known_targets
-from verify.device.owned import Owned
-from verify.device.wanted import unserved
-from verify.over_set.model import Package
-from verify.over_set.selector import PER_TARGET, named_tree
+from verify.device.archives import CodePlace, archived_places
+from verify.device.offers import device_files, known_targets, target_of_name
+from verify.device.owned import Owned, unserved
+from verify.wheel_set.model import Package
 
 _LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*")
 
@@ -64,7 +61,7 @@ class Copy:
 
     tree: Tree
     path: str
-    places: tuple[Place, ...]
+    places: tuple[CodePlace, ...]
 
     @property
     def codes(self) -> frozenset[TargetId]:
@@ -116,14 +113,14 @@ def find_libraries(trees: Iterable[Tree]) -> list[Library]:
 
 def _completed(copies: Sequence[Copy]) -> Iterator[Copy]:
     """Yield the copies, each with a place without code for every file or directory that others have."""
-    known: dict[str, Place] = {}
+    known: dict[str, CodePlace] = {}
     for copy in copies:
         for place in copy.places:
             known.setdefault(_without(_below(place.path), copy.tree.targets), place)
     for copy in copies:
         own = {_without(_below(place.path), copy.tree.targets) for place in copy.places}
         missing = tuple(
-            Place(
+            CodePlace(
                 copy.tree.packages[0],
                 f"{copy.tree.name}/{_with(path, copy.tree.targets)}",
                 frozenset(),
@@ -136,10 +133,10 @@ def _completed(copies: Sequence[Copy]) -> Iterator[Copy]:
         yield replace(copy, places=copy.places + missing)
 
 
-def _places(tree: Tree) -> dict[str, list[Place]]:
+def _places(tree: Tree) -> dict[str, list[CodePlace]]:
     """Return the places of each library of a tree, by the library's path below it."""
     libraries = _libraries(tree)
-    found: dict[str, list[Place]] = defaultdict(list)
+    found: dict[str, list[CodePlace]] = defaultdict(list)
     for place in _all_places(tree):
         below = _below(place.path)
         is_own = below in libraries or place.is_program
@@ -159,7 +156,7 @@ def _libraries(tree: Tree) -> frozenset[str]:
     )
 
 
-def _all_places(tree: Tree) -> Iterator[Place]:
+def _all_places(tree: Tree) -> Iterator[CodePlace]:
     named: dict[str, dict[str, TargetId]] = defaultdict(dict)
     for package in tree.packages:
         for path in package.files:
@@ -170,11 +167,11 @@ def _all_places(tree: Tree) -> Iterator[Place]:
             if not path.startswith(tree.name + "/") or target_of_name(path) is not None:
                 continue
             for number, codes in enumerate(facts.bundles):
-                yield Place(package, path, codes, number, is_program=facts.is_program)
+                yield CodePlace(package, path, codes, number, is_program=facts.is_program)
             yield from archived_places(package, path, facts, tree.packages)
     for directory, files in sorted(named.items()):
         having = next(package for package in tree.packages if files.keys() & package.files.keys())
-        yield Place(having, directory, frozenset(files.values()), is_directory=True)
+        yield CodePlace(having, directory, frozenset(files.values()), is_directory=True)
 
 
 def _below(path: str) -> str:

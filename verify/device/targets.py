@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tools.lib.device.errors import DeviceError
-from tools.lib.elf.errors import ElfError
-from verify.device.listing import Listed, list_path, list_wheel
+from tools.lib.device.model import DeviceError
+from tools.lib.elf.source import ElfError
+from verify.device.listing import ListedCode, list_path, list_wheel
 from verify.member_file import MemberError
 
 EPILOG: Final = """examples:
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def listed(path: Path, *, hashes: bool) -> Iterator[Listed]:
+def listed(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield what one file of the command line holds."""
     return list_wheel(path, hashes=hashes) if path.suffix == ".whl" else list_path(path, hashes=hashes)
 

@@ -46,7 +46,7 @@ def directory_archives(mctx, name):
     path = mctx.path(directory) if directory.startswith("/") else None
     if not path or not path.is_dir or not [child for child in path.readdir(watch = "no") if archive_suffix(child.basename)]:
         return {}
-    stamps = json.decode(run_program(mctx, "tools.fetch.catalog.list_archives", ["--artifacts", path], CATALOG_SOURCES))
+    stamps = json.decode(run_program(mctx, "tools.fetch.catalog.catalog", ["--list-archives", "--artifacts", path], CATALOG_SOURCES))
     repositories = {}
     for file_name, stamp in stamps.items():
         suffix = archive_suffix(file_name)

@@ -14,12 +14,8 @@ visibility(["//rules/private/repositories/..."])
 _SET = "ROCM_DEBIAN_SET"
 
 _SOURCES = CATALOG_SOURCES + [
-    "//tools/lib/common:documents.py",
-    "//tools/lib/common:errors.py",
     "//tools/lib/common:program.py",
     "//tools/fetch/debian:apt.py",
-    "//tools/fetch/debian:choice.py",
-    "//tools/fetch/debian:edits.py",
     "//tools/fetch/debian:layout.py",
     "//tools/fetch/debian:sources.py",
     "//tools/fetch/debian:table.py",

@@ -8,11 +8,8 @@ visibility(["//rules/private/repositories/..."])
 
 # What the catalog's programs consist of.
 CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
-    "about.py",
     "archive.py",
     "catalog.py",
-    "errors.py",
-    "list_archives.py",
     "members.py",
     "names.py",
     "one_archive.py",
@@ -66,7 +63,7 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     python = fetching_python(ctx, module + " runs while repositories are fetched and")
     for source in sources:
         ctx.watch(ctx.path(source))  # From Bazel 8 on, path() alone does not.
-    root = ctx.path(_ANCHOR).dirname.dirname.dirname
+    root = ctx.path(_ANCHOR).dirname.dirname.dirname.dirname
     result = ctx.execute(python + _ISOLATED + [_BOOTSTRAP, root, module] + arguments, timeout = timeout)
     if result.return_code != 0:
         fail("\n" + (result.stderr.strip() or "{}: exit code {}".format(module, result.return_code)))

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from develop.testing.planted_archives import directory, file, link, manifest, member, plant
 from tests.e2e.testing.builds import WORKSPACE
-from tools.fetch.catalog.planted import directory, file, link, manifest, member, plant
 
 ARTIFACT = "core-hip_lib_generic"
 STAGE = f"{ARTIFACT}/core/clr/stage"

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from develop.testing.bucket import Bucket, serve
+from develop.testing.planted_archives import COMPRESS, Planted, file, manifest, tar
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
-from tools.fetch.catalog.planted import COMPRESS, Planted, file, manifest, tar
-from tools.fetch.lock.bucket import Bucket, serve
 
 RUN = "77-linux/"
 LOCK = "rocm_artifacts.lock.json"

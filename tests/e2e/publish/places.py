@@ -37,7 +37,7 @@ def check_directory(publisher: Publisher, scratch: Path) -> None:
     publisher.run(*arguments)
     assert tree(run) == content
     assert not list(place.rglob(".*")), "what killed runs left lies about"
-    assert f"0 files and 0 pages (0 B); {len(content)} were there" in publisher.run(*arguments)
+    assert f"0 files and 0 pages (0 bytes); {len(content)} were there" in publisher.run(*arguments)
     check_conflict(publisher, scratch, *arguments)
     assert tree(run) == content
     target = scratch / "installed"
@@ -83,7 +83,7 @@ def check_package_index(publisher: Publisher, scratch: Path) -> None:
         assert 0 < len(tree(packages)) < len(expected)
         publisher.run(*place)
         assert tree(packages) == expected
-        assert f"0 files and 0 pages (0 B); {len(expected)} were there" in publisher.run(*place)
+        assert f"0 files and 0 pages (0 bytes); {len(expected)} were there" in publisher.run(*place)
         check_conflict(publisher, scratch, *place)
         assert tree(packages) == expected
         target = scratch / "installed from index"
@@ -103,7 +103,7 @@ def check_private_index(publisher: Publisher, scratch: Path) -> None:
         assert not tree(packages)
         publisher.run(*place)
         assert tree(packages) == expected
-        assert f"0 files and 0 pages (0 B); {len(expected)} were there" in publisher.run(*place)
+        assert f"0 files and 0 pages (0 bytes); {len(expected)} were there" in publisher.run(*place)
         check_conflict(publisher, scratch, *place)
         assert tree(packages) == expected
 

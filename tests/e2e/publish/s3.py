@@ -138,7 +138,7 @@ def check_s3(publisher: Publisher, scratch: Path) -> None:
         assert bucket.objects(prefix) == content
         assert not bucket.unfinished()
         check_served(bucket, prefix, content)
-        assert f"0 files and 0 pages (0 B); {len(content)} were there" in publisher.run(*to)
+        assert f"0 files and 0 pages (0 bytes); {len(content)} were there" in publisher.run(*to)
         check_conflict(publisher, scratch, *to)
         assert bucket.objects(prefix) == content
         check_interruptions(publisher, bucket, content, server.url)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tools.lib.device.content import digests
-from tools.lib.device.entry_id import parse_entry_id
+from tools.lib.device.model import parse_entry_id
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.target_id import TargetId, can_load
 

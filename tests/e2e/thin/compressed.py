@@ -24,7 +24,7 @@ from tests.e2e.thin.memory import compile_shim
 from tests.e2e.thin.readers import Readers
 from tools.lib.device.slice import plan_slice
 from tools.lib.device.target_id import parse_target_id
-from tools.lib.elf.output import write_patched
+from tools.lib.elf.patched import write_patched
 
 VERSIONS = range(18, 31)
 GPUS = ("gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")

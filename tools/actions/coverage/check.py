@@ -7,18 +7,30 @@ All that is wrong is said at once: targets that should not be offered, and every
 committed. Where none was, one warning says what each package lacks.
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.coverage.compare import differences, restricted
-from tools.actions.coverage.lacks import lacking, lacks_by_processor, refused
+from tools.actions.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import ToolError, argument_parser, file_arguments, report_errors, write_document
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    computed: str
+    expected: str | None
+    committed: str
+    accept: str
+    compared: list[str]
+    package: list[str]
+    table: str
+    lacks: str
+    stamp: str
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list
     return lines
 
 
-def check(args: argparse.Namespace) -> None:
+def check(args: Arguments) -> None:
     """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
     found = read_coverage(args.computed)
     packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
@@ -111,5 +123,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--table", required=True, metavar="JSON", help="the table to write, if all is well")
     parser.add_argument("--lacks", required=True, metavar="JSON", help="what each target lacks, to write")
     parser.add_argument("--stamp", required=True, metavar="FILE", help="empty file to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: check(args))

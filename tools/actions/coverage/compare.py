@@ -1,14 +1,81 @@
-"""Compares the coverage table of a build with the one that a release engineer committed. Pure functions.
+"""Compares coverage tables with each other, and says what a GPU target lacks. Pure functions.
 
 differences(expected, found)   # every pair of a library and a target that only one of the two has
+refused(coverage, targets)     # targets that lack so much that they should not be offered
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tools.actions.coverage.lacks import serves
 from tools.actions.coverage.table import Coverage, collect
-from tools.lib.device.target_id import parse_target_id
+from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+
+#: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
+BASE_PERCENT = 80
+#: With fewer other targets than these no library can be said to serve "nearly all".
+BASE_OTHERS = 3
+
+
+def serves(codes: Iterable[str], target: TargetId) -> bool:
+    """Whether a GPU of the target can load any of the code, given by target IDs."""
+    return any(can_load(parse_target_id(code), target) for code in codes)
+
+
+def processors(coverage: Coverage) -> tuple[str, ...]:
+    """Return the processors for which any library has code, generic code too, sorted as people do."""
+    found: set[str] = set()
+    for code in coverage.targets:
+        processor = parse_target_id(code).processor
+        found |= GENERIC_PROCESSORS.get(processor, frozenset() if processor == SPIRV else frozenset([processor]))
+    return tuple(sorted(found, key=lambda processor: (len(processor), processor)))
+
+
+def lacking(coverage: Coverage, target: str) -> tuple[str, ...]:
+    """Return the libraries that have device code, but none for a target, sorted."""
+    wanted = parse_target_id(target)
+    return tuple(library for library, codes in coverage.libraries.items() if not serves(codes, wanted))
+
+
+def base_libraries(coverage: Coverage, target: str) -> tuple[str, ...]:
+    """Return the libraries that serve BASE_PERCENT of all processors but the target's; none if those are too few."""
+    itself = parse_target_id(target).processor
+    others = [parse_target_id(one) for one in processors(coverage) if one != itself]
+    if len(others) < BASE_OTHERS:
+        return ()
+    return tuple(
+        library
+        for library, codes in coverage.libraries.items()
+        if 100 * sum(serves(codes, other) for other in others) >= BASE_PERCENT * len(others)
+    )
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A target that should not be offered, and the libraries, of those that nearly all others have, that it lacks."""
+
+    target: str
+    libraries: tuple[str, ...]
+
+
+def refused(coverage: Coverage, targets: Collection[str]) -> list[Refused]:
+    """Return the targets that lack most base libraries, or all libraries there are, sorted.
+
+    One missing base library is no reason: there are libraries, such as RCCL, that all targets have but a few. Who lacks
+    more than half of the base libraries cannot be worked with.
+    """
+    found = []
+    for target in sorted(set(targets)):
+        missing = lacking(coverage, target)
+        base = base_libraries(coverage, target)
+        missing_base = tuple(library for library in base if library in missing)
+        if 2 * len(missing_base) > len(base) or (missing and len(missing) == len(coverage.libraries)):
+            found.append(Refused(target, missing_base or missing))
+    return found
+
+
+def lacks_by_processor(coverage: Coverage) -> Mapping[str, tuple[str, ...]]:
+    """Return what each processor lacks, for those that have code in any library."""
+    return {processor: lacking(coverage, processor) for processor in processors(coverage)}
 
 
 @dataclass(frozen=True)

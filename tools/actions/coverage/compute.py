@@ -11,10 +11,9 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from tools.actions.coverage.owner import owner_of
-from tools.actions.coverage.table import Coverage, collect
+from tools.actions.coverage.table import Coverage, collect, owner_of
 from tools.actions.plan.model import LIBRARY, PROGRAM, Artifact, Facts, Found
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.paths import named_targets
 

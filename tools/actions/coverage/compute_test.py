@@ -8,7 +8,7 @@ from develop.testing.artifacts import artifact, file, library, link, program
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.table import Coverage
 from tools.actions.plan.model import Artifact, Found
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 def fat(path: str, *targets: str, soname: str | None = None) -> Found:

@@ -1,16 +1,53 @@
-"""The coverage table as a page: a row for each library, a column for each GPU target. It loads nothing.
+"""The coverage table as a page, which loads nothing, and as text: a row for each library, a column for each target."""
 
-coverage_page(coverage, style)
-"""
+from collections.abc import Iterator
 
 from dominate.dom_tag import dom_tag
 from dominate.tags import dd, div, dl, dt, h1, h2, header, main, p, section, span
 
-from tools.actions.coverage.lacks import lacks_by_processor, processors
+from tools.actions.coverage.compare import lacks_by_processor, processors
 from tools.actions.coverage.table import Coverage
-from tools.actions.coverage.text import codes_for
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.lib.device.target_id import parse_target_id
+from tools.lib.device.target_id import can_load, parse_target_id
+
+PLAIN, FEATURES, NONE = "x", "f", "."
+LEGEND = f"{PLAIN}: has code   {FEATURES}: only with features, such as gfx90a:xnack+   {NONE}: has none"
+_PREFIX = "gfx"
+
+
+def codes_for(coverage: Coverage, library: str, processor: str) -> tuple[str, ...]:
+    """Return the target IDs of a library's code that GPUs with the processor can load."""
+    target = parse_target_id(processor)
+    return tuple(code for code in coverage.libraries[library] if can_load(parse_target_id(code), target))
+
+
+def mark(codes: tuple[str, ...]) -> str:
+    """Return what stands for the code that a library has for one processor."""
+    if not codes:
+        return NONE
+    return PLAIN if any(not parse_target_id(code).features for code in codes) else FEATURES
+
+
+def text_table(coverage: Coverage) -> str:
+    """Return the table."""
+    return "\n".join(_lines(coverage)) + "\n"
+
+
+def _lines(coverage: Coverage) -> Iterator[str]:
+    if not coverage.libraries:
+        yield "No library has device code."
+        return
+    columns = processors(coverage)
+    names = [column.removeprefix(_PREFIX) for column in columns]
+    width = max(len(library) for library in coverage.libraries)
+    yield " ".join([f"{_PREFIX:>{width}}", *names])
+    for library in coverage.libraries:
+        marks = [mark(codes_for(coverage, library, column)) for column in columns]
+        cells = [f"{cell:>{len(name)}}" for cell, name in zip(marks, names, strict=True)]
+        yield " ".join([f"{library:<{width}}", *cells])
+    yield ""
+    yield LEGEND
+
 
 TITLE = "Device code"
 _ABOUT = "For which GPU target each library has code: in itself, or in files of its own beside it."

@@ -9,16 +9,16 @@ knows the format, version 1:
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
 A key is the path, below the package's tree, of the library or program that owns the code; or, for code that belongs to
-none, a directory, with `/` at its end (`tools.actions.coverage.owner`). Values are target IDs in canonical form.
+none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form.
 """
 
 import posixpath
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, read_document, write_document
 from tools.lib.device.target_id import parse_target_id
 
 FORMAT = 1
@@ -101,3 +101,46 @@ def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
 def write_coverage(path: str, coverage: Coverage) -> None:
     """Write a table: keys sorted, a target ID a line, a newline at the end; equal tables are equal bytes."""
     write_document(path, coverage.to_document())
+
+
+#: Directories below which each library keeps its own files, in a directory of the library's name.
+_LIBRARY_DIRECTORIES = ("lib", "lib64")
+_DATA_DIRECTORIES = ("share", "libexec")
+_LIBRARY_NAME = re.compile(r"lib(?P<name>.+?)\.so(\.[0-9]+)*")
+
+
+def library_name(path: str) -> str | None:
+    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`. None if it is not named like a library."""
+    match = _LIBRARY_NAME.fullmatch(posixpath.basename(path))
+    return match["name"].casefold() if match else None
+
+
+def data_directory(path: str) -> tuple[str, str] | None:
+    """Return the directory of one library's files that a path lies in, and that library's name; None if in none.
+
+    For `lib/rocblas/5/library/x.co` these are `lib/rocblas/` and `rocblas`.
+    """
+    parts = path.split("/")
+    for at, part in enumerate(parts[:-2]):
+        if part in _LIBRARY_DIRECTORIES + _DATA_DIRECTORIES:
+            return "/".join(parts[: at + 2]) + "/", parts[at + 1].casefold()
+    return None
+
+
+def owner_of(path: str, libraries: Collection[str]) -> str:
+    """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
+
+    `libraries` are paths of all libraries, whether they have code in themselves or not. The owner is the one that the
+    file's directory is named like: beside that directory if it lies in `lib`, anywhere if in `share`. Of several, that
+    nearest to the top, then the first in sorted order. Without such a library the key is the directory, with `/`.
+    """
+    found = data_directory(path)
+    if found is None:
+        directory = posixpath.dirname(path)
+        return directory + "/" if directory else path
+    directory, name = found
+    parent = posixpath.dirname(directory.removesuffix("/"))
+    named = [library for library in libraries if library_name(library) == name]
+    if posixpath.basename(parent) in _LIBRARY_DIRECTORIES:
+        named = [library for library in named if posixpath.dirname(library) == parent]
+    return min(named, key=lambda library: (library.count("/"), library), default=directory)

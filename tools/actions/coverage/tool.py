@@ -5,19 +5,31 @@
 Manifests and facts say all; no artifact is read. The page and the text are for people.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.coverage.compute import coverage_of, unread
-from tools.actions.coverage.page import coverage_page
+from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.table import write_coverage
-from tools.actions.coverage.text import text_table
 from tools.actions.plan.tool import read_artifact, read_facts
 from tools.lib.common.program import argument_parser, report_errors
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    manifest: list[str]
+    facts: list[str]
+    style: list[str]
+    json: str
+    html: str
+    text: str
+
+
+def write(args: Arguments) -> None:
     """Compute the table and write it in its three forms."""
     facts = read_facts(args.facts)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
@@ -40,5 +52,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--text", required=True, metavar="FILE", help="text to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from tools.actions.coverage.page import coverage_page
+from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.sample import ROCM_7
 from tools.actions.coverage.table import Coverage
-from tools.actions.coverage.text import text_table
 from tools.actions.coverage.tool import main
 
 

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from tools.actions.coverage.compare import accepted
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import ToolError, argument_parser, read_document, report_errors
 
 NAME_IT = "`expected` of rocm_coverage; for ROCm's own packages --//packaging:expected_coverage=LABEL"
 

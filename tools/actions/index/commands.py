@@ -11,7 +11,7 @@ from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Index
 from tools.actions.index.offers import Offer, Offers
 from tools.actions.index.selector import Selector
-from tools.actions.index.sizes import range_text
+from tools.lib.common.program import range_text
 
 #: What stands for the page's address. Names of projects are in lower case, so none of them holds it.
 ADDRESS = "INDEX"

@@ -28,15 +28,14 @@ from tools.actions.index.simple_api import (
     project_page,
 )
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError, write_document
 
 #: Directory of the distributions that have an index of their own.
 STATIC = "static"
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexSource:
     """A distribution, and where it and its core metadata are."""
 
     distribution: Distribution
@@ -44,7 +43,7 @@ class Source:
     metadata: str
 
 
-def write_index(site: Site, output: Path, sources: list[Source], selector: Selector | None) -> None:
+def write_index(site: Site, output: Path, sources: list[IndexSource], selector: Selector | None) -> None:
     """Fill the directory. Raises ToolError where nothing is listed, or one file twice."""
     _check(sources)
     for source in sources:
@@ -74,7 +73,7 @@ def indexes(distributions: list[Distribution]) -> tuple[Index, Index | None]:
     return main, Index.of(STATIC, apart + others)
 
 
-def _check(sources: list[Source]) -> None:
+def _check(sources: list[IndexSource]) -> None:
     if not any(source.distribution.directory == "" for source in sources):
         raise ToolError("no distribution to list; expected one at least in `distributions`")
     paths: dict[str, str] = {}
@@ -87,7 +86,7 @@ def _check(sources: list[Source]) -> None:
         paths[name] = source.path
 
 
-def _place_distribution(source: Source, output: Path) -> None:
+def _place_distribution(source: IndexSource, output: Path) -> None:
     distribution = source.distribution
     directory = output / distribution.directory
     directory.mkdir(parents=True, exist_ok=True)

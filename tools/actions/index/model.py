@@ -27,8 +27,8 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
+from tools.lib.common.digest import read_digest
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
@@ -94,20 +94,20 @@ def read_distribution(digest: str, metadata: str, directory: str) -> Distributio
 
     Raises ToolError for metadata that does not validate, and where it names another project or version than the file.
     """
-    document = read_document(digest)
+    file = read_digest(digest)
     content = Path(metadata).read_bytes()
-    project, version = parse_filename(document["filename"])
-    core = _parse_metadata(content, document["filename"])
+    project, version = parse_filename(file.filename)
+    core = _parse_metadata(content, file.filename)
     named = (canonicalize_name(core.name), core.version)
     if named != (project, version):
         raise ToolError(
-            f"{document['filename']}: its core metadata is of {named[0]} {named[1]}; expected {project} {version}. "
+            f"{file.filename}: its core metadata is of {named[0]} {named[1]}; expected {project} {version}. "
             "Name the metadata that was written with the distribution"
         )
     return Distribution(
-        filename=document["filename"],
-        size=document["size"],
-        sha256=document["sha256"],
+        filename=file.filename,
+        size=file.size,
+        sha256=file.sha256,
         metadata_sha256=hashlib.sha256(content).hexdigest(),
         directory=directory,
         project=project,

@@ -11,7 +11,7 @@ from tools.actions.index.model import Distribution, Index, read_distribution
 from tools.actions.index.offers import Offers, find_offers
 from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, SELECTOR, SIZES, STATIC_WHEEL, THIN, Sample
 from tools.actions.index.selector import Selector, read_selector
-from tools.actions.index.sizes import range_text, size_text
+from tools.lib.common.program import range_text, size_text
 
 
 def read(sample: Sample) -> list[Distribution]:

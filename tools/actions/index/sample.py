@@ -105,7 +105,9 @@ class Sample:
         return self.select({"layout": "thin", "packages": packages, **targets})
 
     def select(self, document: dict[str, Any]) -> Self:
-        """Say what the selector knows."""
+        """Say what the selector knows; trees are called as distributions are."""
+        packages = {role: {"tree": names["distribution"], **names} for role, names in document["packages"].items()}
+        document = {"version": VERSION, **document, "packages": packages}
         path = self.directory / "distributions.json"
         path.write_text(json.dumps(document))
         self.arguments.append(f"--selector={path}")

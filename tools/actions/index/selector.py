@@ -1,23 +1,19 @@
-"""The GPU targets of a build and their packages, as the selector's `_distributions.json` says.
+"""The GPU targets of a build and their packages, as a page for people tells of them.
 
-    read_selector("distributions.json").targets
-
-`packaging/distributions.bzl` writes that file; here is read what a page for people tells of it.
+read_selector("distributions.json").targets
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
-
-#: The role of the package that everything builds on: no extra names it.
-CORE = "core"
+from tools.lib.common.distributions import CORE, parse_distributions, target_extra
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetPackage:
     """A GPU target, or a family of them, and the package that serves it alone."""
 
     name: str
@@ -31,7 +27,7 @@ class Target:
 class Selector:
     """What the selector chooses from."""
 
-    targets: tuple[Target, ...]
+    targets: tuple[TargetPackage, ...]
     #: The target where nothing is found out about the machine; "" if there is none.
     default_target: str
     #: Roles of packages that extras of the same name bring.
@@ -40,19 +36,20 @@ class Selector:
 
 def read_selector(path: str) -> Selector:
     """Read `_distributions.json`; raises ToolError with the field that is missing."""
-    document = read_document(path)
     try:
-        packages = {role: package["distribution"] for role, package in document["packages"].items()}
-        # In the layouts family and thin the libraries are per target, and there are no device packages.
-        role = "device" if document["layout"] == "split" else "libraries"
-        targets = tuple(
-            Target(
-                name=name,
-                project=canonicalize_name(packages[role].replace("{target}", name)),
-                extra=f"{role}-{name.lower()}",
-            )
-            for name in document["targets"]
+        known = parse_distributions(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ToolError(f"{path}: {error}; expected a file as distributions_file writes it") from None
+    names = known.packages.get(known.target_role)
+    if known.targets and names is None:
+        raise ToolError(f"{path}: lacks packages.{known.target_role}; expected a package for each of its targets")
+    targets = tuple(
+        TargetPackage(
+            name=target,
+            project=canonicalize_name(names.for_target(target).distribution),
+            extra=target_extra(known.target_role, target),
         )
-        return Selector(targets, document["default_target"], tuple(sorted(packages.keys() - {CORE})))
-    except KeyError as error:
-        raise ToolError(f"{path}: lacks {error}; expected a file as distributions_file writes it") from None
+        for target in known.targets
+        if names
+    )
+    return Selector(targets, known.default_target, tuple(sorted(known.packages.keys() - {CORE})))

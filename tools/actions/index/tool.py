@@ -15,17 +15,33 @@ the same version.
 Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.index.layout import STATIC, Source, write_index
+from tools.actions.index.layout import STATIC, IndexSource, write_index
 from tools.actions.index.model import read_distribution
 from tools.actions.index.people import Site
 from tools.actions.index.selector import read_selector
 from tools.lib.common.program import argument_parser, report_errors
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    title: str
+    style: str
+    script: str
+    selector: str | None
+    distribution: list[str]
+    metadata: list[str]
+    digest: list[str]
+    static: list[str]
+    output: str
+
+
+def write(args: Arguments) -> None:
     """Fill the directory."""
     site = Site(
         title=args.title,
@@ -33,7 +49,7 @@ def write(args: argparse.Namespace) -> None:
         script=Path(args.script).read_text(encoding="utf-8"),
     )
     sources = [
-        Source(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
+        IndexSource(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
         for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
     ]
     selector = read_selector(args.selector) if args.selector else None
@@ -57,5 +73,5 @@ def main(argv: list[str]) -> int:
         "--static", action="append", default=[], metavar="FILE", help="a distribution that gets an index of its own"
     )
     parser.add_argument("--output", required=True, help="directory to fill")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -14,15 +14,12 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tools.lib.common.documents import write_document
-from tools.lib.common.errors import ToolError
 from tools.lib.common.manifest import file_sources, located_sources
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import ToolError, argument_parser, report_errors, write_document
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.refusal import refusal
+from tools.lib.elf.source import ElfError
 
 #: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
 #: compressed. It takes more to import the reader of such code than to look for it.
@@ -73,7 +70,7 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
 
 def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
-    from tools.lib.device.errors import DeviceError
+    from tools.lib.device.model import DeviceError
     from tools.lib.device.reader import read_device_code
 
     try:

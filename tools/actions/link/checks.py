@@ -11,7 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Longest label of a project URL that indexes take, in characters (core metadata, Project-URL).
 LABEL_MAX = 32

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tools.actions.link.metadata import Project
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 GOOD: dict[str, Any] = {
     "distribution": "rocm-sdk-core",

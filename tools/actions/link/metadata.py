@@ -1,7 +1,8 @@
-"""The texts of a distribution: METADATA or PKG-INFO, WHEEL, entry_points.txt.
+"""The texts of a distribution: METADATA or PKG-INFO, WHEEL, entry_points.txt, and which files are licence texts.
 
-Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA
-specification has them.
+Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA specification has them. Licence
+texts of artifacts stay in the tree, where ROCm's own tools and people look for them. PEP 639 wants them beside the
+metadata, too: there installers and licence scanners find them, also those inside the archive of a devel package.
 """
 
 import re
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.actions.link import checks
-from tools.lib.common.errors import ToolError
+from tools.actions.plan.model import Plan, matches
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
@@ -94,3 +96,13 @@ def wheel_text(tag: str, *, purelib: bool = False) -> str:
 def entry_points_text(scripts: list[tuple[str, str]]) -> str:
     """Return the text of entry_points.txt for console scripts: (name, object reference)."""
     return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))
+
+
+#: What no License-File may hold (PEP 639: no glob, no parent, `/` alone divides); such a text is in the tree alone.
+_REFUSED = ("*", "..", "\\")
+
+
+def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
+    """Return the paths of a package's licence texts in its tree, sorted: of files that it packs, those that match."""
+    paths = (entry.path for entry in plan.entries if entry.is_packed_file)
+    return sorted(path for path in paths if matches(path, patterns) and not any(part in path for part in _REFUSED))

@@ -1,19 +1,56 @@
-"""Runs: deflated bytes that are ready to be laid into an archive, wherever they come from.
+"""Runs: deflated bytes that are ready to be laid into an archive, and the reader of the segments that `pack` left.
 
-A run knows the size and CRC-32 of what it inflates to, so several can be joined to one
-member without a look at the bytes.
+A run knows the size and CRC-32 of what it inflates to, so several can be joined to one member without reading their
+bytes: CRC-32 (ISO 3309, as zip uses it) is linear over GF(2), and appending `n` zero bits to a message multiplies its
+remainder by x^n modulo the polynomial. zlib has this as crc32_combine, which Python's zlib module does not offer.
 """
 
+import functools
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from tools.actions.link.crc32 import combine
 from tools.actions.link.output import Output
-from tools.actions.pack.segment import Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
+from tools.actions.plan.model import OTHER_NAMES, Plan
+from tools.lib.common.program import ToolError, read_document
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
 from tools.lib.deflate.library import crc32, deflate_block
+
+#: The polynomial, bits reversed, as zlib has it.
+POLYNOMIAL = 0xEDB88320
+
+
+def _multiply(a: int, b: int) -> int:
+    """Return a times b modulo the polynomial; bit 31 is the coefficient of x^0."""
+    product = 0
+    for bit in range(31, -1, -1):
+        if a >> bit & 1:
+            product ^= b
+        b = b >> 1 ^ (POLYNOMIAL if b & 1 else 0)
+    return product
+
+
+@functools.cache
+def _square(number: int) -> int:
+    """Return x squared that many times, modulo the polynomial."""
+    return _multiply(_square(number - 1), _square(number - 1)) if number else 1 << 30
+
+
+@functools.cache
+def _power_of_x(bits: int) -> int:
+    """Return x to the power of `bits` modulo the polynomial; kept, because headers and paddings have few sizes."""
+    result = 1 << 31
+    for number in range(bits.bit_length()):
+        if bits >> number & 1:
+            result = _multiply(result, _square(number))
+    return result
+
+
+def combine(first: int, second: int, second_size: int) -> int:
+    """Return the CRC-32 of the joined string; `second_size` is the second part's length in bytes."""
+    return _multiply(_power_of_x(8 * second_size), first) ^ second if first else second
 
 
 @dataclass(frozen=True)
@@ -110,3 +147,41 @@ def join(runs: Iterable[Run]) -> Joined:
         crc = combine(crc, run.crc32, run.size)
     length = sum(run.length for run in ordered) + len(FINAL_BLOCK)
     return Joined(ordered, length, sum(run.size for run in ordered), crc)
+
+
+@dataclass(frozen=True)
+class PackedTree:
+    """The packed files of a package, by path."""
+
+    packed: dict[str, Packed]
+    runs: dict[str, Run]
+
+
+def _check_equal(plan: Plan, digests: dict[str, str]) -> None:
+    """Raise ToolError when two files that stand for each other differ."""
+    other_names = {entry.source for entry in plan.entries if entry.treatment in OTHER_NAMES}
+    for kept, dropped in plan.equal_sources:
+        if digests[kept] != digests[dropped]:
+            common, remedy = "path", "Remove one of them, or give it another name"
+            if dropped in other_names:
+                common, remedy = "SONAME and size", "Exclude one of them, or link it with another SONAME"
+            raise ToolError(
+                f"{kept} and {dropped} have one {common} in package {plan.package}, but different content "
+                f"(SHA-256 {digests[kept][:12]}… and {digests[dropped][:12]}…); expected equal content. {remedy}"
+            )
+
+
+def read_tree(plan: Plan, indexes: list[str], segments: list[str]) -> PackedTree:
+    """Read the indexes of all units and check that they hold just what the plan says."""
+    packed, runs, digests = {}, {}, {}
+    for index_path, segment in zip(indexes, segments, strict=True):
+        index = SegmentIndex.from_document(read_document(index_path))
+        digests.update(index.source_sha256)
+        for entry in index.entries:
+            packed[entry.path] = entry
+            runs[entry.path] = packed_run(entry, segment)
+    _check_equal(plan, digests)
+    planned = {entry.path for entry in plan.entries if entry.is_packed_file}
+    if planned != set(packed):
+        raise ToolError(f"{plan.package}: plan and segments disagree about {sorted(planned ^ set(packed))[:5]}")
+    return PackedTree(packed, runs)

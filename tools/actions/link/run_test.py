@@ -1,15 +1,22 @@
 """Tests of runs: deflated bytes from segments and from memory, joined to one member."""
 
+import json
 import tracemalloc
 import zlib
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.actions.link.run import Run, join, packed_run, small_run
-from tools.actions.pack.segment import Packed
+from develop.testing.artifacts import artifact, file, library
+from tools.actions.link.run import Run, combine, join, packed_run, read_tree, small_run
+from tools.actions.pack.segment import Packed, SegmentIndex
+from tools.actions.plan.model import Definition, Plan
+from tools.actions.plan.tool import make_plan
+from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
 
 
@@ -47,3 +54,85 @@ def test_inflating_takes_bounded_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 8 * BLOCK_BYTES
     finally:
         tracemalloc.stop()
+
+
+@given(st.binary(), st.binary())
+def test_combined_as_if_joined(first: bytes, second: bytes) -> None:
+    assert combine(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
+
+
+@given(st.integers(0, 0xFFFFFFFF), st.integers(0, 1 << 20))
+def test_a_long_second_part(first: int, size: int) -> None:
+    zeros = bytes(size)
+    assert combine(first, zlib.crc32(zeros), size) == zlib.crc32(zeros, first)
+
+
+def test_the_size_of_gigabytes() -> None:
+    size = 5 << 30
+    half = combine(1, zlib.crc32(b""), 0)
+    assert half == 1
+    # Twice 2.5 GiB of a repeated CRC is what one step of 5 GiB makes: x^a * x^b = x^(a + b).
+    assert combine(combine(0xDEADBEEF, 0, size // 2), 0, size // 2) == combine(0xDEADBEEF, 0, size)
+
+
+CORE = Definition("core", "runtime", "_core")
+
+
+def core() -> Plan:
+    artifacts = [artifact("one_lib_generic", file("a"), file("b")), artifact("two_lib_generic", file("a"), file("c"))]
+    return make_plan(CORE, artifacts, [])
+
+
+def unit(directory: Path, name: str, paths: Iterable[str], digests: dict[str, str]) -> tuple[str, str]:
+    """Write a unit's index and segment; return their paths."""
+    entries, segment = [], b""
+    for path in paths:
+        run = small_run(path.encode())
+        entries.append(Packed(path, "0644", len(segment), run.length, run.size, run.crc32, "00"))
+        segment += run.data
+    (directory / f"{name}.seg").write_bytes(segment)
+    (directory / f"{name}.json").write_text(json.dumps(SegmentIndex(tuple(entries), digests).to_document()))
+    return str(directory / f"{name}.json"), str(directory / f"{name}.seg")
+
+
+def test_every_path_has_its_run(tmp_path: Path) -> None:
+    units = [
+        unit(tmp_path, "one", "ab", {"one_lib_generic/stage/a": "aa"}),
+        unit(tmp_path, "two", "c", {"two_lib_generic/stage/a": "aa"}),
+    ]
+    tree = read_tree(core(), [index for index, _ in units], [segment for _, segment in units])
+    assert tree.runs.keys() == tree.packed.keys() == {"a", "b", "c"}
+    for path, run in tree.runs.items():
+        assert b"".join(run.chunks()) == small_run(path.encode()).data
+
+
+def test_different_content_for_one_path_names_both_sources_and_the_remedy(tmp_path: Path) -> None:
+    one = unit(tmp_path, "one", "ab", {"one_lib_generic/stage/a": "ab" * 32})
+    two = unit(tmp_path, "two", "c", {"two_lib_generic/stage/a": "cd" * 32})
+    with pytest.raises(ToolError) as error:
+        read_tree(core(), [one[0], two[0]], [one[1], two[1]])
+    assert str(error.value) == (
+        "one_lib_generic/stage/a and two_lib_generic/stage/a have one path in package core, but different content "
+        "(SHA-256 abababababab… and cdcdcdcdcdcd…); expected equal content. Remove one of them, or give it another name"
+    )
+
+
+def test_different_libraries_of_one_soname_and_size_are_named(tmp_path: Path) -> None:
+    found = [library(f"lib/liba.so.1{tail}", "liba.so.1") for tail in ("", ".2")]
+    planned = make_plan(replace(CORE, exclude=("lib/liba.so",)), [artifact("a_lib_x", *found)], [])
+    stage = "a_lib_x/stage/lib/liba.so.1"
+    one = unit(tmp_path, "one", ["lib/liba.so.1"], {stage: "ab" * 32, f"{stage}.2": "cd" * 32})
+    with pytest.raises(ToolError) as error:
+        read_tree(planned, [one[0]], [one[1]])
+    assert str(error.value) == (
+        f"{stage} and {stage}.2 have one SONAME and size in package core, but different content (SHA-256 abababababab… "
+        "and cdcdcdcdcdcd…); expected equal content. Exclude one of them, or link it with another SONAME"
+    )
+
+
+@pytest.mark.parametrize(("paths", "listed"), [("a", r"\['b', 'c'\]"), ("abcd", r"\['d'\]")])
+def test_plan_and_segments_have_to_agree(tmp_path: Path, paths: str, listed: str) -> None:
+    digests = {"one_lib_generic/stage/a": "aa", "two_lib_generic/stage/a": "aa"}
+    index, segment = unit(tmp_path, "one", paths, digests)
+    with pytest.raises(ToolError, match=f"core: plan and segments disagree about {listed}"):
+        read_tree(core(), [index], [segment])

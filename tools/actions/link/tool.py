@@ -7,30 +7,55 @@
 Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
-from tools.actions.link.inputs import PackedTree, read_tree
-from tools.actions.link.licenses import license_paths
-from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
-from tools.actions.link.run import join
-from tools.actions.link.tar_stream import tar_runs
-from tools.actions.link.wheel import Member, joined_member, text_member, write_wheel
-from tools.actions.link.xz import xz_runs
+from tools.actions.link.metadata import Project, core_metadata, entry_points_text, license_paths, wheel_text
+from tools.actions.link.run import PackedTree, join, read_tree
+from tools.actions.link.tar_stream import tar_runs, xz_runs
+from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.plan.model import Plan, is_executable
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
-from tools.lib.common.rates import Stopwatch
+from tools.lib.common.digest import Digest
+from tools.lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    usable_cores,
+)
 
 
-def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Member]:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    plan: str
+    index: list[str]
+    segment: list[str]
+    description: str
+    tag: str
+    license_pattern: list[str]
+    devel: str | None
+    devel_directory: str | None
+    console_scripts: str | None
+    module: str
+    threads: int
+    verbose: bool
+    wheel: str
+    metadata: str
+    digest: str
+    files: list[str]
+
+
+def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
     """Return the files of a runtime package's tree, and one of the distribution's own at its top.
 
     pip removes a directory with all that is empty in it only if RECORD names a file
@@ -38,16 +63,16 @@ def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[Me
     """
     yield text_member(f"{plan.tree}/.{distribution}", b"")
     for path, packed in tree.packed.items():
-        yield Member(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
+        yield WheelMember(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
 
 
-def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[Member]:
+def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> Iterator[WheelMember]:
     """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
     for path in paths:
-        yield Member(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
+        yield WheelMember(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
 
 
-def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> Member:
+def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> WheelMember:
     """Return the archive that a devel package unpacks on first use; `scratch` is a file for what is compressed anew."""
     data = join(tar_runs(plan.tree, plan.entries, tree.runs))
     if name.endswith(".xz"):
@@ -93,7 +118,7 @@ def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tupl
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
-def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_info: str) -> Iterator[Member]:
+def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
     """Return the files of the dist-info directory, RECORD apart."""
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     Path(args.metadata).write_text(metadata, encoding="utf-8")
@@ -103,7 +128,7 @@ def info_members(project: Project, args: argparse.Namespace, plan: Plan, dist_in
         yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
 
 
-def link(args: argparse.Namespace) -> None:
+def link(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
@@ -124,7 +149,7 @@ def link(args: argparse.Namespace) -> None:
         else:
             members.extend(tree_members(plan, tree, project.distribution))
         written = write_wheel(file, members, dist_info)
-    write_document(args.digest, {"filename": wheel.name, "size": written.size, "sha256": written.sha256})
+    Digest(wheel.name, written.size, written.sha256).write(args.digest)
     stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)
 
 
@@ -147,7 +172,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
     parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
     parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
-    parser.add_argument("--module", help="dotted name of the module with the scripts' functions")
+    parser.add_argument("--module", default="", help="dotted name of the module with the scripts' functions")
     parser.add_argument(
         "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
     )
@@ -156,5 +181,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: link(args))

@@ -15,7 +15,7 @@ from packaging.metadata import Metadata
 from develop.testing.artifacts import file, library, link, plan, program
 from tools.actions.link.run import small_run
 from tools.actions.link.tool import main
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Found, Plan
 
 CORE = Definition("core", "runtime", "_core")
@@ -69,7 +69,7 @@ class Wheel:
                 entries.append(Packed(entry.path, entry.mode, len(segment), run.length, run.size, run.crc32, digest))
                 segment += run.data
         (self.directory / "segment").write_bytes(segment)
-        self.write("index", Index(tuple(entries), {}).to_document())
+        self.write("index", SegmentIndex(tuple(entries), {}).to_document())
 
     def link(self, *options: str, project: dict[str, Any] = PROJECT) -> int:
         """Run the tool; return its exit code."""

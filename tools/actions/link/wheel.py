@@ -20,11 +20,11 @@ from tools.actions.link.output import Output
 from tools.actions.link.run import Joined, join, small_run
 from tools.actions.link.zip_archive import ZipArchive
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
-class Member:
+class WheelMember:
     """One file of a wheel."""
 
     name: str
@@ -43,20 +43,20 @@ class Written:
     sha256: str
 
 
-def text_member(name: str, content: bytes, mode: int = 0o644) -> Member:
+def text_member(name: str, content: bytes, mode: int = 0o644) -> WheelMember:
     """Return a member made of a few bytes."""
-    return Member(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
+    return WheelMember(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
 
 
-def joined_member(name: str, data: Joined) -> Member:
+def joined_member(name: str, data: Joined) -> WheelMember:
     """Return a member made of runs whose digest nobody took yet."""
     sha256 = hashlib.sha256()
     for chunk in data.inflated():
         sha256.update(chunk)
-    return Member(name, 0o644, data, sha256.hexdigest())
+    return WheelMember(name, 0o644, data, sha256.hexdigest())
 
 
-def record_text(members: Iterable[Member], record_name: str) -> str:
+def record_text(members: Iterable[WheelMember], record_name: str) -> str:
     """Return the text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
@@ -90,7 +90,7 @@ def _check_names(names: Iterable[str]) -> None:
             parent = posixpath.dirname(parent)
 
 
-def write_wheel(file: BinaryIO, members: list[Member], dist_info: str) -> Written:
+def write_wheel(file: BinaryIO, members: list[WheelMember], dist_info: str) -> Written:
     """Write the archive with its RECORD, and return its size and digest.
 
     Raises ToolError when two members have one name, or one lies in another or outside of site-packages.

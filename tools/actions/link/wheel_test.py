@@ -10,7 +10,7 @@ import pytest
 
 from tools.actions.link.run import join, small_run
 from tools.actions.link.wheel import joined_member, text_member, write_wheel
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 INFO = "a-1.dist-info"
 CONTENTS = {

@@ -17,7 +17,7 @@ import pytest
 
 import tools.actions.pack.tool
 from tools.actions.pack.packer import LEVELS
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
 from tools.lib.device.content import digests
 from tools.lib.device.inflate import pack_header
@@ -100,7 +100,7 @@ class Unit:
         return [self._files(number) for number in range(len(wanted))]
 
     def _files(self, number: int) -> list[bytes]:
-        index = Index.from_document(json.loads((self.directory / f"index{number}").read_text(encoding="utf-8")))
+        index = SegmentIndex.from_document(json.loads((self.directory / f"index{number}").read_text(encoding="utf-8")))
         segment = (self.directory / f"segment{number}").read_bytes()
         runs = [segment[entry.offset : entry.offset + entry.length] for entry in index.entries]
         return [zlib.decompress(run + FINAL_BLOCK, -zlib.MAX_WBITS) for run in runs]

@@ -7,20 +7,21 @@ for other GPUs have the same one, and it need not be deflated again.
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from tools.actions.pack.edits import Edit
 from tools.actions.pack.forwarder import forwarder
 from tools.actions.pack.launcher import finished_launcher
 from tools.actions.pack.slices import Slices
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
-from tools.lib.device.errors import DeviceError
+from tools.lib.device.model import DeviceError
 from tools.lib.elf.compose import then
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +43,28 @@ class Block:
     """Bytes of `data`, ascending, that are compressed already: device code that was compressed anew."""
 
 
-def _patch(file: BinaryIO, entry: dict[str, Any], slices: Slices) -> Patch:
+def _patch(file: BinaryIO, source: str, entry: Edit, slices: Slices) -> Patch:
     """Plan what becomes of a file: code for other GPUs goes first, then the search path is set."""
-    if "slice" in entry:
-        patch = slices.patch(file, entry)
+    if entry.slice is not None:
+        patch = slices.patch(file, source, entry)
     else:
-        patch = PatchBuilder(entry["source"], file.seek(0, 2)).build(Strategy.IDENTITY)
-    if "rpath" not in entry:
+        patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
+    if entry.rpath is None:
         return patch
-    edit = ElfEdit()
-    if entry["rpath"]:
-        edit.set_search_path(entry["rpath"])
-    else:
-        edit.remove_search_path()
+    path = SearchPath(entry.rpath)
 
     def searched(elf: ElfFile, between: BinaryIO) -> Patch:
-        return plan_patch(elf, between, edit)
+        return plan_patch(elf, between, path)
 
     return then(patch, file, searched)
 
 
-def _patched(file: BinaryIO, entry: dict[str, Any], slices: Slices, notes: dict[str, list[str]]) -> Iterator[Block]:
+def _patched(file: BinaryIO, source: str, entry: Edit, slices: Slices, notes: dict[str, list[str]]) -> Iterator[Block]:
     """Stream an edited file, and note by its path what the edit gave up; raises ToolError where it cannot be made."""
     try:
-        patch = _patch(file, entry, slices)
+        patch = _patch(file, source, entry, slices)
         if patch.notes:
-            notes[entry["path"]] = list(patch.notes)
+            notes[entry.path] = list(patch.notes)
         yield from patch_blocks(patch, file)
     except ElfError as error:
         raise ToolError(
@@ -127,18 +124,20 @@ def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Itera
 
 
 def entry_blocks(
-    entry: dict[str, Any], located: dict[str, str], launcher: str | None, slices: Slices, notes: dict[str, list[str]]
+    entry: Edit, located: dict[str, str], launcher: str | None, slices: Slices, notes: dict[str, list[str]]
 ) -> Iterator[Block]:
     """Stream the bytes that an entry has in the package."""
-    if "launcher_target" in entry:
+    if entry.launcher_target is not None:
         if launcher is None:
-            raise ToolError(f"{entry['path']}: needs a launcher; expected the rule to give one")
-        yield Block(finished_launcher(launcher, entry["path"], entry["launcher_target"], entry.get("machine")))
-    elif "forwarder_target" in entry:
-        yield Block(forwarder(posixpath.basename(entry["path"]), entry["forwarder_target"], entry["machine"]))
-    else:
-        with open(located[entry["source"]], "rb") as file:
-            if "rpath" in entry or "slice" in entry:
-                yield from _patched(file, entry, slices, notes)
+            raise ToolError(f"{entry.path}: needs a launcher; expected the rule to give one")
+        yield Block(finished_launcher(launcher, entry.path, entry.launcher_target, entry.machine))
+    elif entry.forwarder_target is not None and entry.machine is not None:
+        yield Block(forwarder(posixpath.basename(entry.path), entry.forwarder_target, entry.machine))
+    elif entry.source is not None:
+        with open(located[entry.source], "rb") as file:
+            if entry.rpath is not None or entry.slice is not None:
+                yield from _patched(file, entry.source, entry, slices, notes)
             else:
-                yield from stretch_blocks(entry["source"], file, 0, file.seek(0, 2))
+                yield from stretch_blocks(entry.source, file, 0, file.seek(0, 2))
+    else:
+        raise ToolError(f"{entry.path}: nothing says what to pack; expected a source, or the target of a launcher")

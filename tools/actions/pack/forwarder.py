@@ -15,7 +15,7 @@ it whole once it is loaded.
 from dataclasses import dataclass
 from struct import pack
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
 ORIGIN = "$ORIGIN"

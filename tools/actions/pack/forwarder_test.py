@@ -13,7 +13,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from tools.actions.pack.forwarder import COMMENT, forwarder
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 from tools.lib.elf.reader import read_elf
 

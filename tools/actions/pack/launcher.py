@@ -1,9 +1,9 @@
 """Finishes a launcher: writes the target into the section that the compiled program reserves for it."""
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf.constants import EM_386, EM_AARCH64, EM_X86_64, SHT_PROGBITS
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
 
 #: The section of tools/actions/launcher/launcher.c, zero-filled, that holds the NUL-terminated target.
 SECTION = ".launcher.target"

@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.tiny_elf import program
 from tools.actions.pack.launcher import SECTION, finished_launcher
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
 

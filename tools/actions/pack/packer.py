@@ -8,10 +8,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from tools.actions.pack.content import Block, Stretch, entry_blocks
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.edits import Edits
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.slices import Slices
 from tools.lib.deflate.blocks import in_order
 from tools.lib.deflate.library import crc32, deflate_block
@@ -44,7 +45,7 @@ LEVELS: Final = {
 class Work:
     """What one package has of a unit: what its edit file says, and where its segment goes."""
 
-    edits: dict[str, Any]
+    edits: Edits
     segment: Path
 
 
@@ -146,25 +147,25 @@ def source_digest(path: str) -> str:
 
 def pack_unit(
     work: Sequence[Work], located: dict[str, str], launcher: str | None, levels: Levels, threads: int
-) -> list[Index]:
+) -> list[SegmentIndex]:
     """Write a unit's segments, one for each package, and return their indexes.
 
     `located` has the path of each source. What several packages have is deflated once. Raises ToolError for a source
     that cannot become what it should.
     """
     indexes = []
-    digests = {source: source_digest(located[source]) for one in work for source in one.edits["digest"]}
+    digests = {source: source_digest(located[source]) for one in work for source in one.edits.digest}
     deflater = _Deflater(levels)
     with ThreadPoolExecutor(threads) as pool, ExitStack() as opened:
         slices = Slices(levels.zstd, pool, work[0].segment.parent)
         for one in work:
-            slices.expect(one.edits["entries"])
+            slices.expect(one.edits.entries)
         for one in work:
             notes: dict[str, list[str]] = {}
             packer = Packer(opened.enter_context(one.segment.open("w+b")), pool, deflater, _BLOCKS_AHEAD * threads)
             entries = packer.pack(
-                (entry["path"], entry["mode"], entry_blocks(entry, located, launcher, slices, notes))
-                for entry in one.edits["entries"]
+                (entry.path, entry.mode, entry_blocks(entry, located, launcher, slices, notes))
+                for entry in one.edits.entries
             )
-            indexes.append(Index(entries, {source: digests[source] for source in one.edits["digest"]}, notes))
+            indexes.append(SegmentIndex(entries, {source: digests[source] for source in one.edits.digest}, notes))
     return indexes

@@ -27,7 +27,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Index:
+class SegmentIndex:
     """What a segment holds, and the digests of sources that must be compared."""
 
     entries: tuple[Packed, ...]
@@ -42,7 +42,7 @@ class Index:
         return {"entries": entries, "source_sha256": self.source_sha256, "notes": self.notes}
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> "Index":
+    def from_document(cls, document: dict[str, Any]) -> "SegmentIndex":
         """Read what `to_document` wrote."""
         entries = tuple(Packed(**entry) for entry in document["entries"])
         return cls(entries, document["source_sha256"], document["notes"])

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from tools.actions.pack.edits import Edit
 from tools.lib.elf.patch import Patch
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def _key(entry: dict[str, Any]) -> Key:
-    return tuple(entry["slice"]), tuple(entry.get("absent", ()))
+def _key(entry: Edit) -> Key:
+    return entry.slice or (), entry.absent or ()
 
 
 @dataclass
@@ -34,15 +35,15 @@ class Slices:
     _patches: dict[tuple[str, Key], Patch] = field(default_factory=dict)
     _frames: "Recompression | None" = None
 
-    def expect(self, entries: Iterable[dict[str, Any]]) -> None:
+    def expect(self, entries: Iterable[Edit]) -> None:
         """Say what one package will ask for."""
         for entry in entries:
-            if "slice" in entry:
-                self._wanted.setdefault(entry["source"], {})[_key(entry)] = None
+            if entry.source and entry.slice is not None:
+                self._wanted.setdefault(entry.source, {})[_key(entry)] = None
 
-    def patch(self, file: BinaryIO, entry: dict[str, Any]) -> Patch:
-        """Return the patch of an entry that was expected. Raises DeviceError as `tools.lib.device.slice` does."""
-        source, key = entry["source"], _key(entry)
+    def patch(self, file: BinaryIO, source: str, entry: Edit) -> Patch:
+        """Return the patch of `source` for an entry that was expected. Raises DeviceError as plan_slices does."""
+        key = _key(entry)
         if (source, key) not in self._patches:
             keys = list(self._wanted[source])
             self._patches |= zip([(source, one) for one in keys], self._plan(file, source, keys), strict=True)
@@ -51,9 +52,9 @@ class Slices:
     def _plan(self, file: BinaryIO, source: str, keys: Sequence[Key]) -> list[Patch]:
         # Most units have no device code: what slices takes longer to import than they to pack.
         from tools.lib.device.recompress import Recompression
-        from tools.lib.device.slice import Wanted, plan_slices
+        from tools.lib.device.slice import SliceTargets, plan_slices
         from tools.lib.device.target_id import parse_target_id
 
         self._frames = self._frames or Recompression(self.level, self.pool, self.directory)
-        wanted = [Wanted(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]
+        wanted = [SliceTargets(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]
         return plan_slices(file, source, wanted, self._frames)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tools.actions.pack import packer
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.actions.pack.tool import main
 from tools.lib.deflate import library as deflate_library
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
@@ -49,9 +49,9 @@ class Unit:
         params.write_text("\n".join([*arguments, f"../r/a={self.directory}/file"]) + "\n", encoding="utf-8")
         return main([f"@{params}"])
 
-    def index(self, number: int) -> Index:
+    def index(self, number: int) -> SegmentIndex:
         """Read an index."""
-        return Index.from_document(json.loads((self.directory / f"index{number}").read_text(encoding="utf-8")))
+        return SegmentIndex.from_document(json.loads((self.directory / f"index{number}").read_text(encoding="utf-8")))
 
     def segment(self, number: int) -> bytes:
         """Read a segment."""

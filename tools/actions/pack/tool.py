@@ -10,30 +10,52 @@ are made from the same unit are packed together, each with its own three files: 
 have in common is deflated once.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.pack.segment import Index
-from tools.lib.common.cores import usable_cores
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
+from tools.actions.pack.edits import Edits
+from tools.actions.pack.segment import SegmentIndex
 from tools.lib.common.manifest import located_sources
-from tools.lib.common.program import argument_parser, report_errors
-from tools.lib.common.rates import Stopwatch
+from tools.lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    read_document,
+    report_errors,
+    usable_cores,
+    write_document,
+)
 
 #: What the build setting `compression` may be.
 COMPRESSIONS = ("balanced", "fast", "small")
 
 
-def pack(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    edits: list[str]
+    artifact: str
+    manifest: str
+    launcher: str | None
+    compression: str
+    threads: int
+    verbose: bool
+    segment: list[str]
+    index: list[str]
+    files: list[str]
+
+
+def pack(args: Arguments) -> None:
     """Write the segments and their indexes."""
     stopwatch, segments = Stopwatch(verbose=args.verbose), [Path(path) for path in args.segment]
-    edits = [read_document(path) for path in args.edits]
+    edits = [Edits.from_document(read_document(path)) for path in args.edits]
     if not len(edits) == len(segments) == len(args.index):
         raise ToolError(
             f"{len(edits)} --edits, {len(segments)} --segment, {len(args.index)} --index: expected as many of each"
         )
-    if any(one["entries"] or one["digest"] for one in edits):
+    if any(one.entries or one.digest for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
         from tools.actions.pack.packer import LEVELS, Work, pack_unit
 
@@ -43,7 +65,7 @@ def pack(args: argparse.Namespace) -> None:
     else:
         for segment in segments:
             segment.touch()
-        indexes = [Index((), {})] * len(segments)
+        indexes = [SegmentIndex((), {})] * len(segments)
     for path, index in zip(args.index, indexes, strict=True):
         write_document(path, index.to_document())
     entries = [entry for index in indexes for entry in index.entries]
@@ -67,6 +89,6 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--index", action="append", required=True, help="its index to write")
     parser.add_argument("files", nargs="*", metavar="FILE=PATH", help="the build's name of a file, and where it is")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
 
     return report_errors(args.label, lambda: pack(args))

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 
 from develop.testing.tiny_elf import program, relocatable
 from tools.actions.pack.launcher import SECTION
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.tool import main
 from tools.lib.deflate.blocks import FINAL_BLOCK
 from tools.lib.elf import constants as c
@@ -51,9 +51,9 @@ class Unit:
         return main([f"@{params}"])
 
     @property
-    def index(self) -> Index:
+    def index(self) -> SegmentIndex:
         """Read the index."""
-        return Index.from_document(json.loads((self.directory / "index").read_text(encoding="utf-8")))
+        return SegmentIndex.from_document(json.loads((self.directory / "index").read_text(encoding="utf-8")))
 
     @property
     def segment(self) -> bytes:
@@ -231,4 +231,4 @@ def test_digests_are_of_the_sources_as_they_are(unit: Unit) -> None:
 def test_a_unit_without_entries_packs_nothing(unit: Unit) -> None:
     unit.files = {"a": b"a"}
     assert unit.pack() == 0
-    assert (unit.segment, unit.index) == (b"", Index((), {}))
+    assert (unit.segment, unit.index) == (b"", SegmentIndex((), {}))

@@ -23,7 +23,7 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.prefix import Prefix
 from tools.actions.plan.runtime import left_out, readable, with_rpath
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: The reason of a link that is in the tree as it is in the artifact.
 KEPT_LINK = "link, kept"

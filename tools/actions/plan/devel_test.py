@@ -7,7 +7,7 @@ import pytest
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
 DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",))

@@ -7,7 +7,7 @@ import pytest
 from develop.testing.artifacts import artifact, directory, file, library, link, plan
 from tools.actions.plan.model import Artifact, Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.tool import edits_by_unit, make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
 CORE = Definition("core", "runtime", "_core")
@@ -170,8 +170,8 @@ def test_forwarders_are_packed_with_the_small_files() -> None:
     made = make_plan(CORE, [Artifact(small.name, tuple(big))], [])
     facts = {one.source: one.facts for one in big if one.facts}
     edits = edits_by_unit(made, facts, {small.name: "a_lib_generic/small"})
-    assert [entry["path"] for entry in edits["a_lib_generic/big"]["entries"]] == ["lib/liba.so.1"]
-    assert edits["a_lib_generic/small"]["entries"] == [
+    assert [entry.path for entry in edits["a_lib_generic/big"].entries] == ["lib/liba.so.1"]
+    assert edits["a_lib_generic/small"].to_document()["entries"] == [
         {"path": "lib/liba.so", "mode": "0755", "forwarder_target": "liba.so.1", "machine": c.EM_X86_64},
         {"path": "share/a", "mode": "0644", "source": "a_lib_generic/stage/share/a"},
     ]

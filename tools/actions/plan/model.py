@@ -5,6 +5,8 @@ prefix), a `source` to the artifacts directory (`{artifact}/{base directory}/{pa
 """
 
 import enum
+import functools
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -252,3 +254,15 @@ class Artifact:
 
     name: str
     found: tuple[Found, ...] = field(default=())
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    expression = re.escape(pattern)
+    expression = expression.replace(r"\*\*/", "(?:.*/)?").replace(r"/\*\*", "/.*").replace(r"\*\*", ".*")
+    return re.compile(expression.replace(r"\*", "[^/]*").replace(r"\?", "[^/]"))
+
+
+def matches(path: str, patterns: tuple[str, ...]) -> str | None:
+    """Return the first pattern that the whole path matches."""
+    return next((pattern for pattern in patterns if _compiled(pattern).fullmatch(path)), None)

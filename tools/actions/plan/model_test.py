@@ -3,10 +3,11 @@
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.actions.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment
+from tools.actions.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment, matches
 
 TEXTS = st.text(max_size=8)
 ENTRIES = st.builds(
@@ -73,3 +74,45 @@ def test_definition() -> None:
 def test_facts_leave_out_what_no_plan_needs() -> None:
     document = {"size": 7, "type": "elf-library", "rpath": ["$ORIGIN"], "needed": ["libc.so.6"], "machine": 62}
     assert Facts.from_document("u", document) == Facts("u", 7, "elf-library", rpath=("$ORIGIN",), machine=62)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("lib/*.so", "lib/liba.so"),
+        ("lib/lib?.so", "lib/liba.so"),
+        ("**/cmake/**", "cmake/a.cmake"),
+        ("**/cmake/**", "lib/x/cmake/hip/a.cmake"),
+        ("lib/**", "lib/a/b/c"),
+        ("lib/**/c", "lib/c"),
+        ("lib/**/c", "lib/a/b/c"),
+        ("**", "any/thing"),
+        ("a+b (1).[so]", "a+b (1).[so]"),
+    ],
+)
+def test_matches(pattern: str, path: str) -> None:
+    assert matches(path, (pattern,)) == pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("lib/*.so", "lib/a/liba.so"),
+        ("*.so", "lib/liba.so"),
+        ("lib/lib?.so", "lib/lib.so"),
+        ("lib/lib?.so", "lib/lib/.so"),
+        ("**/cmake/**", "lib/cmake"),
+        ("**/cmake/**", "lib/notcmake/x"),
+        ("lib/**", "lib"),
+        ("lib", "lib/a"),
+        ("a.so", "abso"),
+        ("[ab]", "a"),
+    ],
+)
+def test_does_not_match(pattern: str, path: str) -> None:
+    assert matches(path, (pattern,)) is None
+
+
+def test_first_matching_pattern_is_named() -> None:
+    assert matches("lib/a", ("bin/*", "lib/*", "**")) == "lib/*"
+    assert matches("lib/a", ()) is None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tools.actions.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan, is_executable
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: As many links as the kernel follows before it says ELOOP.
 MAX_LINKS = 40

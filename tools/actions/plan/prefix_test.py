@@ -8,7 +8,7 @@ from develop.testing.artifacts import artifact, directory, file, library, link, 
 from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import MAX_LINKS, Prefix, merge
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core")
 

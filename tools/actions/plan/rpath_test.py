@@ -6,7 +6,7 @@ from develop.testing.artifacts import artifact, library
 from tools.actions.plan.model import Definition, Plan
 from tools.actions.plan.rpath import directory_of, extended, is_relocatable, origin_relative
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ from tools.actions.plan.model import (
     Plan,
     Planned,
     Treatment,
+    matches,
 )
-from tools.actions.plan.patterns import matches
 from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.rpath import extended, is_relocatable, origin_relative
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:

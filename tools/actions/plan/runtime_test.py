@@ -7,7 +7,7 @@ import pytest
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib", "_core/lib/llvm/lib"))

@@ -7,7 +7,7 @@ import pytest
 from develop.testing.artifacts import file, library, link, plan
 from tools.actions.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
 from tools.actions.plan.slicing import other_target
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import is_target, package_owner
 
 ALL = ("gfx1030", "gfx906", "gfx90a")

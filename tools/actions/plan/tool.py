@@ -9,17 +9,23 @@ a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 """
 
 import sys
-from collections.abc import Container, Iterator
-from typing import Any
+from collections.abc import Container, Iterator, Mapping
 
+from tools.actions.pack.edits import Edit, Edits
 from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.runtime import left_out, plan_runtime
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.manifest import read_manifest
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
 
@@ -36,59 +42,55 @@ def read_facts(paths: list[str]) -> dict[str, Facts]:
 
 def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
     """Read an artifact's manifest and join the facts to its entries."""
-    document = read_document(path)
-    name = document["artifact"]
+    manifest = read_manifest(path)
     found = []
-    for entry in document["entries"]:
-        source = f"{name}/{entry['base']}/{entry['path']}"
+    for entry in manifest.entries:
+        source = f"{manifest.artifact}/{entry.base}/{entry.path}"
         found.append(
             Found(
-                path=entry["path"],
-                kind=Kind(entry["kind"]),
+                path=entry.path,
+                kind=Kind(entry.kind),
                 source=source,
-                mode=entry.get("mode", "0777"),
-                link=entry.get("target"),
+                mode=entry.mode,
+                link=entry.target,
                 facts=facts.get(source),
             )
         )
-    return Artifact(name, tuple(found))
+    return Artifact(manifest.artifact, tuple(found))
 
 
-def _edit(entry: Entry) -> dict[str, Any]:
-    edit: dict[str, Any] = {"path": entry.path, "mode": entry.mode}
-    if entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER):
-        target = {f"{entry.treatment}_target": entry.target}
-        return edit | target | ({"machine": entry.machine} if entry.machine else {})
-    edit["source"] = entry.source
-    changes = {"rpath": entry.rpath, "slice": entry.slice, "absent": entry.absent}
-    return edit | {name: list(value) for name, value in changes.items() if value is not None}
+def _edit(entry: Entry) -> Edit:
+    if entry.treatment is Treatment.LAUNCHER:
+        return Edit(entry.path, entry.mode, launcher_target=entry.target, machine=entry.machine or None)
+    if entry.treatment is Treatment.FORWARDER:
+        return Edit(entry.path, entry.mode, forwarder_target=entry.target, machine=entry.machine or None)
+    return Edit(entry.path, entry.mode, source=entry.source, rpath=entry.rpath, slice=entry.slice, absent=entry.absent)
 
 
-def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, dict[str, Any]]:
+def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, Edits]:
     """Return what each pack unit has to do: entries to pack, and sources to digest for comparison.
 
     Launchers and forwarders have no bulk source; the unit of the small files of the artifact
     that had the link makes them. So a rule about them packs no big file again.
     """
-    edits: dict[str, dict[str, Any]] = {}
-
-    def of(unit: str) -> dict[str, Any]:
-        return edits.setdefault(unit, {"entries": [], "digest": []})
-
+    entries: dict[str, list[Edit]] = {}
+    digests: dict[str, list[str]] = {}
     for entry in plan.entries:
         if entry.is_packed_file:
             made = entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER)
             unit = unit_of_artifact[entry.source.split("/")[0]] if made else facts[entry.source].unit
-            of(unit)["entries"].append(_edit(entry))
+            entries.setdefault(unit, []).append(_edit(entry))
     for source in sorted({source for pair in plan.equal_sources for source in pair}):
-        of(facts[source].unit)["digest"].append(source)
-    return edits
+        digests.setdefault(facts[source].unit, []).append(source)
+    return {
+        unit: Edits(tuple(entries.get(unit, ())), tuple(digests.get(unit, ()))) for unit in entries.keys() | digests
+    }
 
 
-def check_packed(plan: Plan, edits: dict[str, dict[str, Any]], packed: Container[str]) -> None:
+def check_packed(plan: Plan, edits: Mapping[str, Edits], packed: Container[str]) -> None:
     """Prove that every unit with something to pack is packed; raises ToolError naming the file and what to declare."""
     for unit in sorted(unit for unit in edits if unit not in packed):
-        source = next(iter([entry["path"] for entry in edits[unit]["entries"]] + edits[unit]["digest"]))
+        source = [*(entry.path for entry in edits[unit].entries), *edits[unit].digest][0]
         raise ToolError(
             f"{source}: package {plan.package} has to hold this big file of artifact {unit.split('/')[0]} itself. "
             "Expected was a link to a package that it builds on and that is made from that artifact, too, but that "
@@ -170,7 +172,7 @@ def main(argv: list[str]) -> int:
         check_packed(plan, edits, edit_files)
         write_document(args.output, plan.to_document())
         for unit, path in edit_files.items():
-            write_document(path, edits.get(unit, {"entries": [], "digest": []}))
+            write_document(path, edits.get(unit, Edits()).to_document())
         for note in notes(plan, artifacts):
             print(f"NOTE: {args.label}: {note}", file=sys.stderr)
 

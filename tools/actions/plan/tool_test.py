@@ -13,7 +13,7 @@ from develop.testing.artifacts import artifact, directory, file, library, link, 
 from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.tool import edits_by_unit, main, make_plan
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",))
 NAMES = st.sampled_from(["a", "b", "lib", "libx.so", "libx.so.1", "x"])
@@ -61,7 +61,7 @@ def test_every_plan_can_be_read_and_packed(artifacts: list[Artifact], kind: str)
     assert all(entry.reason for entry in made.entries)
     facts = {found.source: found.facts for one in artifacts for found in one.found if found.facts}
     edits = edits_by_unit(made, facts, {one.name: f"{one.name}/small" for one in artifacts})
-    packed = [entry["path"] for edit in edits.values() for entry in edit["entries"]]
+    packed = [entry.path for edit in edits.values() for entry in edit.entries]
     assert sorted(packed) == [entry.path for entry in made.entries if entry.is_packed_file]
     merged, _ = merge(artifacts, lambda path: path.startswith("x/"))
     prefix = Prefix(merged, [])

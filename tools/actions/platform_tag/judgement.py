@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.policy import Policy, manylinux_policies
-from tools.actions.platform_tag.promise import Promise
-from tools.lib.common.errors import ToolError
+from tools.actions.platform_tag.policy import Policy, Promise, manylinux_policies
+from tools.lib.common.program import ToolError
 
 #: How many files an error names.
 _NAMED = 3

@@ -4,8 +4,8 @@ import pytest
 
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.promise import promises
-from tools.lib.common.errors import ToolError
+from tools.actions.platform_tag.policy import promises
+from tools.lib.common.program import ToolError
 
 SETTING = "//packaging:platform_tag"
 

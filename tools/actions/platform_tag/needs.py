@@ -8,14 +8,13 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment
-from tools.actions.plan.patterns import matches
+from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment, matches
 from tools.actions.plan.rpath import directory_of
-from tools.lib.common.documents import read_document
+from tools.lib.common.program import read_document
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedFacts:
     """What `tools.actions.inspect` found out about one ELF file, as far as the loader will ask for it."""
 
     machine: int
@@ -60,7 +59,7 @@ class Needs:
     foreign: tuple[str, ...] = ()
 
 
-def read_linked(paths: Iterable[str]) -> dict[str, Linked]:
+def read_linked(paths: Iterable[str]) -> dict[str, LinkedFacts]:
     """Read the facts of all units: source -> what an ELF program or library is linked to."""
     linked = {}
     for path in paths:
@@ -68,7 +67,7 @@ def read_linked(paths: Iterable[str]) -> dict[str, Linked]:
             if facts["type"] in (LIBRARY, PROGRAM):
                 versions = {name: tuple(found) for name, found in facts.get("versions_needed", {}).items()}
                 searched = tuple(facts.get("runpath") or facts.get("rpath", ()))
-                linked[source] = Linked(facts["machine"], tuple(facts.get("needed", ())), versions, searched)
+                linked[source] = LinkedFacts(facts["machine"], tuple(facts.get("needed", ())), versions, searched)
     return linked
 
 
@@ -83,7 +82,7 @@ def library_paths(plans: Iterable[Plan]) -> frozenset[str]:
     )
 
 
-def linked_entries(plan: Plan, linked: Mapping[str, Linked]) -> Iterator[tuple[Entry, Linked]]:
+def linked_entries(plan: Plan, linked: Mapping[str, LinkedFacts]) -> Iterator[tuple[Entry, LinkedFacts]]:
     """Yield entry and facts of each ELF program and library that a package packs.
 
     Launchers and forwarders are made by us and need nothing of the system; their source is another file.
@@ -94,12 +93,12 @@ def linked_entries(plan: Plan, linked: Mapping[str, Linked]) -> Iterator[tuple[E
             yield entry, facts
 
 
-def has_elf(plan: Plan, linked: Mapping[str, Linked]) -> bool:
+def has_elf(plan: Plan, linked: Mapping[str, LinkedFacts]) -> bool:
     """Whether a package packs an ELF program or library of its artifacts."""
     return any(True for _ in linked_entries(plan, linked))
 
 
-def _directories(tree: str, entry: Entry, facts: Linked) -> list[str]:
+def _directories(tree: str, entry: Entry, facts: LinkedFacts) -> list[str]:
     """Return the directories, `tree/directory`, that the loader searches for what a packed file needs."""
     entries = facts.searched if entry.rpath is None else entry.rpath
     return [found for one in entries if (found := directory_of(tree, entry.path, one))]
@@ -108,7 +107,7 @@ def _directories(tree: str, entry: Entry, facts: Linked) -> list[str]:
 def collect(
     plan: Plan,
     builds_on: Iterable[Plan],
-    linked: Mapping[str, Linked],
+    linked: Mapping[str, LinkedFacts],
     machine: int,
     externals: tuple[str, ...],
     *,

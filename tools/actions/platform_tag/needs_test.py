@@ -7,7 +7,7 @@ import pytest
 
 from develop.testing.artifacts import file, library, link, plan, program
 from tools.actions.plan.model import Definition, Found, Plan
-from tools.actions.platform_tag.needs import Linked, Need, collect, has_elf, library_paths, read_linked
+from tools.actions.platform_tag.needs import LinkedFacts, Need, collect, has_elf, library_paths, read_linked
 from tools.lib.elf.constants import EM_AARCH64, EM_X86_64
 
 CORE = Definition("core", "runtime", "_core", exclude=("share/**",), rpath=("_core/lib",))
@@ -32,14 +32,16 @@ def core(*found: Found) -> Plan:
     return plan(CORE, *(found or FOUND))
 
 
-def sources(**by_name: Linked) -> dict[str, Linked]:
+def sources(**by_name: LinkedFacts) -> dict[str, LinkedFacts]:
     """Return facts by source, for files named by their last part."""
     named = {"tool": "bin/tool", "a": "lib/liba.so.1", "plugin": "lib/libplugin.so", "dropped": "share/libdropped.so.1"}
     return {f"core_lib_generic/stage/{named[name]}": linked for name, linked in by_name.items()}
 
 
 def test_each_thing_once_by_the_first_file() -> None:
-    linked = sources(tool=Linked(EM_X86_64, ("libc.so.6",), GLIBC), a=Linked(EM_X86_64, ("libc.so.6",), GLIBC))
+    linked = sources(
+        tool=LinkedFacts(EM_X86_64, ("libc.so.6",), GLIBC), a=LinkedFacts(EM_X86_64, ("libc.so.6",), GLIBC)
+    )
     needs = collect(core(), [], linked, EM_X86_64, ())
     assert needs.files == 2
     assert needs.system == (
@@ -51,21 +53,23 @@ def test_each_thing_once_by_the_first_file() -> None:
 
 
 def test_what_is_not_packed_needs_nothing() -> None:
-    needs = collect(core(), [], sources(dropped=Linked(EM_X86_64, ("libnuma.so.1",))), EM_X86_64, ())
+    needs = collect(core(), [], sources(dropped=LinkedFacts(EM_X86_64, ("libnuma.so.1",))), EM_X86_64, ())
     assert (needs.files, needs.system) == (0, ())
-    assert not has_elf(core(), sources(dropped=Linked(EM_X86_64, ("libnuma.so.1",))))
+    assert not has_elf(core(), sources(dropped=LinkedFacts(EM_X86_64, ("libnuma.so.1",))))
 
 
 def test_a_launcher_is_not_its_target() -> None:
     """Its source is the link's; a forwarder's is the library that it forwards to, which counts once."""
-    needs = collect(core(), [], sources(a=Linked(EM_X86_64, ("libc.so.6",))), EM_X86_64, ())
+    needs = collect(core(), [], sources(a=LinkedFacts(EM_X86_64, ("libc.so.6",))), EM_X86_64, ())
     assert needs.files == 1
 
 
 def test_libraries_of_the_package_and_of_those_it_builds_on_are_no_need_of_the_system() -> None:
     """By file name, as the loader looks; also by the name of a forwarder, and whatever versions are needed."""
     versions = {"liba.so.1": ("A_9",)}
-    linked = {"l_lib_generic/stage/lib/libl.so": Linked(EM_X86_64, ("liba.so.1", "liba.so", "libplugin.so"), versions)}
+    linked = {
+        "l_lib_generic/stage/lib/libl.so": LinkedFacts(EM_X86_64, ("liba.so.1", "liba.so", "libplugin.so"), versions)
+    }
     libraries = Definition("l", "runtime", "_l", rpath=("_l/lib", "_core/lib"))
     needs = collect(made(libraries, library("lib/libl.so")), [core()], linked, EM_X86_64, ())
     assert needs.system == ()
@@ -92,7 +96,7 @@ def test_a_library_counts_where_the_file_looks_for_it(
 ) -> None:
     """Else the loader takes the system's, or none. The file's own entries count as the plan leaves them."""
     source = "l_lib_generic/stage/lib/libl.so"
-    linked = {source: Linked(EM_X86_64, ("liba.so.1",), {"liba.so.1": ("A_9",)}, searched=own)}
+    linked = {source: LinkedFacts(EM_X86_64, ("liba.so.1",), {"liba.so.1": ("A_9",)}, searched=own)}
     libraries = made(Definition("l", "runtime", "_l", rpath=rpath), library("lib/libl.so", rpath=own))
     needs = collect(libraries, [core()], linked, EM_X86_64, ())
     expected = (Need("liba.so.1", None, "lib/libl.so"), Need("liba.so.1", "A_9", "lib/libl.so"))
@@ -102,14 +106,14 @@ def test_a_library_counts_where_the_file_looks_for_it(
 
 
 def test_a_devel_tree_has_links_to_the_libraries_of_all_packages() -> None:
-    linked = {"d_lib_generic/stage/bin/test": Linked(EM_X86_64, ("liba.so.1",))}
+    linked = {"d_lib_generic/stage/bin/test": LinkedFacts(EM_X86_64, ("liba.so.1",))}
     devel = made(Definition("d", "devel", "_devel", rpath=("_devel/lib",)), program("bin/test"))
     assert collect(devel, [core()], linked, EM_X86_64, (), is_devel=True).unreached == ()
 
 
 def test_a_library_that_is_left_out_is_the_systems_matter() -> None:
     assert library_paths([core()]) == {"_core/lib/liba.so", "_core/lib/liba.so.1", "_core/lib/libplugin.so"}
-    needs = collect(core(), [], sources(tool=Linked(EM_X86_64, ("libdropped.so.1",))), EM_X86_64, ())
+    needs = collect(core(), [], sources(tool=LinkedFacts(EM_X86_64, ("libdropped.so.1",))), EM_X86_64, ())
     assert [need.library for need in needs.system] == ["libdropped.so.1"]
 
 
@@ -120,7 +124,7 @@ def test_devel_has_libraries_as_links() -> None:
 
 def test_externals_are_patterns() -> None:
     wanted = ("libnuma.so.1", "libpython3.11.so.1.0", "libother.so.1")
-    linked = sources(tool=Linked(EM_X86_64, wanted, {"libnuma.so.1": ("libnuma_1.1",)}))
+    linked = sources(tool=LinkedFacts(EM_X86_64, wanted, {"libnuma.so.1": ("libnuma_1.1",)}))
     needs = collect(core(), [], linked, EM_X86_64, ("libnuma.so.1", "libpython3.*"))
     assert [need.library for need in needs.system] == ["libother.so.1"]
     assert needs.external == (
@@ -131,12 +135,12 @@ def test_externals_are_patterns() -> None:
 
 
 def test_what_a_package_has_is_not_external_though_declared() -> None:
-    needs = collect(core(), [], sources(tool=Linked(EM_X86_64, ("liba.so.1",))), EM_X86_64, ("lib*",))
+    needs = collect(core(), [], sources(tool=LinkedFacts(EM_X86_64, ("liba.so.1",))), EM_X86_64, ("lib*",))
     assert (len(needs.packaged), needs.external) == (1, ())
 
 
 def test_files_of_another_architecture_are_named_and_do_not_count() -> None:
-    linked = sources(tool=Linked(EM_X86_64), a=Linked(EM_AARCH64, ("libold.so.1",)))
+    linked = sources(tool=LinkedFacts(EM_X86_64), a=LinkedFacts(EM_AARCH64, ("libold.so.1",)))
     needs = collect(core(), [], linked, EM_X86_64, ())
     assert (needs.files, needs.system, needs.foreign) == (1, (), ("lib/liba.so.1",))
 
@@ -159,6 +163,6 @@ def test_facts_of_programs_and_libraries_are_read(tmp_path: Path) -> None:
     path = tmp_path / "facts.json"
     path.write_text(json.dumps({"artifact": "a", "unit": "a/small", "files": files}))
     assert read_linked([str(path)]) == {
-        "a/stage/lib/liba.so": Linked(62, ("libc.so.6",), {"libc.so.6": ("GLIBC_2.17",)}, ("$ORIGIN",)),
-        "a/stage/bin/static": Linked(62),
+        "a/stage/lib/liba.so": LinkedFacts(62, ("libc.so.6",), {"libc.so.6": ("GLIBC_2.17",)}, ("$ORIGIN",)),
+        "a/stage/bin/static": LinkedFacts(62),
     }

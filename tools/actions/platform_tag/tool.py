@@ -7,19 +7,33 @@ A wheel's file name is fixed before its content is known, so the tag is a settin
 out: the report has the lowest tag, and which files ask for what. The wheel is linked only if this succeeds.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 
 from tools.actions.plan.model import Plan
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import collect, has_elf, read_linked
-from tools.actions.platform_tag.policy import MACHINES
-from tools.actions.platform_tag.promise import promises
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.program import argument_parser, report_errors
+from tools.actions.platform_tag.policy import MACHINES, promises
+from tools.lib.common.program import argument_parser, read_document, report_errors, write_document
 
 
-def prove(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    distribution: str
+    setting: str
+    tag: str
+    plan: str
+    kind: str
+    builds_on: list[str]
+    facts: list[str]
+    external: list[str]
+    output: str
+
+
+def prove(args: Arguments) -> None:
     """Write the report; raises ToolError if the tag promises more."""
     plan = Plan.from_document(read_document(args.plan))
     builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
@@ -51,5 +65,5 @@ def main(argv: list[str]) -> int:
         "--external", action="append", default=[], help="SONAME of a library that the machine has to have, or a pattern"
     )
     parser.add_argument("--output", required=True, help="report to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: prove(args))

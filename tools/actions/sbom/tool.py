@@ -7,25 +7,39 @@ CycloneDX JSON, by its reference implementation. That takes longer to import tha
 action of its own beside link.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.link.metadata import Project
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.actions.plan.model import Plan
 from tools.actions.sbom.contents import contents
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import read_document
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import argument_parser, file_arguments, read_document, report_errors
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    plan: str
+    index: list[str]
+    license_pattern: list[str]
+    archive: list[str]
+    output: str
+
+
+def write(args: Arguments) -> None:
     """Write the document."""
     # Imported late: a bad argument or --help shall not wait for it.
     from tools.actions.sbom.document import document
 
     plan = Plan.from_document(read_document(args.plan))
-    packed = {entry.path: entry for path in args.index for entry in Index.from_document(read_document(path)).entries}
+    packed = {
+        entry.path: entry for path in args.index for entry in SegmentIndex.from_document(read_document(path)).entries
+    }
     project = Project.from_document(read_document(args.project))
     found = contents(plan, packed, tuple(args.license_pattern))
     Path(args.output).write_text(
@@ -45,5 +59,5 @@ def main(argv: list[str]) -> int:
         "--archive", action="append", default=[], metavar="ARTIFACT=SHA256", help="archive that an artifact came as"
     )
     parser.add_argument("--output", required=True, help="document to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from develop.testing.artifacts import artifact, file
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition
 from tools.actions.plan.tool import make_plan
 from tools.actions.sbom.contents import digest
@@ -35,7 +35,7 @@ def sbom(directory: Path, *options: str) -> str:
     (directory / "plan").write_text(json.dumps(plan.to_document()))
     (directory / "project").write_text(json.dumps(PROJECT))
     for number, files in enumerate((list(FILES.values())[:2], list(FILES.values())[2:])):
-        (directory / f"index{number}").write_text(json.dumps(Index(tuple(files), {}).to_document()))
+        (directory / f"index{number}").write_text(json.dumps(SegmentIndex(tuple(files), {}).to_document()))
     arguments = [f"--project={directory}/project", f"--plan={directory}/plan", f"--output={directory}/sbom"]
     arguments += [f"--index={directory}/index{number}" for number in (0, 1)]
     arguments += ["--label=//:core_wheel", "--license-pattern=share/doc/**/copyright", *options]

@@ -6,25 +6,43 @@
 PKG-INFO is made here; all else is given.
 """
 
-import argparse
 import hashlib
 import io
 import struct
 import tarfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.link.metadata import Project, core_metadata
 from tools.actions.link.run import join, small_run
 from tools.lib.common.archive_time import archive_time
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.digest import Digest
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+)
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 #: The core metadata of an sdist, at its top (PEP 643).
 PKG_INFO = "PKG-INFO"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    description: str
+    sdist: str
+    metadata: str
+    digest: str
+    files: list[str]
 
 
 def archive(root: str, files: dict[str, bytes]) -> bytes:
@@ -44,7 +62,7 @@ def gzipped(content: bytes) -> bytes:
     return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the sdist, its metadata and its digest."""
     project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
@@ -58,8 +76,7 @@ def write(args: argparse.Namespace) -> None:
     content = gzipped(archive(output.name.removesuffix(".tar.gz"), files | {PKG_INFO: metadata.encode()}))
     output.write_bytes(content)
     Path(args.metadata).write_text(metadata, encoding="utf-8")
-    digest = {"filename": output.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    write_document(args.digest, digest)
+    Digest(output.name, len(content), hashlib.sha256(content).hexdigest()).write(args.digest)
 
 
 def main(argv: list[str]) -> int:
@@ -72,5 +89,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="ARCHIVE_PATH=FILE", help="files of the sdist")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -10,16 +10,34 @@ has: then the file's bytes are shared out among them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from packaging.utils import parse_wheel_filename
 
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.actions.size_report.device_files import is_device_file, target_of_file
 from tools.actions.size_report.model import PackageSizes, Report, Sizes, Unsliced, total
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import can_load, parse_target_id
+from tools.lib.gpus.paths import named_targets
+
+#: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
+SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
+#: What `tools.actions.inspect` calls an ELF file that is a code object.
+CODE_OBJECT: Final = "gpu-code-object"
+#: Stands for the target of a file whose name says none.
+NO_TARGET: Final = "(no target)"
+
+
+def is_device_file(path: str, kind: str) -> bool:
+    """Whether a file is device code as a whole; `kind` is its type, as `tools.actions.inspect` says."""
+    return kind == CODE_OBJECT or path.endswith(SUFFIXES)
+
+
+def target_of_file(path: str) -> str:
+    """Return the canonical target IDs that a path names, joined by `, `; NO_TARGET if it names none."""
+    return ", ".join(str(target) for target in named_targets(path)) or NO_TARGET
+
 
 #: What `tools.actions.inspect` wrote about files, by source.
 Facts = Mapping[str, Mapping[str, Any]]
@@ -30,7 +48,7 @@ MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER})
 
 
 @dataclass(frozen=True)
-class Package:
+class MeasuredPackage:
     """What is known of a package."""
 
     plan: Plan
@@ -61,7 +79,7 @@ class Package:
         return self.facts[entry.source]
 
 
-def measure(packages: Sequence[Package]) -> Report:
+def measure(packages: Sequence[MeasuredPackage]) -> Report:
     """Return the sizes of packages; each may tell what another does not know: the sizes of files for other targets."""
     known = {
         entry.source: package.size_of(entry)
@@ -72,7 +90,7 @@ def measure(packages: Sequence[Package]) -> Report:
     return Report(tuple(_measure(package, known) for package in packages))
 
 
-def _measure(package: Package, known: Mapping[str, int]) -> PackageSizes:
+def _measure(package: MeasuredPackage, known: Mapping[str, int]) -> PackageSizes:
     sizes = total(_held(package, entry) for entry in package.plan.entries if entry.is_packed_file)
     sliced_for = sorted({target for entry in package.plan.entries for target in entry.slice or ()})
     return PackageSizes(
@@ -86,12 +104,12 @@ def _measure(package: Package, known: Mapping[str, int]) -> PackageSizes:
     )
 
 
-def _held(package: Package, entry: Entry) -> Sizes:
+def _held(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package holds of a file."""
     return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice)
 
 
-def _unsliced(package: Package, known: Mapping[str, int]) -> Unsliced | None:
+def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | None:
     """Return what a thin package would hold if nothing were sliced and no file were another target's."""
     entries = package.plan.entries
     others = [one for one in entries if one.treatment is Treatment.OTHER_TARGET and one.kind is Kind.FILE]
@@ -108,7 +126,7 @@ def _unsliced(package: Package, known: Mapping[str, int]) -> Unsliced | None:
     return Unsliced(total(parts), unknown)
 
 
-def _whole(package: Package, entry: Entry) -> Sizes:
+def _whole(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package would hold of a file that it has, were that not sliced."""
     if entry.slice is None or entry.treatment in MADE:
         return _held(package, entry)

@@ -10,8 +10,8 @@ from dominate.tags import dd, div, dl, dt, figure, footer, h1, h2, header, main,
 from dominate.util import raw
 
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.actions.index.sizes import size_text
 from tools.actions.size_report.model import PackageSizes, Report, Sizes, download_of, total
+from tools.lib.common.program import size_text
 
 TITLE = "Sizes of packages"
 #: More targets than these are given as a number.

@@ -8,21 +8,21 @@ import pytest
 
 from tools.actions.index.sample import Page
 from tools.actions.size_report.chart import draw, svg_text
-from tools.actions.size_report.measure import Package, measure
+from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page, share_text
 from tools.actions.size_report.sample import MB, File, library, package, thin, thin_sdk
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 STYLE = "p { color: red }"
 
 
-def text_of(packages: list[Package], style: str = STYLE) -> str:
+def text_of(packages: list[MeasuredPackage], style: str = STYLE) -> str:
     """Return the page."""
     report = measure(packages)
     return report_page(report, svg_text(draw(report)), style)
 
 
-def page_of(packages: list[Package]) -> Page:
+def page_of(packages: list[MeasuredPackage]) -> Page:
     """Read the page."""
     return Page.of(text_of(packages))
 

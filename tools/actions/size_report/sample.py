@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from tools.actions.pack.segment import Index, Packed
+from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.actions.size_report.measure import Package
+from tools.actions.size_report.measure import MeasuredPackage
 from tools.actions.size_report.tool import main
 
 HERE = Path(__file__).parent
@@ -60,10 +60,10 @@ def wheel_name(project: str) -> str:
     return f"{project}-7.0-py3-none-linux_x86_64.whl"
 
 
-def package(name: str, project: str, files: Iterable[File], download: int = 1000) -> Package:
+def package(name: str, project: str, files: Iterable[File], download: int = 1000) -> MeasuredPackage:
     """Return what is known of a package."""
     every = list(files)
-    return Package(
+    return MeasuredPackage(
         plan=Plan(name, f"_{project}", per_target=False, entries=tuple(one.entry() for one in every)),
         packed={one.path: one.packed() for one in every if one.size is not None},
         facts={one.source: one.facts for one in every},
@@ -77,7 +77,7 @@ MB = 1_000_000
 DEVICE = {"gfx1030": 350 * MB, "gfx90a:xnack+": 60 * MB, "gfx90a:xnack-": 50 * MB}
 
 
-def thin(target: str, others: Sequence[str], held: int) -> Package:
+def thin(target: str, others: Sequence[str], held: int) -> MeasuredPackage:
     """Return a thin package; `held` are the bytes of its sliced library."""
     return package(
         f"libraries_{target}",
@@ -92,7 +92,7 @@ def thin(target: str, others: Sequence[str], held: int) -> Package:
     )
 
 
-def thin_sdk() -> list[Package]:
+def thin_sdk() -> list[MeasuredPackage]:
     """Return core and two thin packages."""
     core = package("core", "rocm_sdk_core", [library("lib/libamdhip64.so.6", 20 * MB, {})], download=8 * MB)
     return [core, thin("gfx1030", ["gfx90a"], 395 * MB), thin("gfx90a", ["gfx1030"], 155 * MB)]
@@ -113,13 +113,13 @@ class Sample:
         """Return where the tool writes a kind of report."""
         return self.directory / f"size_report.{kind}"
 
-    def add(self, one: Package) -> Self:
+    def add(self, one: MeasuredPackage) -> Self:
         """Add a package; its files are in one unit."""
         key = one.plan.package
         documents = {
             "plan": one.plan.to_document(),
             "digest": {"filename": one.filename, "size": one.download, "sha256": "0" * 64},
-            "index": Index(tuple(one.packed.values()), {}).to_document(),
+            "index": SegmentIndex(tuple(one.packed.values()), {}).to_document(),
             "facts": {"artifact": "blas_lib_all", "unit": "small", "files": one.facts},
         }
         for kind, document in documents.items():

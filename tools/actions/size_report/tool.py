@@ -6,18 +6,40 @@
 KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
 """
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.actions.pack.segment import Index
+from tools.actions.pack.segment import SegmentIndex
 from tools.actions.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
-from tools.actions.size_report.measure import Package, measure
+from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.digest import read_digest
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    style: list[str]
+    chart_style: str
+    plan: list[str]
+    digest: list[str]
+    index: list[str]
+    facts: list[str]
+    html: str
+    svg: str
+    json: str
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:
@@ -28,7 +50,7 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
     return files
 
 
-def read_packages(args: argparse.Namespace) -> list[Package]:
+def read_packages(args: Arguments) -> list[MeasuredPackage]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
     digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
@@ -36,24 +58,24 @@ def read_packages(args: argparse.Namespace) -> list[Package]:
     for key, path in file_arguments(args.plan).items():
         if key not in digests:
             raise ToolError(f"--plan={key}={path}: expected the digest of the package's wheel, --digest={key}=FILE")
-        read = [Index.from_document(read_document(index)) for index in indexes.get(key, [])]
+        read = [SegmentIndex.from_document(read_document(index)) for index in indexes.get(key, [])]
         for one in facts.get(key, []):
             if one not in documents:
                 documents[one] = read_document(one)["files"]
-        digest = read_document(digests[key])
+        digest = read_digest(digests[key])
         packages.append(
-            Package(
+            MeasuredPackage(
                 plan=Plan.from_document(read_document(path)),
                 packed={entry.path: entry for index in read for entry in index.entries},
                 facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},
-                filename=digest["filename"],
-                download=digest["size"],
+                filename=digest.filename,
+                download=digest.size,
             )
         )
     return packages
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the report, as a page, as a plot and as a document."""
     report = measure(read_packages(args))
     plot = draw(report)
@@ -77,5 +99,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--svg", required=True, metavar="FILE", help="plot to write")
     parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -7,21 +7,40 @@ An sdist chooses its requirements where it is installed; lock files and locked-d
 them known before. The writer is that of all other wheels, `tools.actions.link.wheel`.
 """
 
-import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
 
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
-from tools.actions.link.wheel import Member, text_member, write_wheel
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.actions.link.wheel import WheelMember, text_member, write_wheel
+from tools.lib.common.digest import Digest
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+)
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    label: str
+    project: str
+    description: str
+    extra: list[str]
+    console_script: list[str]
+    wheel: str
+    metadata: str
+    digest: str
+    files: list[str]
 
 
 def with_extras(project: Project, extras: list[tuple[str, str]]) -> Project:
@@ -47,7 +66,7 @@ def _pairs(arguments: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
 
 
-def write(args: argparse.Namespace) -> None:
+def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     project = with_extras(Project.from_document(read_document(args.project)), _pairs(args.extra))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
@@ -56,7 +75,7 @@ def write(args: argparse.Namespace) -> None:
     texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(TAG, purelib=True)}
     if args.console_script:
         texts[f"{dist_info}/entry_points.txt"] = entry_points_text(_pairs(args.console_script))
-    members: list[Member] = [
+    members: list[WheelMember] = [
         text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes())
         for name, path in file_arguments(args.files).items()
     ]
@@ -64,7 +83,7 @@ def write(args: argparse.Namespace) -> None:
     with wheel.open("wb") as file:
         archive = write_wheel(file, members, dist_info)
     Path(args.metadata).write_text(metadata, encoding="utf-8")
-    write_document(args.digest, {"filename": wheel.name, "size": archive.size, "sha256": archive.sha256})
+    Digest(wheel.name, archive.size, archive.sha256).write(args.digest)
 
 
 def main(argv: list[str]) -> int:
@@ -83,5 +102,5 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
     parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="files of the wheel")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tools.commands.publish.files import LocalFile, file_sha256
-from tools.commands.publish.target import Sent, TakenError
-from tools.lib.common.errors import ToolError
+from tools.commands.publish.place import Sent, TakenError
+from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20
 #: Servers and other users read what is published, whatever the umask of the publisher is.
@@ -84,7 +84,7 @@ def _copy(file: LocalFile, output: BinaryIO, sent: Sent) -> None:
     os.fsync(output.fileno())
 
 
-class DirectoryTarget:
+class DirectoryPlace:
     """A directory of this machine, which need not be there yet."""
 
     keeps_index = False
@@ -93,7 +93,7 @@ class DirectoryTarget:
         """Raise ToolError if there is something else than a directory."""
         if root.exists() and not root.is_dir():
             raise ToolError(f"{root}: is no directory; expected one, or a path where none is yet")
-        self.place = str(root)
+        self.shown = str(root)
         self._root = root
 
     def listing(self) -> Mapping[str, int | None]:

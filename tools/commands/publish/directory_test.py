@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.publish.directory import CHUNK, DirectoryTarget
+from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError, TakenError
 from tools.commands.publish.run import Options, publish
 from tools.commands.publish.sample import CORE, FILES, tree, with_pages, write
-from tools.commands.publish.target import ConflictError, TakenError
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: More than one chunk, so that a kill can come in the middle of a file.
 BIG = bytes(CHUNK + 1)
@@ -32,7 +32,7 @@ def ignore(count: int) -> None:
 def test_a_directory_becomes_what_was_built(tmp_path: Path) -> None:
     files = read_files(write(tmp_path / "dist", BUILD))
     place = tmp_path / "new" / "place"
-    assert "4 files and 3 pages" in publish(files, DirectoryTarget(place), Options())
+    assert "4 files and 3 pages" in publish(files, DirectoryPlace(place), Options())
     assert tree(place) == BUILD
     assert not list(place.rglob(".*"))
 
@@ -43,7 +43,7 @@ def test_anybody_can_read_what_is_published(tmp_path: Path) -> None:
         file.source.chmod(0o500)
     before = os.umask(0o077)
     try:
-        publish(files, DirectoryTarget(tmp_path / "place"), Options())
+        publish(files, DirectoryPlace(tmp_path / "place"), Options())
     finally:
         os.umask(before)
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "place").rglob("*") if path.is_file()} == {0o644}
@@ -51,7 +51,7 @@ def test_anybody_can_read_what_is_published(tmp_path: Path) -> None:
 
 def test_published_files_are_none_of_the_build(tmp_path: Path) -> None:
     files = read_files(write(tmp_path / "dist", BUILD))
-    publish(files, DirectoryTarget(tmp_path / "place"), Options())
+    publish(files, DirectoryPlace(tmp_path / "place"), Options())
     assert (tmp_path / "place" / CORE).stat().st_nlink == 1
     assert not (tmp_path / "place" / CORE).samefile(tmp_path / "dist" / CORE)
 
@@ -60,7 +60,7 @@ def test_a_file_that_changes_while_it_is_sent(tmp_path: Path) -> None:
     files = read_files(write(tmp_path / "dist", BUILD))
     (tmp_path / "dist" / CORE).write_bytes(b"another build")
     with pytest.raises(ToolError, match=f"{CORE}: changed while it was published"):
-        publish(files, DirectoryTarget(tmp_path / "place"), Options())
+        publish(files, DirectoryPlace(tmp_path / "place"), Options())
     assert CORE not in tree(tmp_path / "place")
     assert not list((tmp_path / "place").rglob(".*"))
 
@@ -72,14 +72,14 @@ def local(tmp_path: Path, content: bytes) -> LocalFile:
 
 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
-    target = DirectoryTarget(tmp_path / "place")
+    target = DirectoryPlace(tmp_path / "place")
     target.put(local(tmp_path, b"first"), ignore)
     with pytest.raises(TakenError):
         target.put(local(tmp_path, b"second"), ignore)
     assert tree(tmp_path / "place") == {CORE: b"first"}
 
 
-class Overtaken(DirectoryTarget):
+class Overtaken(DirectoryPlace):
     """A directory into which somebody else publishes after we have looked."""
 
     def __init__(self, root: Path, theirs: LocalFile) -> None:
@@ -89,7 +89,7 @@ class Overtaken(DirectoryTarget):
     def put(self, file: LocalFile, sent: Callable[[int], None]) -> None:
         """Come second."""
         if file.path == self._theirs.path:
-            DirectoryTarget(self._root).put(self._theirs, ignore)
+            DirectoryPlace(self._root).put(self._theirs, ignore)
         super().put(file, sent)
 
 
@@ -105,7 +105,7 @@ def test_another_publisher_was_faster(tmp_path: Path) -> None:
 def test_two_publishers_of_one_file_at_a_time(tmp_path: Path) -> None:
     partial = tmp_path / "place" / f".{CORE}.partial"
     partial.parent.mkdir()
-    target = DirectoryTarget(tmp_path / "place")
+    target = DirectoryPlace(tmp_path / "place")
     with partial.open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(ToolError, match="another process is publishing this file"):
@@ -117,7 +117,7 @@ def test_two_publishers_of_one_file_at_a_time(tmp_path: Path) -> None:
 def test_what_is_left_over_may_be_a_name_of_a_published_file(tmp_path: Path) -> None:
     """Killed between link(2) and unlink(2): nothing may be written through the second name."""
     place = tmp_path / "place"
-    target = DirectoryTarget(place)
+    target = DirectoryPlace(place)
     target.put(local(tmp_path, b"first"), ignore)
     os.link(place / CORE, place / f".{CORE}.partial")
     with pytest.raises(TakenError):
@@ -128,4 +128,4 @@ def test_what_is_left_over_may_be_a_name_of_a_published_file(tmp_path: Path) -> 
 def test_a_place_that_is_no_directory(tmp_path: Path) -> None:
     (tmp_path / "place").write_text("")
     with pytest.raises(ToolError, match="is no directory"):
-        DirectoryTarget(tmp_path / "place")
+        DirectoryPlace(tmp_path / "place")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.commands.publish.directory import CHUNK, DirectoryTarget
+from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
 from tools.commands.publish.sample import CORE, FILES, SDIST, page, promises_kept, tree, with_pages, write
-from tools.commands.publish.target import ConflictError
 
 #: More than one chunk, so that a kill can come in the middle of a file.
 BIG = bytes(CHUNK + 1)
@@ -52,7 +52,7 @@ def killed_at(moment: int, files: list[LocalFile], place: Path) -> bool:
         status = 1
         try:
             with pytest.MonkeyPatch.context() as patched:
-                publish(files, DirectoryTarget(place), Options(), Dying(moment, patched))
+                publish(files, DirectoryPlace(place), Options(), Dying(moment, patched))
             status = 0
         finally:
             os._exit(status)
@@ -70,7 +70,7 @@ def test_killed_at_every_moment(tmp_path: Path) -> None:
         visible = tree(place)
         assert visible.items() <= BUILD.items(), "a file was visible before it was whole"
         assert promises_kept(visible), "a page was visible before what it names"
-        publish(files, DirectoryTarget(place), Options())
+        publish(files, DirectoryPlace(place), Options())
         assert tree(place) == BUILD
         assert not list(place.rglob(".*")), "what the killed run left lies about"
         if not was_killed:
@@ -87,12 +87,12 @@ def test_killed_while_pages_change(tmp_path: Path) -> None:
     moment, was_killed = 1, True
     while was_killed:
         place = tmp_path / f"place{moment}"
-        publish(older_files, DirectoryTarget(place), Options())
+        publish(older_files, DirectoryPlace(place), Options())
         was_killed = killed_at(moment, newer_files, place)
         visible = tree(place)
         assert promises_kept(visible)
         assert all(content in (older.get(path), newer[path]) for path, content in visible.items())
-        publish(newer_files, DirectoryTarget(place), Options())
+        publish(newer_files, DirectoryPlace(place), Options())
         assert tree(place) == newer
         moment += 1
 
@@ -128,7 +128,7 @@ def test_whatever_happens_published_bytes_stay(
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(os, "fsync", count_down)
             try:
-                publish(files, DirectoryTarget(base / "place"), Options(leave_unlisted=True))
+                publish(files, DirectoryPlace(base / "place"), Options(leave_unlisted=True))
             except (InterruptionError, ConflictError):
                 pass
             else:

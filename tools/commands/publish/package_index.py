@@ -19,9 +19,9 @@ import urllib3
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from tools.commands.publish.files import LocalFile, is_distribution
+from tools.commands.publish.place import Sent
 from tools.commands.publish.simple_api import IndexClient, IndexFile, Origin, project_files
-from tools.commands.publish.target import Sent
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20
 #: What uv takes credentials from.
@@ -66,7 +66,7 @@ def check_upload(urls: IndexUrls, environment: Mapping[str, str]) -> None:
         )
 
 
-class PackageIndexTarget:
+class PackageIndexPlace:
     """A package index. It keeps what was uploaded, and makes its pages by itself."""
 
     keeps_index = True
@@ -74,7 +74,7 @@ class PackageIndexTarget:
     def __init__(self, urls: IndexUrls, files: Iterable[LocalFile]) -> None:
         """Publish `files`; of their projects the index's pages are read. Raises ToolError as `check_upload` does."""
         check_upload(urls, os.environ)
-        self.place = urls.upload
+        self.shown = urls.upload
         self._urls = urls
         self._projects = projects(files)
         self._client = IndexClient(urls.simple, authorization(urls, os.environ))
@@ -112,9 +112,9 @@ class PackageIndexTarget:
             [*command, str(file.source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
         if result.returncode:
-            raise ToolError(f"{self.place}: cannot send {file.path}: uv says:\n{result.stdout.strip()}")
+            raise ToolError(f"{self.shown}: cannot send {file.path}: uv says:\n{result.stdout.strip()}")
         sent(file.size)
 
     def put_page(self, file: LocalFile, sent: Sent) -> None:
         """Do not happen: `keeps_index`."""
-        raise AssertionError(f"{file.path}: {self.place} makes its pages by itself")
+        raise AssertionError(f"{file.path}: {self.shown} makes its pages by itself")

@@ -13,10 +13,10 @@ import pytest
 
 from tools.commands.publish import tool
 from tools.commands.publish.files import read_files
-from tools.commands.publish.package_index import IndexUrls, PackageIndexTarget, authorization, check_upload, projects
+from tools.commands.publish.package_index import IndexUrls, PackageIndexPlace, authorization, check_upload, projects
 from tools.commands.publish.sample import FILES, with_pages, write
 from tools.commands.publish.simple_api import IndexClient, Origin
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 SAME = IndexUrls("https://pypi.example/legacy/", "https://pypi.example/simple/")
 OTHER = IndexUrls("https://upload.example/legacy/", "https://pypi.example/simple/")
@@ -95,10 +95,10 @@ def urls_of(index: Server) -> IndexUrls:
 
 
 @pytest.fixture
-def target(servers: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageIndexTarget:
+def place(servers: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageIndexPlace:
     for name, value in LOGIN.items():
         monkeypatch.setenv(name, value)
-    return PackageIndexTarget(urls_of(servers[0]), read_files(write(tmp_path, with_pages({"rocm-7.0.tar.gz": b"x"}))))
+    return PackageIndexPlace(urls_of(servers[0]), read_files(write(tmp_path, with_pages({"rocm-7.0.tar.gz": b"x"}))))
 
 
 def test_projects(tmp_path: Path) -> None:
@@ -118,47 +118,47 @@ def test_an_index_of_another_origin_than_the_upload_is_told_nothing(upload: str)
     assert authorization(IndexUrls(upload, SAME.simple), LOGIN) == {}
 
 
-def test_an_index_that_all_may_read_is_told_nothing(servers: tuple[Server, Server], target: PackageIndexTarget) -> None:
+def test_an_index_that_all_may_read_is_told_nothing(servers: tuple[Server, Server], place: PackageIndexPlace) -> None:
     index, other = servers
     index.answers = {
         "/simple/rocm/": page(f"{other.host}/files/rocm-7.0.tar.gz", f"{index.host}/files/rocm-6.0.tar.gz")
     }
     index.answers["/files/rocm-6.0.tar.gz"] = other.answers["/files/rocm-7.0.tar.gz"] = (200, "x")
-    assert set(target.listing()) == {"rocm-7.0.tar.gz", "rocm-6.0.tar.gz"}
-    for path in target.listing():
-        assert target.sha256(path) == hashlib.sha256(b"x").hexdigest()
+    assert set(place.listing()) == {"rocm-7.0.tar.gz", "rocm-6.0.tar.gz"}
+    for path in place.listing():
+        assert place.sha256(path) == hashlib.sha256(b"x").hexdigest()
     assert {told for _, told in index.asked + other.asked} == {None}
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_private_index_is_told_after_it_refused(
-    servers: tuple[Server, Server], target: PackageIndexTarget, status: int
+    servers: tuple[Server, Server], place: PackageIndexPlace, status: int
 ) -> None:
     index, other = servers
     index.answers = {"/simple/rocm/": page("/files/rocm-7.0.tar.gz"), "/files/rocm-7.0.tar.gz": (200, "x")}
     index.private = dict.fromkeys(index.answers, status)
-    assert set(target.listing()) == {"rocm-7.0.tar.gz"}
-    assert target.sha256("rocm-7.0.tar.gz") == hashlib.sha256(b"x").hexdigest()
+    assert set(place.listing()) == {"rocm-7.0.tar.gz"}
+    assert place.sha256("rocm-7.0.tar.gz") == hashlib.sha256(b"x").hexdigest()
     assert index.asked == [(path, told) for path in index.answers for told in (None, TOLD)]
     assert other.asked == []
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_another_server_that_has_the_files_is_told_nothing(
-    servers: tuple[Server, Server], target: PackageIndexTarget, status: int
+    servers: tuple[Server, Server], place: PackageIndexPlace, status: int
 ) -> None:
     index, other = servers
     url = f"{other.host}/files/rocm-7.0.tar.gz"
     index.answers, index.private = {"/simple/rocm/": page(url)}, {"/simple/rocm/": 401}
     other.private = {"/files/rocm-7.0.tar.gz": status}
-    target.listing()
+    place.listing()
     with pytest.raises(ToolError, match=f"{url}: status {status}"):
-        target.sha256("rocm-7.0.tar.gz")
+        place.sha256("rocm-7.0.tar.gz")
     assert other.asked == [("/files/rocm-7.0.tar.gz", None)]
 
 
 def test_whoever_the_index_redirects_to_is_told_nothing(
-    servers: tuple[Server, Server], target: PackageIndexTarget
+    servers: tuple[Server, Server], place: PackageIndexPlace
 ) -> None:
     index, other = servers
     index.answers = {
@@ -167,46 +167,46 @@ def test_whoever_the_index_redirects_to_is_told_nothing(
     }
     index.private = dict.fromkeys(index.answers, 401)
     other.answers = {"/blobs/1": (200, "x")}
-    target.listing()
-    assert target.sha256("rocm-7.0.tar.gz") == hashlib.sha256(b"x").hexdigest()
+    place.listing()
+    assert place.sha256("rocm-7.0.tar.gz") == hashlib.sha256(b"x").hexdigest()
     assert index.asked[-1] == ("/files/rocm-7.0.tar.gz", TOLD)
     assert other.asked == [("/blobs/1", None)]
 
 
 def test_a_parser_of_urls_that_sees_another_host_tells_nobody(
-    servers: tuple[Server, Server], target: PackageIndexTarget
+    servers: tuple[Server, Server], place: PackageIndexPlace
 ) -> None:
     """The standard library's sees the host behind `@`, whoever connects the one before the backslash."""
     index, other = servers
     url = f"{other.host}\\@{index.host.removeprefix('http://')}/files/rocm-7.0.tar.gz"
     index.answers, index.private = {"/simple/rocm/": page(url)}, {"/simple/rocm/": 401}
-    target.listing()
+    place.listing()
     with pytest.raises(ToolError, match="status 404"):
-        target.sha256("rocm-7.0.tar.gz")
+        place.sha256("rocm-7.0.tar.gz")
     assert [told for _, told in other.asked] == [None]
 
 
 def test_an_index_that_sends_strangers_to_a_page_for_logging_in(
-    servers: tuple[Server, Server], target: PackageIndexTarget
+    servers: tuple[Server, Server], place: PackageIndexPlace
 ) -> None:
     index, other = servers
     index.answers = {"/simple/rocm/": page("/files/rocm-7.0.tar.gz"), "/login": page()}
     for login in ("/login", f"{other.host.replace('127.0.0.1', 'localhost')}/login"):
         index.private, index.elsewhere = {"/simple/rocm/": 302}, login
-        assert set(target.listing()) == {"rocm-7.0.tar.gz"}
+        assert set(place.listing()) == {"rocm-7.0.tar.gz"}
         assert index.asked[-1] == ("/simple/rocm/", TOLD)
     assert {told for _, told in other.asked} == {None}
 
 
 def test_a_page_for_logging_in_is_no_project_without_files(
-    servers: tuple[Server, Server], target: PackageIndexTarget
+    servers: tuple[Server, Server], place: PackageIndexPlace
 ) -> None:
     index, _ = servers
     index.answers = {"/simple/rocm/": (302, "/login"), "/login": page()}
     with pytest.raises(
         ToolError, match=r"/simple/rocm/: leads to .*/login, a page without files; expected a project's"
     ):
-        target.listing()
+        place.listing()
 
 
 def test_a_dry_run_tells_an_index_that_all_may_read_nothing(

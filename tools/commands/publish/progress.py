@@ -5,16 +5,10 @@ import threading
 import time
 from typing import TextIO
 
+from tools.lib.common.program import size_text
+
 #: Seconds between two looks at the present file.
 INTERVAL = 0.2
-
-
-def amount(size: int) -> str:
-    """Write a number of bytes for people."""
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{size} B"
 
 
 class Progress:
@@ -46,7 +40,7 @@ class Progress:
             if self._live and now - self._last >= INTERVAL:
                 self._last = now
                 share = 100 * min(self._sent, self._size) // max(self._size, 1)
-                self._write(f"sending   {self._title()}: {share} % of {amount(self._size)}, {self._rate()}", end="")
+                self._write(f"sending   {self._title()}: {share} % of {size_text(self._size)}, {self._rate()}", end="")
 
     def end(self, outcome: str) -> None:
         """Say what became of the present file: one word."""
@@ -55,14 +49,14 @@ class Progress:
             seconds = time.monotonic() - self._began
             rate = f" in {seconds:.1f} s ({self._rate()})" if seconds >= INTERVAL else ""
             self._sent = self._size
-            self._write(f"{outcome:<9} {self._title()}: {amount(self._size)}{rate}", end="\n")
+            self._write(f"{outcome:<9} {self._title()}: {size_text(self._size)}{rate}", end="\n")
 
     def _title(self) -> str:
         width = len(str(self._count))
         return f"{self._number:>{width}}/{self._count} {self._path}"
 
     def _rate(self) -> str:
-        return f"{amount(int(min(self._sent, self._size) / max(time.monotonic() - self._began, 1e-3)))}/s"
+        return f"{size_text(int(min(self._sent, self._size) / max(time.monotonic() - self._began, 1e-3)))}/s"
 
     def _write(self, text: str, end: str) -> None:
         # On a terminal the line before is overwritten: back to its begin, and clear to its end (ECMA-48, EL).

@@ -3,15 +3,78 @@
 Whatever interrupts this, what is visible is whole: an older index, or the new one. Calling it again does the rest.
 """
 
+import posixpath
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tools.commands.publish.files import LocalFile
-from tools.commands.publish.plan import Plan, conflict, make_plan
-from tools.commands.publish.progress import Progress, amount
-from tools.commands.publish.target import TakenError, Target
-from tools.lib.common.errors import ToolError
+from tools.commands.publish.files import LocalFile, is_distribution, is_page, page_order
+from tools.commands.publish.place import ConflictError, Place, TakenError
+from tools.commands.publish.progress import Progress
+from tools.lib.common.program import ToolError, size_text
+
+REMEDY = """\
+What is published never changes: lock files and caches hold its hashes. Publish this build under another version
+(--//packaging:version) or into another place (--run-id, --group)."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is to be done, in this order."""
+
+    #: Files that the place lacks.
+    missing: tuple[LocalFile, ...]
+    #: Pages that the place lacks or has otherwise; those that lead to others behind them.
+    pages: tuple[LocalFile, ...]
+    #: Files and pages that are there already.
+    there: tuple[LocalFile, ...]
+    #: Files that are there with other bytes, and the SHA-256 that those have: nothing can be done.
+    conflicts: tuple[tuple[LocalFile, str], ...]
+    #: Distributions that are there, but not in the directory: the new pages will not list them.
+    unlisted: tuple[str, ...]
+
+
+def _is_there(file: LocalFile, place: Place, listing: Mapping[str, int | None]) -> bool:
+    """Whether the place has a file with these bytes. The digest is only asked for where it can be the same."""
+    if file.path not in listing or listing[file.path] not in (None, file.size):
+        return False
+    return place.sha256(file.path) == file.sha256
+
+
+def _unlisted(files: Sequence[LocalFile], listing: Mapping[str, int | None]) -> tuple[str, ...]:
+    """Find distributions of other builds, in directories that this build fills."""
+    own = {file.path for file in files}
+    directories = {posixpath.dirname(path) for path in own if is_distribution(path)}
+    found = (path for path in listing if is_distribution(path) and posixpath.dirname(path) in directories)
+    return tuple(sorted(path for path in found if path not in own))
+
+
+def compare(files: Sequence[LocalFile], place: Place) -> Comparison:
+    """Compare a directory's files with a place."""
+    listing = place.listing()
+    if place.keeps_index:
+        # What lies in a directory of its own is for an index of its own: beside the rest, installers would prefer it.
+        files = [file for file in files if is_distribution(file.path) and "/" not in file.path]
+    there = [file for file in files if _is_there(file, place, listing)]
+    known = {file.path for file in there}
+    absent = [file for file in files if file.path not in known]
+    return Comparison(
+        missing=tuple(file for file in absent if not is_page(file.path) and file.path not in listing),
+        pages=tuple(sorted((file for file in absent if is_page(file.path)), key=page_order)),
+        there=tuple(there),
+        conflicts=tuple(
+            (file, place.sha256(file.path)) for file in absent if not is_page(file.path) and file.path in listing
+        ),
+        unlisted=() if place.keeps_index else _unlisted(files, listing),
+    )
+
+
+def conflict(place: str, conflicts: Sequence[tuple[LocalFile, str]]) -> ConflictError:
+    """Make the error for files that are published with other bytes: it names each, both digests, and the remedy."""
+    lines = [f"{place} has other bytes than this build, under the same name:"]
+    for file, sha256 in conflicts:
+        lines += [f"  {file.path}", f"    published:  sha256 {sha256}", f"    this build: sha256 {file.sha256}"]
+    return ConflictError("\n".join([*lines, REMEDY]))
 
 
 @dataclass(frozen=True)
@@ -24,59 +87,59 @@ class Options:
     leave_unlisted: bool = False
 
 
-def check(plan: Plan, target: Target, options: Options) -> None:
-    """Raise ConflictError or ToolError if the plan cannot be carried out; nothing was sent yet."""
-    if plan.conflicts:
-        raise conflict(target.place, plan.conflicts)
-    if plan.unlisted and not options.leave_unlisted:
-        names = "\n".join(f"  {path}" for path in plan.unlisted)
+def check(found: Comparison, place: Place, options: Options) -> None:
+    """Raise ConflictError or ToolError if it cannot be published; nothing was sent yet."""
+    if found.conflicts:
+        raise conflict(place.shown, found.conflicts)
+    if found.unlisted and not options.leave_unlisted:
+        names = "\n".join(f"  {path}" for path in found.unlisted)
         raise ToolError(
-            f"{target.place} has distributions that are not of this build, and that its index would no longer list:\n"
+            f"{place.shown} has distributions that are not of this build, and that its index would no longer list:\n"
             f"{names}\nPublish into another place (--run-id, --group), or leave them there unlisted (--leave-unlisted)"
         )
 
 
-def _send(file: LocalFile, target: Target, progress: Progress) -> None:
+def _send(file: LocalFile, place: Place, progress: Progress) -> None:
     """Send a file that was not there when we looked: another publisher may have been faster."""
     progress.begin(file.path, file.size)
     try:
-        target.put(file, progress.sent)
+        place.put(file, progress.sent)
     except TakenError:
-        published = target.sha256(file.path)
+        published = place.sha256(file.path)
         if published != file.sha256:
-            raise conflict(target.place, [(file, published)]) from None
+            raise conflict(place.shown, [(file, published)]) from None
         progress.end("there")
     else:
         progress.end("sent")
 
 
-def describe(plan: Plan, place: str) -> str:
-    """Write what a plan would do, a line per file."""
-    lines = [f"send   {file.path}: {amount(file.size)}" for file in plan.missing]
-    lines += [f"page   {file.path}: {amount(file.size)}" for file in plan.pages]
-    lines += [f"there  {file.path}" for file in plan.there]
-    size = amount(sum(file.size for file in plan.missing))
-    lines.append(f"would send {len(plan.missing)} files ({size}) and {len(plan.pages)} pages to {place}")
+def describe(found: Comparison, place: str) -> str:
+    """Write what publishing would do, a line per file."""
+    lines = [f"send   {file.path}: {size_text(file.size)}" for file in found.missing]
+    lines += [f"page   {file.path}: {size_text(file.size)}" for file in found.pages]
+    lines += [f"there  {file.path}" for file in found.there]
+    size = size_text(sum(file.size for file in found.missing))
+    lines.append(f"would send {len(found.missing)} files ({size}) and {len(found.pages)} pages to {place}")
     return "\n".join(lines)
 
 
-def publish(files: Sequence[LocalFile], target: Target, options: Options, progress: Progress | None = None) -> str:
+def publish(files: Sequence[LocalFile], place: Place, options: Options, progress: Progress | None = None) -> str:
     """Make a place hold these files; return what was done, for people.
 
     Raises ConflictError if something else is published under the name of one of them, before anything is sent if that
     was so at the start; ToolError as the place does.
     """
-    plan = make_plan(files, target)
-    check(plan, target, options)
+    found = compare(files, place)
+    check(found, place, options)
     if options.dry_run:
-        return describe(plan, target.place)
-    progress = progress or Progress(len(plan.missing) + len(plan.pages), sys.stderr)
-    for file in plan.missing:
-        _send(file, target, progress)
-    for file in plan.pages:
+        return describe(found, place.shown)
+    progress = progress or Progress(len(found.missing) + len(found.pages), sys.stderr)
+    for file in found.missing:
+        _send(file, place, progress)
+    for file in found.pages:
         progress.begin(file.path, file.size)
-        target.put_page(file, progress.sent)
+        place.put_page(file, progress.sent)
         progress.end("page")
-    was_there = f"; {len(plan.there)} were there" if plan.there else ""
-    sent = f"{len(plan.missing)} files and {len(plan.pages)} pages ({amount(progress.total)})"
-    return f"published to {target.place}: {sent}{was_there}"
+    was_there = f"; {len(found.there)} were there" if found.there else ""
+    sent = f"{len(found.missing)} files and {len(found.pages)} pages ({size_text(progress.total)})"
+    return f"published to {place.shown}: {sent}{was_there}"

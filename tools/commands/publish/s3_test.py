@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tools.commands.publish.destination import Bucket, parse_bucket
-from tools.commands.publish.files import LocalFile
-from tools.commands.publish.headers import headers
-from tools.commands.publish.s3 import S3Target, make_client, stored_sha256
-from tools.commands.publish.s3_upload import PART
-from tools.commands.publish.target import TakenError
-from tools.lib.common.errors import ToolError
+from tools.commands.publish.files import LocalFile, headers
+from tools.commands.publish.place import Bucket, TakenError, parse_bucket
+from tools.commands.publish.s3 import PART, S3Place, make_client, stored_sha256
+from tools.lib.common.program import ToolError
 
 DIGEST = hashlib.sha256(b"content")
 CHECKED = base64.b64encode(DIGEST.digest()).decode()
@@ -40,8 +37,8 @@ def test_the_digest_of_an_object(head: dict[str, object], expected: str | None) 
 def test_places(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parse_bucket("s3://bucket") == parse_bucket("s3://bucket/") == Bucket("bucket", "")
     assert parse_bucket("s3://bucket/a/b/") == Bucket("bucket", "a/b")
-    assert S3Target(Bucket("bucket", ""), "", None).place == "s3://bucket/"
-    place = S3Target(Bucket("bucket", "a/b"), "1-linux/python", None, "http://127.0.0.1:9").place
+    assert S3Place(Bucket("bucket", ""), "", None).shown == "s3://bucket/"
+    place = S3Place(Bucket("bucket", "a/b"), "1-linux/python", None, "http://127.0.0.1:9").shown
     assert place == "s3://bucket/a/b/1-linux/python/ of http://127.0.0.1:9"
 
 
@@ -50,9 +47,9 @@ def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "any")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     monkeypatch.setattr("tools.commands.publish.s3.ATTEMPTS", 1)
-    target = S3Target(Bucket("bucket", ""), "", make_client("http://127.0.0.1:1"))
+    place = S3Place(Bucket("bucket", ""), "", make_client("http://127.0.0.1:1"))
     with pytest.raises(ToolError, match=r"s3://bucket/: cannot list what is there: .*127\.0\.0\.1:1"):
-        target.listing()
+        place.listing()
 
 
 def test_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +58,9 @@ def test_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
-    target = S3Target(Bucket("bucket", ""), "", make_client("http://127.0.0.1:1"))
+    place = S3Place(Bucket("bucket", ""), "", make_client("http://127.0.0.1:1"))
     with pytest.raises(ToolError, match="no credentials; set AWS_ACCESS_KEY_ID"):
-        target.listing()
+        place.listing()
 
 
 class Refusing:
@@ -105,7 +102,7 @@ def put(client: Refusing, path: Path, size: int) -> None:
     """Put a file of zeros."""
     path.write_bytes(bytes(size))
     file = LocalFile(path.name, path, size, hashlib.sha256(bytes(size)).hexdigest())
-    S3Target(Bucket("bucket", ""), "", client).put(file, lambda count: None)
+    S3Place(Bucket("bucket", ""), "", client).put(file, lambda count: None)
 
 
 BEGIN, PARTS = "CreateMultipartUpload", ["UploadPart", "UploadPart"]
@@ -142,7 +139,7 @@ def test_a_file_that_changes_while_it_is_sent(tmp_path: Path, size: int) -> None
     path.write_bytes(bytes(size))
     client = Refusing("")
     with pytest.raises(ToolError, match="changed while it was published"):
-        S3Target(Bucket("bucket", ""), "", client).put(LocalFile("a.whl", path, size, "00" * 32), lambda count: None)
+        S3Place(Bucket("bucket", ""), "", client).put(LocalFile("a.whl", path, size, "00" * 32), lambda count: None)
     assert "PutObject" not in client.asked
     assert "CompleteMultipartUpload" not in client.asked
 

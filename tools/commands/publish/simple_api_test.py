@@ -10,7 +10,7 @@ import pytest
 
 from tools.commands.publish import simple_api
 from tools.commands.publish.simple_api import ACCEPT, IndexClient, IndexFile, project_files
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 DIGEST = "ab" * 32
 HTML = f"""<!DOCTYPE html><html><body>

@@ -11,14 +11,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from develop.testing.wheel_scripts import put_on_path
-from tools.commands.publish.destination import check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError, Place, check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.run import Options, publish
-from tools.commands.publish.target import ConflictError, Target
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
+from tools.lib.common.wheel_scripts import put_on_path
 
 EPILOG = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is
@@ -48,6 +48,22 @@ exit status:
 CONFLICT = 3
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    to: str
+    dist: Path
+    dry_run: bool
+    run_id: str
+    platform: str
+    group: str
+    endpoint_url: str
+    upload_url: str
+    index_url: str
+    leave_unlisted: bool
+
+
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     result = argparse.ArgumentParser(
@@ -63,9 +79,11 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--run-id", default="", metavar="ID", help="the CI run that these packages are of")
     result.add_argument("--platform", default="linux", help="of the run (default: linux)")
     result.add_argument("--group", default="", help="GPU targets of these packages, where a run has several builds")
-    result.add_argument("--endpoint-url", metavar="URL", help="of an S3 server other than AWS's")
-    result.add_argument("--upload-url", metavar="URL", help="upload API of the package index")
-    result.add_argument("--index-url", metavar="URL", help="simple API of the package index, to see what it has")
+    result.add_argument("--endpoint-url", default="", metavar="URL", help="of an S3 server other than AWS's")
+    result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
+    result.add_argument(
+        "--index-url", default="", metavar="URL", help="simple API of the package index, to see what it has"
+    )
     result.add_argument(
         "--leave-unlisted",
         action="store_true",
@@ -74,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def check_combination(arguments: argparse.Namespace) -> None:
+def check_combination(arguments: Arguments) -> None:
     """Raise ToolError for options that do not belong to the kind of place."""
     is_index, is_s3 = arguments.to == "index", arguments.to.startswith("s3://")
     if is_index and not (arguments.upload_url and arguments.index_url):
@@ -87,7 +105,7 @@ def check_combination(arguments: argparse.Namespace) -> None:
         raise ToolError(f"--to={arguments.to}: --endpoint-url belongs to s3://BUCKET")
 
 
-def make_target(arguments: argparse.Namespace, files: Sequence[LocalFile], base: Path) -> Target:
+def make_place(arguments: Arguments, files: Sequence[LocalFile], base: Path) -> Place:
     """Return the place that the arguments name; `base` is where relative paths begin.
 
     What a kind of place needs is imported here: S3's client alone takes longer to load than a directory to compare.
@@ -95,30 +113,30 @@ def make_target(arguments: argparse.Namespace, files: Sequence[LocalFile], base:
     check_combination(arguments)
     directory = run_directory(arguments.run_id, arguments.platform, arguments.group)
     if arguments.to == "index":
-        from tools.commands.publish.package_index import IndexUrls, PackageIndexTarget
+        from tools.commands.publish.package_index import IndexUrls, PackageIndexPlace
 
         urls = IndexUrls(check_url("--upload-url", arguments.upload_url), check_url("--index-url", arguments.index_url))
-        return PackageIndexTarget(urls, files)
+        return PackageIndexPlace(urls, files)
     if arguments.to.startswith("s3://"):
-        from tools.commands.publish.s3 import S3Target, make_client
+        from tools.commands.publish.s3 import S3Place, make_client
 
         endpoint = check_url("--endpoint-url", arguments.endpoint_url) if arguments.endpoint_url else None
-        return S3Target(parse_bucket(arguments.to), directory, make_client(endpoint), endpoint)
-    from tools.commands.publish.directory import DirectoryTarget
+        return S3Place(parse_bucket(arguments.to), directory, make_client(endpoint), endpoint)
+    from tools.commands.publish.directory import DirectoryPlace
 
-    return DirectoryTarget(parse_directory(arguments.to, base) / directory)
+    return DirectoryPlace(parse_directory(arguments.to, base) / directory)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    arguments = parser().parse_args(argv)
+    arguments = Arguments(**vars(parser().parse_args(argv)))
     base = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
     try:
         check_combination(arguments)
         files = read_files(arguments.dist)
-        target = make_target(arguments, files, base)
+        place = make_place(arguments, files, base)
         options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
-        print(publish(files, target, options))
+        print(publish(files, place, options))
     except ConflictError as error:
         print(f"publish: {error}", file=sys.stderr)
         return CONFLICT

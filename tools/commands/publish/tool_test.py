@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.wheel_scripts import put_on_path
 from tools.commands.publish.sample import CORE, FILES, SDIST, tree, with_pages, write
 from tools.commands.publish.tool import CONFLICT, main
+from tools.lib.common.wheel_scripts import put_on_path
 
 BUILD = with_pages(FILES)
 
@@ -38,7 +38,7 @@ def test_again(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     assert run(dist, f"--to={tmp_path}/place") == 0
     captured = capsys.readouterr()
-    assert captured.out == f"published to {tmp_path}/place: 0 files and 0 pages (0 B); 7 were there\n"
+    assert captured.out == f"published to {tmp_path}/place: 0 files and 0 pages (0 bytes); 7 were there\n"
     assert captured.err == ""
     assert {path: path.stat().st_mtime_ns for path in before} == {p: s.st_mtime_ns for p, s in before.items()}
 
@@ -54,7 +54,7 @@ def test_relative_paths_begin_where_bazel_run_was_typed(
 def test_a_line_per_file(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(dist, f"--to={tmp_path}/place") == 0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == f"sent      1/7 {SDIST}: 8 B"
+    assert lines[0] == f"sent      1/7 {SDIST}: 8 bytes"
     assert lines[-1].startswith("page      7/7 index.html: ")
     assert len(lines) == len(BUILD)
 
@@ -63,8 +63,8 @@ def test_dry_run(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     place = tmp_path / "place"
     assert run(dist, f"--to={place}", "--dry-run") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert f"send   {CORE}: 4 B" in lines
-    assert lines[-1] == f"would send 4 files (46 B) and 3 pages to {place}"
+    assert f"send   {CORE}: 4 bytes" in lines
+    assert lines[-1] == f"would send 4 files (46 bytes) and 3 pages to {place}"
     assert not place.exists()
 
 

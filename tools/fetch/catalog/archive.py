@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import archive_suffix
+from tools.fetch.catalog.names import CatalogError, archive_suffix
 from tools.lib.device.zstd import ZstdDecoder, ZstdError
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Limits:
     header: int = CHUNK
 
 
-class Source(io.RawIOBase):
+class ArchiveSource(io.RawIOBase):
     """The archive's own bytes, counted and hashed as they are read."""
 
     def __init__(self, path: Path) -> None:
@@ -111,7 +110,7 @@ class ZstdReader(io.RawIOBase):
 class ArchiveStream(io.BufferedIOBase):
     """The tar blocks of an archive, for `tarfile`, which may seek forward."""
 
-    def __init__(self, name: str, source: Source, plain: BinaryIO, limits: Limits) -> None:
+    def __init__(self, name: str, source: ArchiveSource, plain: BinaryIO, limits: Limits) -> None:
         self._name = name
         self._source = source
         self._plain = plain
@@ -190,13 +189,13 @@ def _decoder(path: Path, library: Path | None) -> ZstdDecoder:
 
 
 @contextmanager
-def open_archive(path: Path, limits: Limits, zstd: Path | None = None) -> Iterator[tuple[ArchiveStream, Source]]:
+def open_archive(path: Path, limits: Limits, zstd: Path | None = None) -> Iterator[tuple[ArchiveStream, ArchiveSource]]:
     """Open an archive by what its name ends with; `zstd` is the decoder's library if it is not beside its module.
 
     What is wrong with it is raised when it is read, as CatalogError.
     """
     with ExitStack() as stack:
-        source = stack.enter_context(Source(path))
+        source = stack.enter_context(ArchiveSource(path))
         raw = cast("BinaryIO", source)
         match archive_suffix(path.name):
             case ".tar.gz":

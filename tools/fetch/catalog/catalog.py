@@ -12,17 +12,36 @@ writes into the output directory `BUILD.bazel`, `artifacts.bzl`, `manifests/*.js
 the directory are targets of repositories of their own (see `tools.fetch.catalog.one_archive`),
 which `--archived FILE=REPOSITORY` names. It needs the standard library alone, because it
 runs before anything is fetched.
+
+    python3 -m tools.fetch.catalog.catalog --artifacts DIR --list-archives
+
+writes nothing and prints a JSON object for the module extension, which declares a repository for each archive: file
+name -> a text that changes when the file does (size and times, so that nothing is read). The time of the last change of
+its status (st_ctime) is one of them: whoever replaces a file can keep the other. What is wrong with the directory is
+left for the scan to say.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import ARCHIVES, ArtifactName, archive_suffix, check_name, parse_name
+from tools.fetch.catalog.names import ARCHIVES, ArtifactName, CatalogError, archive_suffix, check_name, parse_name
 from tools.fetch.catalog.repository import Elsewhere, write_repository
 from tools.fetch.catalog.scan import scan
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    artifacts: Path
+    repository: str
+    output: Path
+    list_archives: bool
+    archived: list[str]
 
 
 def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
@@ -56,6 +75,16 @@ def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
     return found
 
 
+def archive_stamps(directory: Path) -> dict[str, str]:
+    """Return the stamps of a directory's archives by name, sorted."""
+    stamps = {}
+    for path in sorted(directory.iterdir()):
+        if archive_suffix(path.name) and not path.name.startswith(".") and path.is_file():
+            status = path.stat()
+            stamps[path.name] = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+    return stamps
+
+
 def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, str], directory: Path) -> None:
     """Refuse a directory that changed since the module extension looked: repositories are only declared there."""
     files = {path.name for path in archives.values()}
@@ -66,8 +95,11 @@ def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, s
         )
 
 
-def write(args: argparse.Namespace) -> None:
-    """Scan the folders; write the repository."""
+def write(args: Arguments) -> None:
+    """Scan the folders; write the repository. Or print which archives there are."""
+    if args.list_archives:
+        print(json.dumps(archive_stamps(args.artifacts), ensure_ascii=False))
+        return
     found = find_artifacts(args.artifacts)
     repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
     archives = {name: path for name, path in found.items() if archive_suffix(path.name)}
@@ -94,12 +126,13 @@ def main(argv: list[str]) -> int:
     """Run the scan; return 1, with one line on standard error when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of the repository of ROCm artifacts.")
     parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders and archives")
-    parser.add_argument("--repository", required=True, help="canonical name of the repository")
-    parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
+    parser.add_argument("--repository", default="", help="canonical name of the repository")
+    parser.add_argument("--output", type=Path, default=Path(), help="directory of the repository")
+    parser.add_argument("--list-archives", action="store_true", help="print the archives, each with a stamp, instead")
     parser.add_argument(
         "--archived", action="append", default=[], metavar="FILE=REPOSITORY", help="repository of an archive"
     )
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report(lambda: write(args))
 
 

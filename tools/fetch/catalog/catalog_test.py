@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from tools.fetch.catalog import catalog, list_archives, one_archive, scan
+from develop.testing.planted_archives import directory, file, manifest, plant
+from tools.fetch.catalog import catalog, one_archive, scan
 from tools.fetch.catalog.catalog import main
 from tools.fetch.catalog.names import PART_MAX, escape
-from tools.fetch.catalog.planted import directory, file, manifest, plant
 
 ROOT = Path(catalog.__file__).parents[3]
 RUN_PROGRAM = (ROOT / "rules/private/repositories/run_program.bzl").read_text(encoding="utf-8")
@@ -433,7 +433,7 @@ def test_names_are_utf_8_in_any_locale(artifacts: Artifacts, tmp_path: Path) -> 
     assert (set(entries), entries["lié"]["target"]) == ({"données", "lié", "vidé"}, "données")
 
     (artifacts.root / "é_lib_generic.tar.gz").touch()
-    command = as_fetched("tools.fetch.catalog.list_archives", f"--artifacts={artifacts.root}")
+    command = as_fetched("tools.fetch.catalog.catalog", "--list-archives", f"--artifacts={artifacts.root}")
     listed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout.decode()
     assert list(json.loads(listed)) == ["é_lib_generic.tar.gz"]
 
@@ -473,7 +473,7 @@ def test_the_list_of_archives_has_sizes_and_times(artifacts: Artifacts, capsys: 
         (artifacts.root / name).write_text(name)
         os.utime(artifacts.root / name, ns=(1, 123456789))
         changed[name] = (artifacts.root / name).stat().st_ctime_ns
-    assert list_archives.main([f"--artifacts={artifacts.root}"]) == 0
+    assert catalog.main(["--list-archives", f"--artifacts={artifacts.root}"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert list(listed.items()) == [
         ("a_lib_generic.tar.zst", f"21 123456789 {changed['a_lib_generic.tar.zst']}"),
@@ -488,7 +488,7 @@ def test_an_archive_of_another_content_has_another_stamp(tmp_path: Path) -> None
     for content in (b"one", b"two"):
         archive.write_bytes(content)
         os.utime(archive, ns=(0, 0))
-        stamps.append(list_archives.archives(tmp_path)[archive.name])
-        assert list_archives.archives(tmp_path)[archive.name] == stamps[-1]
+        stamps.append(catalog.archive_stamps(tmp_path)[archive.name])
+        assert catalog.archive_stamps(tmp_path)[archive.name] == stamps[-1]
         time.sleep(0.05)  # The kernel's clock for files ticks 100 to 1000 times a second.
     assert stamps[0] != stamps[1]

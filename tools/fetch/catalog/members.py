@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from tools.fetch.catalog.archive import Limits
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import check_link, check_name
+from tools.fetch.catalog.names import CatalogError, check_link, check_name
 from tools.fetch.catalog.scan import normal_mode
 
 
-class Kind(Enum):
+class MemberKind(Enum):
     """What a member becomes."""
 
     FILE = auto()
@@ -24,11 +23,11 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """One path to make, relative to the artifact's folder."""
 
     path: str
-    kind: Kind
+    kind: MemberKind
     #: Permission bits of a file.
     mode: int = 0
     #: Bytes of a file.
@@ -67,10 +66,10 @@ class Members:
         self._count = 0
         self._size = 0
         #: Path -> what it is; a directory that is only named by what lies in it is None.
-        self._kinds: dict[str, Kind | None] = {}
+        self._kinds: dict[str, MemberKind | None] = {}
         self._links: dict[str, str] = {}
 
-    def add(self, info: tarfile.TarInfo) -> Member | None:
+    def add(self, info: tarfile.TarInfo) -> ArchiveMember | None:
         """Return what to make of the next member; None if that is the folder itself.
 
         Raises CatalogError, with the names of the archive and the member, if it may not be unpacked.
@@ -80,7 +79,7 @@ class Members:
             path = relative_path(info.name)
             member = self._member(info, path)
             if not path:
-                if member.kind is not Kind.DIRECTORY:
+                if member.kind is not MemberKind.DIRECTORY:
                     raise CatalogError("the artifact's folder itself; expected a directory")
                 return None
             self._place(member)
@@ -97,10 +96,10 @@ class Members:
         """
         path = relative_path(base)
         try:
-            if self._kinds.get(path) not in (Kind.DIRECTORY, None):
-                raise CatalogError("is a link" if self._kinds[path] is Kind.LINK else "is a file")
+            if self._kinds.get(path) not in (MemberKind.DIRECTORY, None):
+                raise CatalogError("is a link" if self._kinds[path] is MemberKind.LINK else "is a file")
             if path not in self._kinds:
-                self._place(Member(path, Kind.DIRECTORY))
+                self._place(ArchiveMember(path, MemberKind.DIRECTORY))
         except CatalogError as error:
             raise CatalogError(f"{self._archive}: base directory {base!r}: {error}; fetch it anew") from None
         return path
@@ -129,19 +128,19 @@ class Members:
                 "if that is right, set --repo_env=ROCM_ARCHIVE_MAX_BYTES="
             )
 
-    def _member(self, info: tarfile.TarInfo, path: str) -> Member:
+    def _member(self, info: tarfile.TarInfo, path: str) -> ArchiveMember:
         if info.isdir():
-            return Member(path, Kind.DIRECTORY)
+            return ArchiveMember(path, MemberKind.DIRECTORY)
         if info.issym():
             check_name(info.linkname, "the link's text")
-            return Member(path, Kind.LINK, target=info.linkname)
+            return ArchiveMember(path, MemberKind.LINK, target=info.linkname)
         mode = normal_mode(info.mode)
         if info.islnk():
-            return Member(path, Kind.HARD_LINK, target=self._hard_link_target(info.linkname))
+            return ArchiveMember(path, MemberKind.HARD_LINK, target=self._hard_link_target(info.linkname))
         if info.issparse():
             raise CatalogError("a sparse file; expected a plain one. Pack it without --sparse")
         if info.isreg() and info.size >= 0:
-            return Member(path, Kind.FILE, mode, info.size)
+            return ArchiveMember(path, MemberKind.FILE, mode, info.size)
         what = _TYPES.get(info.type, f"of type {info.type!r} and {info.size} bytes")
         raise CatalogError(f"{what}; expected a file, a directory or a link")
 
@@ -150,22 +149,22 @@ class Members:
             target = relative_path(name)
         except CatalogError as error:
             raise CatalogError(f"a hard link to {name!r}: {error}") from None
-        if self._kinds.get(target) not in (Kind.FILE, Kind.HARD_LINK):
+        if self._kinds.get(target) not in (MemberKind.FILE, MemberKind.HARD_LINK):
             raise CatalogError(f"a hard link to {name!r}, which is no file that comes before it in the archive")
         return target
 
-    def _place(self, member: Member) -> None:
+    def _place(self, member: ArchiveMember) -> None:
         for ancestor in _ancestors(member.path):
             kind = self._kinds.setdefault(ancestor, None)
-            if kind not in (Kind.DIRECTORY, None):
-                what = "a link" if kind is Kind.LINK else "a file"
+            if kind not in (MemberKind.DIRECTORY, None):
+                what = "a link" if kind is MemberKind.LINK else "a file"
                 raise CatalogError(f"lies below {ancestor!r}, which is {what}")
         # A directory may come after what lies in it; anything else comes once.
         is_implied = member.path in self._kinds and self._kinds[member.path] is None
-        if member.path in self._kinds and not (is_implied and member.kind is Kind.DIRECTORY):
+        if member.path in self._kinds and not (is_implied and member.kind is MemberKind.DIRECTORY):
             raise CatalogError("the second one of that name")
         self._kinds[member.path] = member.kind
-        if member.kind is Kind.LINK:
+        if member.kind is MemberKind.LINK:
             self._links[member.path] = member.target
 
 

@@ -7,8 +7,12 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.errors import CatalogError
 from tools.lib.gpus.families import with_colons
+
+
+class CatalogError(Exception):
+    """The artifacts cannot be used; the message names the file and the remedy."""
+
 
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 #: What names of archives end with: a tar archive, compressed with zstd, xz or gzip.

@@ -12,12 +12,12 @@ counts, and wheels made of them are those that the folder gives.
 import argparse
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools.fetch.catalog.archive import Limits
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import parse_name
+from tools.fetch.catalog.names import CatalogError, parse_name
 from tools.fetch.catalog.repository import write_repository
 from tools.fetch.catalog.scan import scan
 from tools.fetch.catalog.unpack import unpack
@@ -26,7 +26,23 @@ from tools.fetch.catalog.unpack import unpack
 UNPACKED = "unpacked"
 
 
-def write(args: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    archive: Path
+    artifact: str
+    repository: str
+    output: Path
+    size: int | None
+    sha256: str
+    zstd: Path | None
+    max_members: int
+    max_bytes: int
+    max_ratio: int
+
+
+def write(args: Arguments) -> None:
     """Unpack the archive; write the repository."""
     archive: Path = args.archive
     try:
@@ -65,7 +81,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--max-members", type=int, default=defaults.members, help="how many members it may have")
     parser.add_argument("--max-bytes", type=int, default=defaults.size, help="bytes that it may unpack to")
     parser.add_argument("--max-ratio", type=int, default=defaults.ratio, help="bytes that each of its bytes may become")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report(lambda: write(args))
 
 

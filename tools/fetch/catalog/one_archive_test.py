@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tools.fetch.catalog import one_archive
-from tools.fetch.catalog.planted import (
+from develop.testing.planted_archives import (
     COMPRESS,
     file,
     link,
     manifest,
     plant,
 )
+from tools.fetch.catalog import one_archive
 
 SUFFIXES = sorted(COMPRESS)
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.about import BASE, about_files, dist_targets, is_split
 from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, escape
-from tools.fetch.catalog.scan import Artifact, threads
+from tools.fetch.catalog.scan import BASE, ScannedArtifact, about_files, dist_targets, is_split, threads
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ def literal(value: str | int | Sequence[str] | Sequence[int]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
+def build_file(artifacts: Sequence[ScannedArtifact], archive_sha256: str = "") -> str:
     """Return the text of BUILD.bazel: one `catalogued_artifact` per artifact.
 
     `archive_sha256` is the digest, in hex, of the archive that the only artifact came as, if it did.
@@ -54,7 +53,7 @@ def build_file(artifacts: Sequence[Artifact], archive_sha256: str = "") -> str:
     return "\n".join(lines)
 
 
-def loadable_file(artifacts: Sequence[Artifact], elsewhere: Sequence[Elsewhere], what: str) -> str:
+def loadable_file(artifacts: Sequence[ScannedArtifact], elsewhere: Sequence[Elsewhere], what: str) -> str:
     """Return the text of artifacts.bzl: what `packaging/` needs to know when it is loaded."""
     labels = {artifact.name: f"//:{artifact.name.label_name}" for artifact in artifacts}
     labels |= {one.name: f"@{one.repository}//:{one.name.label_name}" for one in elsewhere}
@@ -79,7 +78,7 @@ def loadable_file(artifacts: Sequence[Artifact], elsewhere: Sequence[Elsewhere],
     )
 
 
-def manifests(artifact: Artifact) -> dict[str, str]:
+def manifests(artifact: ScannedArtifact) -> dict[str, str]:
     """Return the texts of an artifact's manifests: the whole, for plans, and one per unit, for inspect and pack.
 
     Those of units have no modes and no links, and a big file's has nothing but the file: so an action runs again only
@@ -100,12 +99,12 @@ def manifests(artifact: Artifact) -> dict[str, str]:
     return texts | {f"manifests/{artifact.name.label_name}.json": text(artifact.entries)}
 
 
-def files_read(artifacts: Sequence[Artifact]) -> list[Path]:
+def files_read(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
     """List the files whose contents decide what the repository holds: the rule watches them."""
     return [artifact.folder / MANIFEST_NAME for artifact in artifacts] + about_files(artifacts)
 
 
-def links(artifact: Artifact) -> dict[str, str]:
+def links(artifact: ScannedArtifact) -> dict[str, str]:
     """Return by which links the repository has an artifact's files: name in `files/{artifact}` -> path in the folder.
 
     A link for each base directory, not for each file, of which there may be very many. Where a name below a directory
@@ -132,7 +131,7 @@ def _parents(path: str) -> Iterator[str]:
     return ("/".join(parts[:count]) for count in range(len(parts)))
 
 
-def write_links(artifact: Artifact, output: Path) -> None:
+def write_links(artifact: ScannedArtifact, output: Path) -> None:
     """Make the links to an artifact's files; relative ones to files in the repository itself."""
     inside = artifact.folder.is_relative_to(output)
     for name, source in sorted(links(artifact).items()):
@@ -142,7 +141,7 @@ def write_links(artifact: Artifact, output: Path) -> None:
 
 
 def write_repository(
-    artifacts: Sequence[Artifact],
+    artifacts: Sequence[ScannedArtifact],
     output: Path,
     elsewhere: Sequence[Elsewhere] = (),
     what: str = "ROCM_ARTIFACTS_DIR",

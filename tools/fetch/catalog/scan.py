@@ -1,14 +1,15 @@
 """The scan of one artifact's folder: its base directories, and every entry below them with mode and link text."""
 
+import json
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, check_link, check_name, escape
+from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, CatalogError, check_link, check_name, escape
 
 #: The modes that manifests have: of directories and of files that the owner may execute, and of all others. What else a
 #: mode says is the umask of whoever unpacked the artifact, and is not packaged.
@@ -23,7 +24,7 @@ THREADS_MAX = 8
 
 
 @dataclass
-class Artifact:
+class ScannedArtifact:
     """One artifact folder: its name, its entries and its directories."""
 
     folder: Path
@@ -123,7 +124,7 @@ def existing(path: Path) -> Path:
     return path
 
 
-def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
+def walk(artifact: ScannedArtifact, directory: Path) -> Iterator[os.DirEntry[str]]:
     """Yield every entry below a directory, depth first and sorted; links are not followed."""
     artifact.directories.append(directory)
     with os.scandir(directory) as listing:
@@ -134,9 +135,9 @@ def walk(artifact: Artifact, directory: Path) -> Iterator[os.DirEntry[str]]:
             yield from walk(artifact, Path(child.path))
 
 
-def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
+def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:
     """Return an artifact with its entries, and with the names that its files have in the repository."""
-    artifact = Artifact(folder, name)
+    artifact = ScannedArtifact(folder, name)
     for base in base_directories(folder):
         root = existing(folder / base)
         if root != folder / base:
@@ -147,7 +148,7 @@ def scan(folder: Path, name: ArtifactName, repository: str) -> Artifact:
     return artifact
 
 
-def _entry(artifact: Artifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
+def _entry(artifact: ScannedArtifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
     """Return what a manifest says of one path; a file is also put into one of the artifact's units."""
     root = artifact.folder / base
     path = os.path.relpath(found.path, root)
@@ -184,3 +185,59 @@ def _checked_mode(path: str, mode: int) -> int:
         return normal_mode(mode)
     except CatalogError as error:
         raise CatalogError(f"{path}: {error}; remove those bits: chmod u-s,g-s") from None
+
+
+#: The name of the artifacts that tell about the build. Of archives, only those are looked into.
+BASE = "base"
+#: Paths below a base directory.
+THEROCK_MANIFEST = "share/therock/therock_manifest.json"
+DIST_INFO = "share/therock/dist_info.json"
+
+T = TypeVar("T")
+
+
+def value_of(text: str, where: Path | str, key: str, default: T) -> T:
+    """Read a key of a JSON object; the default if it is not there.
+
+    Raises CatalogError if it is no such object, or the value is not of the default's type.
+    """
+    try:
+        value = json.loads(text).get(key, default)
+    except (ValueError, AttributeError) as error:
+        raise CatalogError(f"{where}: expected a JSON object ({error}); fetch the artifact anew") from None
+    if not isinstance(value, type(default)):
+        raise CatalogError(f"{where}: {key} is {value!r}; expected a value like {default!r}")
+    return value
+
+
+def split_of(text: str, where: Path | str) -> bool:
+    """Read `flags.KPACK_SPLIT_ARTIFACTS` of therock_manifest.json's text; absent means false."""
+    flags: dict[str, object] = {}
+    return bool(value_of(text, where, "flags", flags).get("KPACK_SPLIT_ARTIFACTS", False))
+
+
+def dist_targets_of(text: str, where: Path | str) -> list[str]:
+    """Read `dist_amdgpu_targets` of dist_info.json's text, in the order written."""
+    return [target for target in value_of(text, where, "dist_amdgpu_targets", "").split(";") if target]
+
+
+def about_files(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
+    """List the files that tell about the build."""
+    return [
+        artifact.folder / entry["base"] / entry["path"]
+        for artifact in artifacts
+        for entry in artifact.entries
+        if entry["path"] in (THEROCK_MANIFEST, DIST_INFO) and entry["kind"] == "file"
+    ]
+
+
+def is_split(artifacts: Sequence[ScannedArtifact]) -> bool:
+    """Read the layout, of the first artifact that tells; false if none does."""
+    found = [path for path in about_files(artifacts) if str(path).endswith(THEROCK_MANIFEST)]
+    return split_of(read_text(found[0]), found[0]) if found else False
+
+
+def dist_targets(artifacts: Sequence[ScannedArtifact]) -> list[str]:
+    """Read the targets, of the first artifact that tells; none if none does."""
+    found = [path for path in about_files(artifacts) if str(path).endswith(DIST_INFO)]
+    return dist_targets_of(read_text(found[0]), found[0]) if found else []

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from tools.fetch.catalog.archive import BLOCK, CHUNK, ArchiveStream, Limits, open_archive
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.members import Kind, Member, Members
-from tools.fetch.catalog.names import MANIFEST_NAME, check_name
+from tools.fetch.catalog.members import ArchiveMember, MemberKind, Members
+from tools.fetch.catalog.names import MANIFEST_NAME, CatalogError, check_name
 from tools.fetch.catalog.scan import parse_manifest, read_text
 
 
@@ -65,7 +64,7 @@ class _Unpacking:
         self._archive = archive
         self._folder = folder
         self._members = Members(str(archive), limits)
-        self._waiting: list[Member] = []
+        self._waiting: list[ArchiveMember] = []
 
     def run(self, stream: ArchiveStream) -> None:
         for info in members_of(str(self._archive), stream):
@@ -96,25 +95,25 @@ class _Unpacking:
             check_name(base, where)
         return bases
 
-    def _make(self, member: Member, stream: ArchiveStream) -> None:
+    def _make(self, member: ArchiveMember, stream: ArchiveStream) -> None:
         path = self._folder / member.path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             match member.kind:
-                case Kind.DIRECTORY:
+                case MemberKind.DIRECTORY:
                     path.mkdir(exist_ok=True)
-                case Kind.LINK:
+                case MemberKind.LINK:
                     path.symlink_to(member.target)
-                case Kind.HARD_LINK:
+                case MemberKind.HARD_LINK:
                     path.hardlink_to(self._folder / member.target)
-                case Kind.FILE:
+                case MemberKind.FILE:
                     self._write(path, member, stream)
         except OSError as error:
             raise CatalogError(
                 f"{self._archive}: member {member.path!r} cannot be written: {error.strerror}; nothing was unpacked"
             ) from None
 
-    def _write(self, path: Path, member: Member, stream: ArchiveStream) -> None:
+    def _write(self, path: Path, member: ArchiveMember, stream: ArchiveStream) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(descriptor, "wb", buffering=0) as file:
             left = member.size

@@ -8,9 +8,20 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from develop.testing.planted_archives import (
+    COMPRESS,
+    Planted,
+    directory,
+    file,
+    hard_link,
+    link,
+    manifest,
+    plant,
+    tar,
+    tree,
+)
 from tools.fetch.catalog.archive import Limits
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.planted import COMPRESS, Planted, directory, file, hard_link, link, manifest, plant, tar, tree
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.catalog.unpack import unpack
 
 SUFFIXES = sorted(COMPRESS)

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fetch.catalog.archive import Limits
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.planted import (
+from develop.testing.planted_archives import (
     COMPRESS,
     Planted,
     directory,
@@ -25,6 +23,8 @@ from tools.fetch.catalog.planted import (
     tar,
     tree,
 )
+from tools.fetch.catalog.archive import Limits
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.catalog.unpack import _Unpacking, unpack
 
 SUFFIXES = sorted(COMPRESS)

@@ -17,9 +17,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.debian.choice import Choice, choose, deb822
-from tools.fetch.debian.sources import read_sources, stanzas
-from tools.lib.common.errors import ToolError
+from tools.fetch.debian.sources import Choice, choose, deb822, read_sources, stanzas
+from tools.lib.common.program import ToolError
 
 #: What the machine's apt was told about reaching its mirror. Hooks, pins and lists of its own are not for us.
 _REACHING = re.compile(r"Acquire::(http|https|ftp|tor|socks5h|mirror|Check-|Retries|ForceIPv|Max-)", re.IGNORECASE)
@@ -50,7 +49,7 @@ NO_APT = (
 
 
 @dataclass(frozen=True)
-class Package:
+class DebianPackage:
     """A binary package, as its index describes it."""
 
     name: str
@@ -58,7 +57,6 @@ class Package:
     source: str
     architecture: str
     sha256: str
-    homepage: str
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Apt:
         known = set(self._run(["apt-cache", "pkgnames"], "reading the package lists", "Try again").split())
         return [name for name in names if name not in known]
 
-    def resolve(self, names: list[str]) -> list[Package]:
+    def resolve(self, names: list[str]) -> list[DebianPackage]:
         """Return the packages that installing `names` into an empty system would bring, sorted by name.
 
         Raises ToolError if there is no such package, or if what it depends on cannot be had.
@@ -134,25 +132,24 @@ class Apt:
             raise ToolError(f"{self.choice.name} has no package {', '.join(absent)}; expected it in one of its suites")
         return {name: found[name] for name in names}
 
-    def describe(self, pinned: list[str]) -> list[Package]:
+    def describe(self, pinned: list[str]) -> list[DebianPackage]:
         """Return what the indexes say of packages given as `name=version`."""
         said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
         wanted = set(pinned)
         found = {
-            one["package"]: Package(
+            one["package"]: DebianPackage(
                 name=one["package"],
                 version=one["version"],
                 source=one.get("source", one["package"]),
                 architecture=one["architecture"],
                 sha256=one["sha256"],
-                homepage=one.get("homepage", ""),
             )
             for one in stanzas(said)
             if f"{one['package']}={one['version']}" in wanted
         }
         return [found[name] for name in sorted(found)]
 
-    def download(self, packages: list[Package], directory: Path) -> list[Path]:
+    def download(self, packages: list[DebianPackage], directory: Path) -> list[Path]:
         """Fetch packages into a directory; returns their files, in the same order.
 
         Raises ToolError with what apt said. apt compares each with the digest in the signed index.

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tools.fetch.debian import apt as apt_module
-from tools.fetch.debian.apt import Apt, Package, reaching
+from tools.fetch.debian.apt import Apt, DebianPackage, reaching
 from tools.fetch.debian.sample import write_deb
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 PROGRAMS = ("apt-get", "apt-config", "apt-cache", "dpkg-deb")
 needs_apt = pytest.mark.skipif(not all(map(shutil.which, PROGRAMS)), reason="only Debian and its kin have apt")
@@ -55,7 +55,6 @@ Architecture: amd64
 Description: library
  of something
 SHA256: aa
-Homepage: https://rocblas.invalid
 
 Package: librocblas0
 Version: 5.0
@@ -122,8 +121,8 @@ def test_configuration(fake: FakeApt) -> None:
 
 def test_resolve(fake: FakeApt) -> None:
     libc, rocblas = fake.create().resolve(["librocblas0"])
-    assert libc == Package("libc6", "2.41-12", "libc6", "amd64", "cc", "")
-    assert rocblas == Package("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa", "https://rocblas.invalid")
+    assert libc == DebianPackage("libc6", "2.41-12", "libc6", "amd64", "cc")
+    assert rocblas == DebianPackage("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa")
 
 
 def test_newest(fake: FakeApt) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Rule:
+class LayoutRule:
     """What becomes of the packages that `pattern` matches."""
 
     pattern: str
@@ -106,42 +106,42 @@ _SYSTEM_LIBRARIES = (
 _VERSION = r"[0-9][0-9.]*(?:t64)?"
 
 RULES = (
-    Rule(r"(?:clang|clang-tools|lld|llvm)-[0-9]+", "amd-llvm", "run", LLVM),
+    LayoutRule(r"(?:clang|clang-tools|lld|llvm)-[0-9]+", "amd-llvm", "run", LLVM),
     # Not llvm-N-linker-tools: plugins of linkers that the packages do not have.
-    Rule(r"llvm-[0-9]+-runtime", "amd-llvm", "run", LLVM),
-    Rule(rf"lib(?:llvm|clang-cpp|clang1-){_VERSION}", "amd-llvm", "lib", LLVM),
-    Rule(r"libclang-common-[0-9]+-dev", "amd-llvm", "lib", LLVM),
-    Rule(r"libclang-rt-[0-9]+-dev", "amd-llvm", "dev", LLVM),
-    Rule(r"rocm-device-libs-[0-9]+", "amd-llvm", "lib", LLVM),
-    Rule(rf"libamd-comgr{_VERSION}", "amd-llvm", "lib", COMGR),
-    Rule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
-    Rule(rf"lib(?:amdhip64|hiprtc|hiprtc-builtins)-?{_VERSION}", "core-hip", "lib", HIP),
-    Rule(r"libamdhip64-dev", "core-hip", "dev", HIP),
-    Rule(r"hipcc", "core-hip", "run", HIP),
-    Rule(rf"libhs(?:a-runtime64-|akmt){_VERSION}", "core-runtime", "lib", RUNTIME),
-    Rule(r"libhs(?:a-runtime|akmt)-dev", "core-runtime", "dev", RUNTIME),
-    Rule(r"rocminfo", "core-runtime", "run", "core/rocminfo/stage"),
-    Rule(r"rocm-smi", "base", "run", SMI),
-    Rule(rf"librocm-(?:smi64-|core){_VERSION}", "base", "lib", SMI),
-    Rule(r"librocm-(?:smi|core)-dev", "base", "dev", SMI),
-    Rule(rf"librocprofiler-register{_VERSION}", "base", "lib", "base/rocprofiler-register/stage"),
-    Rule(r"librocprofiler-register-dev", "base", "dev", "base/rocprofiler-register/stage"),
-    Rule(r"(?:python3-)?amd-?smi(?:lib)?", "core-amdsmi", "run", "core/amdsmi/stage"),
-    Rule(r"libamd-?smi-dev", "core-amdsmi", "dev", "core/amdsmi/stage"),
-    Rule(rf"libamd-?smi{_VERSION}", "core-amdsmi", "lib", "core/amdsmi/stage"),
-    Rule(r"lib(?:hipcub|rocprim|rocthrust)-dev", "prim", "dev", "math-libs/prim/stage"),
-    Rule(r"librocwmma-dev", "rocwmma", "dev", "math-libs/rocWMMA/stage"),
+    LayoutRule(r"llvm-[0-9]+-runtime", "amd-llvm", "run", LLVM),
+    LayoutRule(rf"lib(?:llvm|clang-cpp|clang1-){_VERSION}", "amd-llvm", "lib", LLVM),
+    LayoutRule(r"libclang-common-[0-9]+-dev", "amd-llvm", "lib", LLVM),
+    LayoutRule(r"libclang-rt-[0-9]+-dev", "amd-llvm", "dev", LLVM),
+    LayoutRule(r"rocm-device-libs-[0-9]+", "amd-llvm", "lib", LLVM),
+    LayoutRule(rf"libamd-comgr{_VERSION}", "amd-llvm", "lib", COMGR),
+    LayoutRule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
+    LayoutRule(rf"lib(?:amdhip64|hiprtc|hiprtc-builtins)-?{_VERSION}", "core-hip", "lib", HIP),
+    LayoutRule(r"libamdhip64-dev", "core-hip", "dev", HIP),
+    LayoutRule(r"hipcc", "core-hip", "run", HIP),
+    LayoutRule(rf"libhs(?:a-runtime64-|akmt){_VERSION}", "core-runtime", "lib", RUNTIME),
+    LayoutRule(r"libhs(?:a-runtime|akmt)-dev", "core-runtime", "dev", RUNTIME),
+    LayoutRule(r"rocminfo", "core-runtime", "run", "core/rocminfo/stage"),
+    LayoutRule(r"rocm-smi", "base", "run", SMI),
+    LayoutRule(rf"librocm-(?:smi64-|core){_VERSION}", "base", "lib", SMI),
+    LayoutRule(r"librocm-(?:smi|core)-dev", "base", "dev", SMI),
+    LayoutRule(rf"librocprofiler-register{_VERSION}", "base", "lib", "base/rocprofiler-register/stage"),
+    LayoutRule(r"librocprofiler-register-dev", "base", "dev", "base/rocprofiler-register/stage"),
+    LayoutRule(r"(?:python3-)?amd-?smi(?:lib)?", "core-amdsmi", "run", "core/amdsmi/stage"),
+    LayoutRule(r"libamd-?smi-dev", "core-amdsmi", "dev", "core/amdsmi/stage"),
+    LayoutRule(rf"libamd-?smi{_VERSION}", "core-amdsmi", "lib", "core/amdsmi/stage"),
+    LayoutRule(r"lib(?:hipcub|rocprim|rocthrust)-dev", "prim", "dev", "math-libs/prim/stage"),
+    LayoutRule(r"librocwmma-dev", "rocwmma", "dev", "math-libs/rocWMMA/stage"),
     *(
         rule
         for artifact, libraries in sorted(LIBRARIES.items())
         for library in libraries
         for rule in (
-            Rule(rf"lib{library}{_VERSION}(?:-data)?", artifact, "lib", f"math-libs/{library}/stage"),
-            Rule(rf"lib{library}-dev", artifact, "dev", f"math-libs/{library}/stage"),
+            LayoutRule(rf"lib{library}{_VERSION}(?:-data)?", artifact, "lib", f"math-libs/{library}/stage"),
+            LayoutRule(rf"lib{library}-dev", artifact, "dev", f"math-libs/{library}/stage"),
         )
     ),
-    *(Rule(rf"{name}(?:{_VERSION})?", "sysdeps", "lib", SYSDEPS) for name in _SYSTEM_LIBRARIES),
-    Rule(r"libxml2|zlib1g", "sysdeps", "lib", SYSDEPS),
+    *(LayoutRule(rf"{name}(?:{_VERSION})?", "sysdeps", "lib", SYSDEPS) for name in _SYSTEM_LIBRARIES),
+    LayoutRule(r"libxml2|zlib1g", "sysdeps", "lib", SYSDEPS),
 )
 
 #: Where Debian has a path -> where a ROCm prefix has it. The first that matches counts.
@@ -172,6 +172,6 @@ TARGET_SUFFIXES = (".co", ".dat", ".hsaco", ".kdb", ".model", ".txt")
 TARGET_IN_NAME = re.compile(r"(?<![^-_.])gfx[0-9]{2,3}[0-9a-f](?=[-_.])")
 
 
-def rule_of(package: str) -> Rule | None:
+def rule_of(package: str) -> LayoutRule | None:
     """Return the rule for a package; None if it stays with the system."""
     return next((rule for rule in RULES if rule.matches(package)), None)

@@ -16,12 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tools.fetch.debian.apt import Apt, Package
+from tools.fetch.debian.apt import Apt, DebianPackage
 from tools.fetch.debian.table import SELECTIONS, Selection, rule_of
 from tools.fetch.debian.unpack import Unpacking
-from tools.lib.common.documents import read_document, write_document
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import report_errors
+from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
 #: The artifact, and in it the base directory, of what a build says about itself.
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")
@@ -55,7 +53,7 @@ def download(directory: Path) -> None:
     """Fetch the packages of `resolved.json` into `debs/`, each as `{name}.deb`."""
     resolved = read_document(str(directory / "resolved.json"))
     apt = Apt.create(directory / "apt", resolved["suite"])
-    packages = [Package(**one) for one in resolved["packages"]]
+    packages = [DebianPackage(**one) for one in resolved["packages"]]
     for package, file in zip(packages, apt.download(packages, directory / "debs"), strict=True):
         file.rename(directory / "debs" / f"{package.name}.deb")
     shutil.rmtree(directory / "apt")

@@ -28,7 +28,6 @@ def described(name: str) -> dict[str, str]:
         "source": name,
         "architecture": "amd64",
         "sha256": "0" * 64,
-        "homepage": "",
     }
 
 

@@ -13,10 +13,18 @@ import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.fetch.debian.edits import edited, is_text_to_mend
-from tools.fetch.debian.layout import artifact_of, licence_of, licence_path, link_goal, link_text, relocated
-from tools.fetch.debian.table import Rule, rule_of
-from tools.lib.common.errors import ToolError
+from tools.fetch.debian.layout import (
+    artifact_of,
+    edited,
+    is_text_to_mend,
+    licence_of,
+    licence_path,
+    link_goal,
+    link_text,
+    relocated,
+)
+from tools.fetch.debian.table import LayoutRule, rule_of
+from tools.lib.common.program import ToolError
 
 _DAMAGED = "the package is damaged; fetch the repository again"
 
@@ -26,7 +34,7 @@ class Link:
     """A symbolic link of a package, to be made when all files are there."""
 
     package: str
-    rule: Rule
+    rule: LayoutRule
     path: str
     text: str
 
@@ -66,7 +74,7 @@ class Unpacking:
         if unpacker.returncode:
             raise ToolError(f"{file}: dpkg-deb --fsys-tarfile failed with code {unpacker.returncode}; {_DAMAGED}")
 
-    def _member(self, package: str, rule: Rule, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+    def _member(self, package: str, rule: LayoutRule, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         path = member.name.removeprefix("./").rstrip("/")
         if path.startswith("/") or ".." in path.split("/"):
             raise ToolError(f"{package}: the member {member.name!r} leads outside; {_DAMAGED}")
@@ -81,7 +89,7 @@ class Unpacking:
             self._file(package, rule, path, new, archive, member)
 
     def _file(
-        self, package: str, rule: Rule, path: str, new: str, archive: tarfile.TarFile, member: tarfile.TarInfo
+        self, package: str, rule: LayoutRule, path: str, new: str, archive: tarfile.TarFile, member: tarfile.TarInfo
     ) -> None:
         place = self._place(package, rule, path, new)
         if member.islnk():
@@ -103,7 +111,7 @@ class Unpacking:
             raise ToolError(f"{package}: {path} is neither a file, a directory nor a link; expected nothing else")
         self._files[path] = (new, place)
 
-    def _place(self, package: str, rule: Rule, path: str, new: str) -> Path:
+    def _place(self, package: str, rule: LayoutRule, path: str, new: str) -> Path:
         """Return where a path of the prefix goes, with its directory made."""
         owner = self._owners.setdefault(new, package)
         artifact = artifact_of(path, rule)

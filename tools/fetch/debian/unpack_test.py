@@ -9,7 +9,7 @@ import pytest
 
 from tools.fetch.debian.sample import COPYRIGHT, copyright_of, directory, file, hard_link, link, member, write_deb
 from tools.fetch.debian.unpack import Unpacking
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 pytestmark = pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.fetch.catalog.about import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
 from tools.fetch.catalog.archive import CHUNK, Limits, open_archive
-from tools.fetch.catalog.errors import CatalogError
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.catalog.scan import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
 from tools.fetch.catalog.unpack import members_of
-from tools.fetch.lock.run import Run
-from tools.fetch.lock.selection import GENERIC, Archive
-from tools.fetch.lock.web import Digest, Web
-from tools.lib.common.errors import ToolError
+from tools.fetch.lock.listing import CiRun
+from tools.fetch.lock.selection import GENERIC, RunArchive
+from tools.fetch.lock.web import ArchiveDigest, Web
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def read_texts(path: Path) -> dict[str, str]:
     return texts
 
 
-def build_facts(run: Run, archives: Sequence[Archive], digests: dict[str, Digest], web: Web) -> BuildFacts:
+def build_facts(run: CiRun, archives: Sequence[RunArchive], digests: dict[str, ArchiveDigest], web: Web) -> BuildFacts:
     """Read the archives named `base`, and compare their digests where known, by file name. Raises ToolError."""
     texts: dict[str, str] = {}
     for archive in archives:

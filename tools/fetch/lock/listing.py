@@ -1,19 +1,21 @@
-"""Reads listings of a run's files: S3's XML, and HTML index pages of any web server.
+"""Finds and reads the listing of one CI run, `{base}/{run id}-{platform}/`: S3's XML, or HTML pages of any web server.
 
-Pure functions of what a server answered. A listing that is not what it should be is a ToolError that names its URL.
+A listing that is not what it should be is a ToolError that names its URL.
 """
 
 import posixpath
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 from xml.etree import ElementTree
 
-from tools.lib.common.errors import ToolError
+from tools.fetch.lock.web import NotThereError, Web, local_path
+from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFile:
     """One file of a listing; the size in bytes is None if the listing does not tell it exactly."""
 
     name: str
@@ -24,7 +26,7 @@ class Listed:
 class S3Page:
     """One page of S3's ListObjectsV2, and the token that asks for the next one."""
 
-    files: list[Listed]
+    files: list[ListedFile]
     token: str | None
 
 
@@ -57,7 +59,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
             size = _text(element, "Size")
             if not size.isdecimal():
                 raise ToolError(f"{url}: says that {name} has {size!r} bytes; expected a number")
-            files.append(Listed(name, int(size)))
+            files.append(ListedFile(name, int(size)))
     truncated = _text(root, "IsTruncated") == "true"
     token = _text(root, "NextContinuationToken") or None
     if truncated and not token:
@@ -65,7 +67,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
     return S3Page(files, token if truncated else None)
 
 
-def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
+def parse_html(content: bytes, url: str, directory: str) -> list[ListedFile]:
     """Read an index page at `url`: the files that it links to directly below the URL `directory`, ending in a slash.
 
     nginx writes exact sizes behind the links; they are taken where they are whole numbers.
@@ -79,7 +81,7 @@ def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
     page.close()
     if not page.links:
         raise ToolError(f"{url}: expected an HTML page with links, or a listing of S3; found neither. Check --base-url")
-    files: list[Listed] = []
+    files: list[ListedFile] = []
     for href, tail in page.links:
         target = urljoin(url, href)
         path, wanted = urlsplit(target)[:3], urlsplit(directory)[:3]
@@ -88,13 +90,13 @@ def parse_html(content: bytes, url: str, directory: str) -> list[Listed]:
             continue
         if path[:2] == wanted[:2] and unquote(parent) + "/" == unquote(wanted[2]) and name:
             sizes = tail.split()[-1:]
-            files.append(Listed(unquote(name), int(sizes[0]) if sizes and sizes[0].isdecimal() else None))
+            files.append(ListedFile(unquote(name), int(sizes[0]) if sizes and sizes[0].isdecimal() else None))
     return files
 
 
-def merge(files: list[Listed], url: str) -> list[Listed]:
+def merge(files: list[ListedFile], url: str) -> list[ListedFile]:
     """Return the files sorted by name, each once. Raises ToolError if two sizes are told of one."""
-    merged: dict[str, Listed] = {}
+    merged: dict[str, ListedFile] = {}
     for file in files:
         known = merged.setdefault(file.name, file)
         if None not in (known.size, file.size) and known.size != file.size:
@@ -137,3 +139,105 @@ def _children(element: ElementTree.Element, name: str) -> list[ElementTree.Eleme
 
 def _text(element: ElementTree.Element, name: str) -> str:
     return next(((child.text or "").strip() for child in _children(element, name)), "")
+
+
+#: Pages of a listing with 1,000 files each.
+PAGES_MAX = 1000
+
+
+@dataclass(frozen=True)
+class CiRun:
+    """One run's directory of artifacts."""
+
+    base_url: str
+    run_id: str
+    platform: str
+
+    @property
+    def directory(self) -> str:
+        """The directory, relative to the base, ending in a slash."""
+        return f"{quote(self.run_id)}-{quote(self.platform)}/"
+
+    @property
+    def url(self) -> str:
+        """The URL of the directory, ending in a slash."""
+        return f"{self.base_url.rstrip('/')}/{self.directory}"
+
+    def file_url(self, name: str) -> str:
+        """Return the URL of a file of the run."""
+        return self.url + quote(name)
+
+
+def check_base_url(url: str) -> str:
+    """Return a base URL as it may be written down; raises ToolError for one with credentials, or of a strange kind."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https", "file") or (parts.scheme != "file" and not parts.hostname):
+        raise ToolError(f"--base-url={url}: expected a URL that begins with https://, http:// or file:///")
+    if parts.username or parts.password:
+        raise ToolError("--base-url: holds a user name or password, which must not be in a lock file; use ~/.netrc")
+    if parts.query or parts.fragment:
+        raise ToolError(f"--base-url={url}: expected a URL without '?' and '#'")
+    return url.rstrip("/")
+
+
+def list_run(run: CiRun, group: str | None, web: Web) -> list[ListedFile]:
+    """List the files of a run, sorted. Raises ToolError that names all that was tried.
+
+    Tried are a directory (`file:`), S3's ListObjectsV2, and HTML: the page of a group as CI uploads it, that of the
+    directory, and its `index.html`.
+    """
+    if path := local_path(run.url):
+        if not path.is_dir():
+            raise ToolError(f"{run.url}: there is no such directory; check --base-url, --run-id and --platform")
+        return [ListedFile(file.name, file.stat().st_size) for file in sorted(path.iterdir()) if file.is_file()]
+    tried: list[str] = []
+    for url, prefix in _s3_roots(run):
+        try:
+            if files := _list_s3(url, prefix, web):
+                return merge(files, url)
+            tried.append(f"{url}: nothing below {prefix!r}, or no listing of S3")
+        except NotThereError as error:
+            tried.append(str(error))
+    for page in ([f"index-{quote(group)}.html"] if group else []) + ["", "index.html"]:
+        url = run.url + page
+        try:
+            return merge(parse_html(web.read(url), url, run.url), url)
+        except NotThereError as error:
+            tried.append(str(error))
+    raise ToolError(
+        f"{run.url}: no listing of this run was found; check --base-url, --run-id and --platform. Tried:\n  "
+        + "\n  ".join(tried)
+    )
+
+
+def _s3_roots(run: CiRun) -> Iterator[tuple[str, str]]:
+    """Yield where the bucket may begin, at the host or at any part of the base URL's path, and the prefix below it."""
+    parts = urlsplit(run.base_url)
+    path = [part for part in parts.path.split("/") if part]
+    for count in range(len(path), -1, -1):
+        root = f"{parts.scheme}://{parts.netloc}/" + "".join(f"{part}/" for part in path[:count])
+        yield root, "".join(f"{part}/" for part in path[count:]) + run.directory
+
+
+def _list_s3(root: str, prefix: str, web: Web) -> list[ListedFile] | None:
+    """Return the files below a prefix of a bucket; None if the answer is not S3's."""
+    files: list[ListedFile] = []
+    token: str | None = None
+    for _ in range(PAGES_MAX):
+        query = {"list-type": "2", "prefix": prefix, "delimiter": "/"} | (
+            {"continuation-token": token} if token else {}
+        )
+        url = f"{root}?{urlencode(query)}"
+        content = web.read(url)
+        if not is_s3_listing(content):
+            if token:
+                raise ToolError(f"{url}: expected the next page of a listing of S3; check the server")
+            return None
+        page = parse_s3(content, prefix, url)
+        files += page.files
+        if page.token is None:
+            return files
+        if page.token == token:
+            raise ToolError(f"{url}: the listing comes back to where it was; check the server")
+        token = page.token
+    raise ToolError(f"{root}: a listing of more than {PAGES_MAX} pages; check --run-id")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.fetch.lock.listing import Listed, S3Page, is_s3_listing, merge, parse_html, parse_s3
-from tools.lib.common.errors import ToolError
+from tools.fetch.lock.listing import ListedFile, S3Page, is_s3_listing, merge, parse_html, parse_s3
+from tools.lib.common.program import ToolError
 
 URL = "https://host/bucket/?list-type=2"
 DIRECTORY = "https://host/bucket/1-linux/"
@@ -33,18 +33,18 @@ def test_s3(namespace: str) -> None:
     )
     assert is_s3_listing(page)
     assert parse_s3(page, "1-linux/", URL) == S3Page(
-        [Listed("a_lib_generic.tar.zst", 12), Listed("a&b:+.tar.zst", 7)], None
+        [ListedFile("a_lib_generic.tar.zst", 12), ListedFile("a&b:+.tar.zst", 7)], None
     )
 
 
 def test_s3_goes_on() -> None:
     rest = "<IsTruncated>true</IsTruncated><NextContinuationToken>a/b+c=</NextContinuationToken>"
-    assert parse_s3(s3(contents("p/x"), rest), "p/", URL) == S3Page([Listed("x", 7)], "a/b+c=")
+    assert parse_s3(s3(contents("p/x"), rest), "p/", URL) == S3Page([ListedFile("x", 7)], "a/b+c=")
 
 
 def test_s3_with_encoded_keys() -> None:
     rest = "<EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>"
-    assert parse_s3(s3(contents("p/a%3Ab%2B"), rest), "p/", URL).files == [Listed("a:b+", 7)]
+    assert parse_s3(s3(contents("p/a%3Ab%2B"), rest), "p/", URL).files == [ListedFile("a:b+", 7)]
 
 
 @pytest.mark.parametrize(
@@ -97,20 +97,23 @@ PYTHON = b"""<!DOCTYPE HTML><html lang="en"><body><h1>Directory listing for /1-l
         (
             NGINX,
             [
-                Listed("a_lib_generic.tar.zst", 1234567),
-                Listed("a_lib_generic.tar.zst.sha256sum", 98),
-                Listed("b_lib_gfx950:xnack+.tar.zst"),
+                ListedFile("a_lib_generic.tar.zst", 1234567),
+                ListedFile("a_lib_generic.tar.zst.sha256sum", 98),
+                ListedFile("b_lib_gfx950:xnack+.tar.zst"),
             ],
         ),
-        (APACHE, [Listed("a_lib_generic.tar.zst")]),
-        (THEROCK, [Listed("b_lib_gfx950:xnack+.tar.zst")]),
-        (PYTHON, [Listed("a_lib_generic.tar.zst")]),
-        (b'<a href="https://host/bucket/1-linux/x">x</a><a href="https://else/bucket/1-linux/y">y</a>', [Listed("x")]),
-        (b'<a href="/bucket/1-linux/x?versionId=1#top">x</a><a href="/x">x</a><a href="d/x">x</a>', [Listed("x")]),
+        (APACHE, [ListedFile("a_lib_generic.tar.zst")]),
+        (THEROCK, [ListedFile("b_lib_gfx950:xnack+.tar.zst")]),
+        (PYTHON, [ListedFile("a_lib_generic.tar.zst")]),
+        (
+            b'<a href="https://host/bucket/1-linux/x">x</a><a href="https://else/bucket/1-linux/y">y</a>',
+            [ListedFile("x")],
+        ),
+        (b'<a href="/bucket/1-linux/x?versionId=1#top">x</a><a href="/x">x</a><a href="d/x">x</a>', [ListedFile("x")]),
     ],
     ids=["nginx", "apache", "therock", "python", "absolute", "others"],
 )
-def test_html(page: bytes, files: list[Listed]) -> None:
+def test_html(page: bytes, files: list[ListedFile]) -> None:
     assert parse_html(page, DIRECTORY, DIRECTORY) == files
     assert parse_html(page, DIRECTORY + "index.html", DIRECTORY) == files
 
@@ -130,9 +133,12 @@ def test_html_that_is_no_text() -> None:
 
 
 def test_sizes_that_contradict() -> None:
-    assert merge([Listed("b"), Listed("a", 1), Listed("b", 2), Listed("a")], URL) == [Listed("a", 1), Listed("b", 2)]
+    assert merge([ListedFile("b"), ListedFile("a", 1), ListedFile("b", 2), ListedFile("a")], URL) == [
+        ListedFile("a", 1),
+        ListedFile("b", 2),
+    ]
     with pytest.raises(ToolError) as caught:
-        merge([Listed("a", 1), Listed("a", 2)], URL)
+        merge([ListedFile("a", 1), ListedFile("a", 2)], URL)
     assert str(caught.value) == f"{URL}: says that a has 1 bytes, and 2; check --base-url"
 
 

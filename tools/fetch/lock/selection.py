@@ -4,21 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tools.fetch.catalog.errors import CatalogError
-from tools.fetch.catalog.names import ArtifactName, archive_suffix, parse_name
-from tools.fetch.lock.listing import Listed
-from tools.lib.common.errors import ToolError
+from tools.fetch.catalog.names import ArtifactName, CatalogError, archive_suffix, parse_name
+from tools.fetch.lock.listing import ListedFile
+from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner, parse_family
 
 GENERIC = "generic"
 
 
 @dataclass(frozen=True)
-class Archive:
+class RunArchive:
     """An archive that a listing names."""
 
     artifact: ArtifactName
-    file: Listed
+    file: ListedFile
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,12 @@ def in_family(target: str, family: str) -> bool:
     return target == family or (found is not None and found.has(target))
 
 
-def archives_of(files: Sequence[Listed], ignore: Sequence[str], url: str) -> list[Archive]:
+def archives_of(files: Sequence[ListedFile], ignore: Sequence[str], url: str) -> list[RunArchive]:
     """Return the archives among the files, sorted by name; other files are passed over.
 
     Raises ToolError for an archive that is no artifact, and for two archives of one.
     """
-    found: dict[ArtifactName, Archive] = {}
+    found: dict[ArtifactName, RunArchive] = {}
     for file in files:
         suffix = archive_suffix(file.name)
         if not suffix or any(fnmatchcase(file.name, pattern) for pattern in ignore):
@@ -71,13 +70,13 @@ def archives_of(files: Sequence[Listed], ignore: Sequence[str], url: str) -> lis
             raise ToolError(
                 f"{url} lists {found[name].file.name} and {file.name}, the same artifact; pass over one with --ignore"
             )
-        found[name] = Archive(name, file)
+        found[name] = RunArchive(name, file)
     if not found:
         raise ToolError(f"{url} lists no archives of artifacts, among {len(files)} files; check --run-id")
     return sorted(found.values(), key=lambda archive: str(archive.artifact))
 
 
-def select(archives: Sequence[Archive], wanted: Wanted) -> list[Archive]:
+def select(archives: Sequence[RunArchive], wanted: Wanted) -> list[RunArchive]:
     """Return what is wanted. Raises ToolError if there is nothing for a component, the group or a target."""
     for component in wanted.components:
         if component not in {archive.artifact.component for archive in archives}:

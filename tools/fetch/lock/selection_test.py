@@ -2,10 +2,10 @@
 
 import pytest
 
-from tools.fetch.lock.checksums import parse_sha256sum
-from tools.fetch.lock.listing import Listed
-from tools.fetch.lock.selection import Archive, Wanted, archives_of, in_family, select
-from tools.lib.common.errors import ToolError
+from tools.fetch.lock.listing import ListedFile
+from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, in_family, select
+from tools.fetch.lock.web import parse_sha256sum
+from tools.lib.common.program import ToolError
 
 RUN = "https://host/1-linux/"
 NAMES = [
@@ -14,8 +14,8 @@ NAMES = [
 ]  # fmt: skip
 
 
-def archives() -> list[Archive]:
-    return archives_of([Listed(f"{name}.tar.zst", 1) for name in NAMES], [], RUN)
+def archives() -> list[RunArchive]:
+    return archives_of([ListedFile(f"{name}.tar.zst", 1) for name in NAMES], [], RUN)
 
 
 def names(wanted: Wanted) -> list[str]:
@@ -89,12 +89,12 @@ def test_families(target: str, family: str, expected: bool) -> None:
 
 
 def test_other_files_are_passed_over() -> None:
-    files = [Listed(name) for name in ("index.html", "a_lib_generic.tar.zst", "a_lib_generic.tar.zst.sha256sum")]
+    files = [ListedFile(name) for name in ("index.html", "a_lib_generic.tar.zst", "a_lib_generic.tar.zst.sha256sum")]
     assert [archive.file.name for archive in archives_of(files, [], RUN)] == ["a_lib_generic.tar.zst"]
 
 
 def test_archives_that_are_no_artifacts() -> None:
-    files = [Listed("a_lib_generic.tar.zst"), Listed("ninja_logs.tar.gz")]
+    files = [ListedFile("a_lib_generic.tar.zst"), ListedFile("ninja_logs.tar.gz")]
     with pytest.raises(ToolError) as caught:
         archives_of(files, [], RUN)
     assert str(caught.value) == (
@@ -106,12 +106,12 @@ def test_archives_that_are_no_artifacts() -> None:
 
 def test_two_archives_of_one_artifact() -> None:
     with pytest.raises(ToolError, match=r"lists a_lib_generic.tar.xz and a_lib_generic.tar.zst, the same artifact"):
-        archives_of([Listed("a_lib_generic.tar.xz"), Listed("a_lib_generic.tar.zst")], [], RUN)
+        archives_of([ListedFile("a_lib_generic.tar.xz"), ListedFile("a_lib_generic.tar.zst")], [], RUN)
 
 
 def test_no_archives() -> None:
     with pytest.raises(ToolError) as caught:
-        archives_of([Listed("index.html")], [], RUN)
+        archives_of([ListedFile("index.html")], [], RUN)
     assert str(caught.value) == f"{RUN} lists no archives of artifacts, among 1 files; check --run-id"
 
 

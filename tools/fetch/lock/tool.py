@@ -18,17 +18,16 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
-from tools.fetch.lock.checksums import digest_of
-from tools.fetch.lock.run import Run, check_base_url, list_run
-from tools.fetch.lock.selection import Archive, Wanted, archives_of, select
-from tools.fetch.lock.web import Digest, Web
-from tools.lib.common.documents import write_document
-from tools.lib.common.program import argument_parser, report_errors
+from tools.fetch.lock.listing import CiRun, check_base_url, list_run
+from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, select
+from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
+from tools.lib.common.program import argument_parser, report_errors, write_document
 
 VERSION = 1
 FILE_NAME = "rocm_artifacts.lock.json"
@@ -36,8 +35,30 @@ FILE_NAME = "rocm_artifacts.lock.json"
 THREADS = 8
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    command: str
+    base_url: str
+    run_id: str
+    platform: str
+    group: str | None
+    target: list[str]
+    component: list[str]
+    mirror: list[str]
+    ignore: list[str]
+    download_missing: bool
+    verify: bool
+    output: str
+
+
 def lock_document(
-    run: Run, mirrors: Sequence[str], group: str | None, rows: Sequence[tuple[Archive, Digest]], facts: BuildFacts
+    run: CiRun,
+    mirrors: Sequence[str],
+    group: str | None,
+    rows: Sequence[tuple[RunArchive, ArchiveDigest]],
+    facts: BuildFacts,
 ) -> dict[str, Any]:
     """Return the content of the lock file; `docs/artifacts.md` says what it means."""
     return {
@@ -60,15 +81,15 @@ def lock_document(
     }
 
 
-def lock(args: argparse.Namespace) -> None:
+def lock(args: Arguments) -> None:
     """List, select, take digests, and write the lock file."""
-    run = Run(check_base_url(args.base_url), args.run_id, args.platform)
+    run = CiRun(check_base_url(args.base_url), args.run_id, args.platform)
     mirrors = [check_base_url(url) for url in args.mirror]
     web = Web()
     archives = archives_of(list_run(run, args.group, web), args.ignore, run.url)
     chosen = select(archives, Wanted(args.component, args.group, args.target))
 
-    def digest(archive: Archive) -> Digest:
+    def digest(archive: RunArchive) -> ArchiveDigest:
         name, size = archive.file.name, archive.file.size
         if args.verify:
             print(f"reading {name}", file=sys.stderr)
@@ -128,7 +149,7 @@ def main(argv: list[str]) -> int:
     )
     one.add_argument("--verify", action="store_true", help="fetch all archives, and compare digests and sizes")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
-    args = parser.parse_args(argv)
+    args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(f"{parser.prog} lock", lambda: lock(args))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tools.fetch.catalog.planted import COMPRESS, file, manifest, tar
+from develop.testing.bucket import Bucket, serve
+from develop.testing.planted_archives import COMPRESS, file, manifest, tar
 from tools.fetch.lock import web
-from tools.fetch.lock.bucket import Bucket, serve
 from tools.fetch.lock.tool import main
 
 RUN = "77-linux/"

@@ -1,6 +1,10 @@
-"""Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names."""
+"""Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names.
+
+The digest of an archive is that of the `.sha256sum` beside it, or is taken of the archive itself.
+"""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 #: Bytes that a listing or a checksum may have at most.
 SMALL = 64 << 20
@@ -27,7 +31,7 @@ class NotThereError(ToolError):
 
 
 @dataclass(frozen=True)
-class Digest:
+class ArchiveDigest:
     """What a whole file came out as."""
 
     sha256: str
@@ -64,7 +68,7 @@ class Web:
             raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
         return int(text)
 
-    def digest(self, url: str, save: BinaryIO | None = None) -> Digest:
+    def digest(self, url: str, save: BinaryIO | None = None) -> ArchiveDigest:
         """Read a whole file of any size and return its digest; `save` gets a copy. Raises NotThereError, ToolError."""
         for attempt in range(ATTEMPTS):
             sha256, size = hashlib.sha256(), 0
@@ -82,7 +86,7 @@ class Web:
                     save.truncate()
                 continue
             break
-        return Digest(sha256.hexdigest(), size)
+        return ArchiveDigest(sha256.hexdigest(), size)
 
     def _chunks(self, url: str, limit: int | None = None) -> Iterator[bytes]:
         """Yield a file's bytes, a few more than `limit` at most."""
@@ -138,3 +142,49 @@ def _local_errors(url: str) -> Iterator[None]:
         raise NotThereError(f"{url}: there is no such file") from None
     except OSError as error:
         raise ToolError(f"{url}: {error.strerror}") from None
+
+
+SUFFIX = ".sha256sum"
+
+
+def parse_sha256sum(text: str, name: str, url: str) -> str:
+    """Read what `sha256sum FILE` prints; return the digest in hex. Raises ToolError if it is not of that file."""
+    match = re.fullmatch(r"([0-9a-fA-F]{64})(?: [ *]([^\n]+))?\n?", text)
+    if not match:
+        raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
+    if match[2] and match[2].rpartition("/")[2] != name:
+        raise ToolError(f"{url}: is of {match[2]!r}; expected the digest of {name}")
+    return match[1].lower()
+
+
+def digest_of(
+    url: str, name: str, size: int | None, web: Web, *, download_missing: bool, verify: bool
+) -> ArchiveDigest:
+    """Return digest and size of an archive at `url`; `size` is what the listing says, if it does.
+
+    The archive itself is read only to verify, or if there is no checksum and `download_missing`. Raises ToolError if
+    there is none, and where listing, checksum, server and archive contradict each other.
+    """
+    said = _said(url, name, web)
+    if said is None and not download_missing:
+        raise ToolError(
+            f"{url}{SUFFIX}: not there; say --download-missing to fetch {name} and take its SHA-256 from that"
+        )
+    found = web.digest(url) if verify or said is None else None
+    actual = found.size if found else size if size is not None else web.size(url)
+    if size not in (None, actual):
+        raise ToolError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
+    if found and said not in (None, found.sha256):
+        raise ToolError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
+    if found:
+        return found
+    assert said is not None
+    return ArchiveDigest(said, actual)
+
+
+def _said(url: str, name: str, web: Web) -> str | None:
+    try:
+        content = web.read(url + SUFFIX)
+    except NotThereError:
+        return None
+    return parse_sha256sum(content.decode("utf-8", "replace"), name, url + SUFFIX)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 VARIABLE = "SOURCE_DATE_EPOCH"
 #: 1980-01-01 00:00:00 and 2107-12-31 23:59:58 UTC, in seconds since 1970: the range of a zip member (APPNOTE 4.4.6).

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.lib.common.archive_time import FIRST, LAST, archive_time, dos_time
-from tools.lib.common.errors import ToolError
+from tools.lib.common.program import ToolError
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,51 @@
-"""An artifact's manifest: which file of the build is which source.
+"""An artifact's manifest: every path of it, with what Bazel's inputs lose of it, and which file of the build it is.
 
-A *source* is an artifact's name for a file of its own, `{artifact}/{base directory}/{path}`.
+`tools.fetch.catalog` and the rules of artifacts write it; this is the one reader. A *source* is the name that an
+artifact has for a file of its own: `{artifact}/{base directory}/{path}`.
 """
 
-from tools.lib.common.documents import read_document
-from tools.lib.common.errors import ToolError
+from dataclasses import dataclass
+
+from tools.lib.common.program import ToolError, read_document
+
+
+@dataclass(frozen=True)
+class ManifestEntry:
+    """One path of an artifact."""
+
+    base: str
+    """The base directory that it lies in."""
+    path: str
+    kind: str
+    """`file`, `link` or `directory`."""
+    mode: str = "0777"
+    """Permission bits, octal; links have none of their own."""
+    file: str = ""
+    """The build's name of a file."""
+    target: str | None = None
+    """Text of a link."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """An artifact and its paths, in the order in which they were found."""
+
+    artifact: str
+    entries: tuple[ManifestEntry, ...]
+
+
+def read_manifest(path: str) -> Manifest:
+    """Read a manifest."""
+    document = read_document(path)
+    known = ManifestEntry.__dataclass_fields__.keys()
+    entries = ({key: value for key, value in entry.items() if key in known} for entry in document["entries"])
+    return Manifest(document["artifact"], tuple(ManifestEntry(**entry) for entry in entries))
 
 
 def file_sources(manifest: str, artifact: str) -> dict[str, str]:
     """Map the build's name of each file in a manifest to its source."""
-    entries = [entry for entry in read_document(manifest)["entries"] if entry["kind"] == "file"]
-    return {entry["file"]: f"{artifact}/{entry['base']}/{entry['path']}" for entry in entries}
+    entries = (entry for entry in read_manifest(manifest).entries if entry.kind == "file")
+    return {entry.file: f"{artifact}/{entry.base}/{entry.path}" for entry in entries}
 
 
 def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.common.errors import ToolError
 from tools.lib.common.manifest import located_sources
+from tools.lib.common.program import ToolError
 
 
 @pytest.fixture

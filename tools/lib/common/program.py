@@ -1,11 +1,17 @@
-"""How every tool begins and ends: arguments from a params file, errors as one message."""
+"""What every program shares: arguments from a params file, JSON documents, errors as one message, cores, a watch."""
 
 import argparse
+import json
 import os
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from tools.lib.common.errors import ToolError
+
+class ToolError(Exception):
+    """Bad input: the message names the target or file, what was expected, and the remedy."""
 
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
@@ -55,3 +61,60 @@ def file_arguments(pairs: list[str]) -> dict[str, str]:
             )
         found[key] = path
     return found
+
+
+def read_document(path: str) -> Any:
+    """Read a JSON file; raises ToolError with the file's name when it is not JSON."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ToolError(f"{path}: expected a JSON document: {error}") from None
+
+
+def write_document(path: str, document: Any) -> None:
+    """Write a JSON file with one list element or field a line, so that people can read and diff it."""
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def usable_cores(wanted: int) -> int:
+    """Return how many threads to work with: those wanted, but no more than the cores that this process may run on.
+
+    What a tool writes never depends on the number.
+    """
+    return max(1, min(wanted, len(os.sched_getaffinity(0))))
+
+
+class Stopwatch:
+    """Measures from when it is made; says what was done since then if it was asked to."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        """Begin to measure."""
+        self._verbose = verbose
+        self._start = time.monotonic()
+
+    def report(self, work: str, taken: int, made: int) -> None:
+        """Print a line to standard error: what was done, bytes that were taken and made, seconds, bytes per second."""
+        if self._verbose:
+            seconds = max(time.monotonic() - self._start, 1e-6)
+            rate = f"{seconds:.2f} s ({taken / 1e6 / seconds:.0f} MB/s)"
+            print(f"{work}: {taken / 1e6:.1f} MB to {made / 1e6:.1f} MB in {rate}", file=sys.stderr)
+
+
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes with three digits that count and a decimal unit: 1.24 GB, 512 bytes."""
+    value, unit = float(size), 0
+    while value >= 999.5 and unit < len(UNITS) - 1:
+        value /= 1000
+        unit += 1
+    digits = 0 if unit == 0 or value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f} {UNITS[unit]}"
+
+
+def range_text(least: int, most: int) -> str:
+    """Return sizes between two numbers of bytes, as one where they read the same."""
+    low, high = size_text(least), size_text(most)
+    return low if low == high else f"{low} to {high}"

@@ -1,12 +1,22 @@
 """Tests of how tools begin and end."""
 
 import errno
+import os
+import re
 from pathlib import Path
 
 import pytest
 
-from tools.lib.common.errors import ToolError
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
+from tools.lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    usable_cores,
+    write_document,
+)
 
 
 def test_arguments_come_from_a_params_file_one_a_line(tmp_path: Path) -> None:
@@ -73,3 +83,37 @@ def test_a_key_is_given_once() -> None:
 
 def test_keys_end_at_the_first_equals_sign() -> None:
     assert file_arguments(["a=b=c", "d=", "e"]) == {"a": "b=c", "d": "", "e": ""}
+
+
+def test_equal_content_is_equal_bytes_one_field_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "document"
+    document = {"b": ["ï", 1], "a": None}
+    write_document(str(path), document)
+    assert path.read_bytes() == '{\n "b": [\n  "ï",\n  1\n ],\n "a": null\n}\n'.encode()
+    assert read_document(str(path)) == document
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'"\xff"'])
+def test_what_is_no_json_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "document"
+    path.write_bytes(content)
+    with pytest.raises(ToolError) as error:
+        read_document(str(path))
+    assert str(error.value).startswith(f"{path}: expected a JSON document: ")
+
+
+def test_no_more_than_wanted_or_there() -> None:
+    there = len(os.sched_getaffinity(0))
+    assert usable_cores(1) == 1
+    assert usable_cores(10_000) == there
+    assert usable_cores(0) == 1
+
+
+def test_a_line_with_amounts_and_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    Stopwatch(verbose=True).report("packed 3 files", 2_500_000, 1_000_000)
+    assert re.fullmatch(r"packed 3 files: 2\.5 MB to 1\.0 MB in \d+\.\d\d s \(\d+ MB/s\)\n", capsys.readouterr().err)
+
+
+def test_nothing_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Stopwatch(verbose=False).report("packed", 1, 1)
+    assert capsys.readouterr() == ("", "")

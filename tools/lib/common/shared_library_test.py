@@ -35,7 +35,7 @@ def test_two_libraries_of_one_zip_application(tmp_path: Path) -> None:
     """The descriptor of the first one was closed once, and its number, so its path, used for the second one."""
     application = tmp_path / "application.pyz"
     with zipfile.ZipFile(application, "w") as archive:
-        for folder in ("tools/", "tools/lib/common/"):
+        for folder in ("tools/", "tools/lib/", "tools/lib/common/"):
             archive.writestr(folder, b"")
         archive.write(str(load_beside.__code__.co_filename), "tools/lib/common/shared_library.py")
         archive.writestr("beside.py", b"")

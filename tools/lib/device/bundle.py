@@ -9,10 +9,9 @@ from struct import Struct
 from typing import Final
 
 from tools.lib.device.content import Forward
-from tools.lib.device.entry_id import parse_entry_id
 from tools.lib.device.inflate import MAGIC as COMPRESSED_MAGIC
 from tools.lib.device.inflate import find_size, read_header
-from tools.lib.device.model import Bundle, CodeObject
+from tools.lib.device.model import Bundle, CodeObject, parse_entry_id
 from tools.lib.elf.source import Source
 
 MAGIC: Final = b"__CLANG_OFFLOAD_BUNDLE__"

@@ -10,9 +10,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from tools.lib.device.errors import device_errors
 from tools.lib.device.inflate import CHUNK, FIRST_CHUNK, inflate
-from tools.lib.device.model import Bundle, CodeObject, Compression, DeviceCode
+from tools.lib.device.model import Bundle, CodeObject, Compression, DeviceCode, device_errors
 from tools.lib.elf.source import Source
 
 

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.device.content import code_object_contents
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.model import Bundle, DeviceCode, Method, Pointer
+from tools.lib.device.model import Bundle, DeviceCode, DeviceError, Method, Pointer
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.elf import constants as c

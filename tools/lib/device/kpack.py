@@ -13,9 +13,8 @@ from typing import Any, BinaryIO, Final
 
 from tools.lib.device.msgpack import MsgpackError, decode
 from tools.lib.device.target_id import TargetId, parse_target_id
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import ElfFile
-from tools.lib.elf.source import Source
+from tools.lib.elf.source import ElfError, Source
 
 MAGIC: Final = b"KPAK"
 VERSION: Final = 1
@@ -27,7 +26,7 @@ _HEADER: Final = Struct("<4sIQ")
 
 
 @dataclass(frozen=True)
-class Reference:
+class KpackReference:
     """Where a library has its device code: its name in archives, and their paths relative to its directory."""
 
     name: str
@@ -54,7 +53,7 @@ def _targets(entries: Any) -> tuple[tuple[TargetId, int], ...]:
     return tuple(sorted(found))
 
 
-def read_reference(file: BinaryIO, elf: ElfFile) -> Reference | None:
+def read_reference(file: BinaryIO, elf: ElfFile) -> KpackReference | None:
     """Return where a library has its device code, None if it does not say. Raises ElfError when that is damaged."""
     source = Source(file, elf.path)
     section = next((one for one in elf.section_headers if one.name == REFERENCE_SECTION), None)
@@ -63,6 +62,6 @@ def read_reference(file: BinaryIO, elf: ElfFile) -> Reference | None:
     data = source.read(section.offset, section.size, REFERENCE_SECTION)
     try:
         document = decode(data.rstrip(b"\0"))
-        return Reference(str(document["kernel_name"]), tuple(str(one) for one in document["kpack_search_paths"]))
+        return KpackReference(str(document["kernel_name"]), tuple(str(one) for one in document["kpack_search_paths"]))
     except (MsgpackError, KeyError, TypeError) as error:
         raise ElfError(elf.path, section.offset, f"{REFERENCE_SECTION}: {error!r}") from None

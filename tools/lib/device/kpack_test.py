@@ -6,9 +6,9 @@ from struct import pack
 import pytest
 
 from develop.testing.tiny_elf import program
-from tools.lib.device.kpack import REFERENCE_SECTION, Reference, read_kpack, read_reference
-from tools.lib.elf.errors import ElfError
+from tools.lib.device.kpack import REFERENCE_SECTION, KpackReference, read_kpack, read_reference
 from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
 
 #: {"toc": {"lib/a.so#0": {"gfx90a:xnack+": {"original_size": 9}, "gfx1100": {}}}}
 TOC = b"\x81\xa3toc\x81\xaalib/a.so#0\x82\xadgfx90a:xnack+\x81\xadoriginal_size\x09\xa7gfx1100\x80"
@@ -39,14 +39,14 @@ def test_damage_is_an_error(data: bytes, reason: str) -> None:
         read_kpack(io.BytesIO(data), "a.kpack")
 
 
-def reference(content: bytes, section: str = REFERENCE_SECTION) -> Reference | None:
+def reference(content: bytes, section: str = REFERENCE_SECTION) -> KpackReference | None:
     """Read the reference of a program with such a section."""
     file = io.BytesIO(program(section, content))
     return read_reference(file, read_elf(file, "a.so"))
 
 
 def test_a_reference() -> None:
-    assert reference(REFERENCE + bytes(20)) == Reference("lib/a.so", ("a.kpak",))
+    assert reference(REFERENCE + bytes(20)) == KpackReference("lib/a.so", ("a.kpak",))
     assert reference(REFERENCE, ".other") is None
     with pytest.raises(ElfError, match="rocm_kpack_ref"):
         reference(REFERENCE[:20])

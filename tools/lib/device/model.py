@@ -4,11 +4,14 @@ Offsets and sizes are in bytes. Those of a file are file offsets; those of a cod
 bundle, inflated if it is compressed: so the format has it.
 """
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
-from tools.lib.device.entry_id import EntryId
+from tools.lib.device.target_id import SPIRV, TargetId, parse_target_id
+from tools.lib.elf.source import ElfError
 
 
 class Method(Enum):
@@ -16,6 +19,43 @@ class Method(Enum):
 
     ZLIB = 0
     ZSTD = 1
+
+
+_TEXT = re.compile(r"[0-9A-Za-z_.:+-]+", re.ASCII)
+#: How the fourth part begins when it is not the triple's environment but a target (AMD's, SPIR-V, NVIDIA's).
+_TARGET_PREFIXES = ("gfx", SPIRV, "sm_")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryId:
+    """A parsed entry ID; `text` is how it stands in the bundle.
+
+    `kind` is the runtime: `host`, `hip` (before code object V4, and SPIR-V), `hipv4`, `openmp`. `target` is None for
+    the host, and where the triple says it all. The target of another maker's machine is in `text` alone.
+    """
+
+    text: str
+    kind: str
+    triple: str
+    target: TargetId | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this stands for the program itself, whose code is not in the bundle."""
+        return self.kind == "host"
+
+
+def parse_entry_id(text: str) -> EntryId:
+    """Parse an entry ID. Raises ValueError, whose message says what was expected."""
+    kind, *parts = text.split("-", 4)
+    if not _TEXT.fullmatch(text) or not kind or len(parts) < 3:
+        raise ValueError(f"entry ID {text!r}: expected KIND-TRIPLE-TARGET, such as hipv4-amdgcn-amd-amdhsa--gfx1030")
+    environment, _, target = "-".join(parts[3:]).partition("-")
+    if environment.startswith(_TARGET_PREFIXES):
+        environment, target = "", "-".join(parts[3:])
+    triple = "-".join((*parts[:3], environment)).removesuffix("-")
+    is_amd = parts[1] == "amd" and parts[0].startswith(("amdgcn", "amdgpu", "spirv"))
+    return EntryId(text, kind, triple, parse_target_id(target) if target and is_amd else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +173,29 @@ class DeviceCode:
         """Bundles that no wrapper points to: HIP never sees them."""
         wrapped = {wrapper.bundle_offset for wrapper in self.wrappers}
         return tuple(bundle for bundle in self.bundles if bundle.offset not in wrapped)
+
+
+class DeviceError(Exception):
+    """A file whose device code cannot be read.
+
+    `path` is the name the caller gave the file, `offset` the file offset in bytes at which the trouble was found, and
+    `reason` says what was expected and what was found there.
+    """
+
+    def __init__(self, path: str, offset: int, reason: str) -> None:
+        super().__init__(path, offset, reason)
+        self.path = path
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: at file offset {self.offset:#x}: {self.reason}"
+
+
+@contextmanager
+def device_errors() -> Iterator[None]:
+    """Turn the ElfError of `tools.lib.elf`, whose `Source` all reading goes through, into DeviceError."""
+    try:
+        yield
+    except ElfError as error:
+        raise DeviceError(error.path, error.offset, error.reason) from None

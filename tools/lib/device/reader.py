@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
 from tools.lib.device.bundle import MAGIC, is_bundle, read_bundle
-from tools.lib.device.errors import device_errors
-from tools.lib.device.model import Bundle, DeviceCode, Span, SplitWrapper, Wrapper
+from tools.lib.device.model import Bundle, DeviceCode, Span, SplitWrapper, Wrapper, device_errors
 from tools.lib.device.wrapper import SECTION as WRAPPER_SECTION
 from tools.lib.device.wrapper import read_wrappers
 from tools.lib.elf import constants as c

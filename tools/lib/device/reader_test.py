@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from develop.testing.tiny_elf import program, relocatable
 from tools.lib.device.content import code_object_contents, digests
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.model import DeviceCode, Pointer
+from tools.lib.device.model import DeviceCode, DeviceError, Pointer
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import BASE, HOST, PAGE, PREFIX, Part, Sample, bundle, compressed, relr_words
 from tools.lib.elf import constants as c

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tools.lib.device import recompress as module
 from tools.lib.device.content import Forward
-from tools.lib.device.errors import DeviceError
+from tools.lib.device.model import DeviceError
 from tools.lib.device.recompress import Recompression
 from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from tools.lib.device.slice import Wanted, plan_slice, plan_slices
+from tools.lib.device.slice import SliceTargets, plan_slice, plan_slices
 from tools.lib.device.target_id import parse_target_id
 from tools.lib.device.zstd import ZstdDecoder, ZstdEncoder
 
@@ -22,7 +22,7 @@ TARGETS = ("gfx906", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030")
 CODE = {target: random.Random(target).randbytes(1000) * 700 for target in TARGETS}
 FAT = bundle([(HOST, b""), *((PREFIX + target, CODE[target]) for target in TARGETS)])
 LIBRARY = Sample((Part(compressed(FAT, 2)), Part(compressed(FAT, 3)), Part(FAT))).build()
-WANTED = [Wanted((parse_target_id(target),)) for target in ("gfx906", "gfx90a", "gfx1030", "gfx906")]
+WANTED = [SliceTargets((parse_target_id(target),)) for target in ("gfx906", "gfx90a", "gfx1030", "gfx906")]
 
 
 def slices(level: int, threads: int, directory: Path | None = None) -> list[bytes]:

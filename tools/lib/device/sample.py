@@ -18,7 +18,7 @@ from tools.lib.device.inflate import MAGIC as COMPRESSED_MAGIC
 from tools.lib.device.model import Method, Pointer
 from tools.lib.device.wrapper import MAGIC as WRAPPER_MAGIC
 from tools.lib.elf import constants as c
-from tools.lib.elf.relocations import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
+from tools.lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
 from tools.lib.elf.symbols import SYM_SIZE
 
 HOST = "host-x86_64-unknown-linux-gnu-"

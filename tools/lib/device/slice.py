@@ -12,29 +12,138 @@ the library around it.
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from tools.lib.device.errors import DeviceError, device_errors
-from tools.lib.device.model import DeviceCode, Pointer, Span
+from tools.lib.device.bundle import bundle_table
+from tools.lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Pointer, Span, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.recompress import Recompressed, Recompression, recompress
-from tools.lib.device.slice_content import slice_pieces
-from tools.lib.device.slice_layout import SlicedBundle, place_bundles
-from tools.lib.device.slice_plan import Remainder, missing_targets, plan_remainders
+from tools.lib.device.slice_plan import (
+    Remainder,
+    alignment,
+    inner_alignment,
+    missing_targets,
+    plan_remainders,
+)
 from tools.lib.device.target_id import TargetId
 from tools.lib.device.wrapper import POINTER
-from tools.lib.elf.patch import Patch, PatchBuilder, SourceRange, Strategy
+from tools.lib.elf.patch import Literal, Made, Maker, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.resize import NewContent, plan_resize
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedBundle:
+    """What becomes of a bundle: `new`, whose offset counts from the beginning of the section (or of the file)."""
+
+    remainder: Remainder
+    new: Bundle
+    recompressed: Recompressed | None
+
+    @property
+    def old(self) -> Bundle:
+        """The bundle as it was."""
+        return self.remainder.old
+
+    @property
+    def pairs(self) -> tuple[tuple[CodeObject, CodeObject], ...]:
+        """The code objects, in the table's order, as they were and as they will be."""
+        return self.remainder.pairs
+
+
+def place_bundles(
+    span: Span, remainders: Sequence[Remainder], recompressed: Mapping[Remainder, Recompressed]
+) -> list[SlicedBundle]:
+    """Place what remains of a span's bundles, one behind the other."""
+    placed: list[SlicedBundle] = []
+    for remainder in remainders:
+        end = placed[-1].new.end if placed else 0
+        made = recompressed[remainder] if remainder.is_recompressed else None
+        start = end + -(span.address + end) % _outer_alignment(span, remainder)
+        placed.append(SlicedBundle(remainder, _new_bundle(remainder, made, start), made))
+    return placed
+
+
+def _outer_alignment(span: Span, remainder: Remainder) -> int:
+    old = remainder.old
+    return min(alignment(span.address + old.offset - span.offset), inner_alignment(old))
+
+
+def _new_bundle(remainder: Remainder, made: Recompressed | None, start: int) -> Bundle:
+    if remainder.is_whole:
+        return replace(remainder.old, offset=start)
+    code_objects = tuple(new for _, new in remainder.pairs)
+    if made is None:
+        return Bundle(start, remainder.size, None, code_objects)
+    return Bundle(start, made.size, made.compression, code_objects)
+
+
+def slice_pieces(span: Span, bundles: Sequence[SlicedBundle]) -> tuple[Piece, ...]:
+    """Make the pieces that stand for a whole span, and hold its bundles as planned."""
+    writer = _Writer(span.offset)
+    for sliced in bundles:
+        writer.pad(sliced.new.offset)
+        if sliced.remainder.is_whole:
+            writer.copy(sliced.old.offset, sliced.old.size)
+        elif sliced.recompressed:
+            writer.make(sliced.recompressed, sliced.new.size, sliced.old)
+        else:
+            writer.add(bundle_table(sliced.new.code_objects))
+            for old, new in sorted((pair for pair in sliced.pairs if pair[0].size), key=lambda pair: pair[0].offset):
+                writer.pad(sliced.new.offset + new.offset)
+                writer.copy(sliced.old.offset + old.offset, old.size)
+    return writer.finish(span.end)
+
+
+class _Writer:
+    """Collects pieces: bytes of the new span, up to `at`, and what of the old one they stand for."""
+
+    def __init__(self, position: int) -> None:
+        self.at = 0
+        self._position = position
+        self._pending = b""
+        self._pieces: list[Piece] = []
+
+    def add(self, data: bytes) -> None:
+        self._pending += data
+        self.at += len(data)
+
+    def pad(self, at: int) -> None:
+        self.add(bytes(at - self.at))
+
+    def copy(self, offset: int, size: int) -> None:
+        """Take bytes of the file; those since the last ones are left out."""
+        self._flush(offset)
+        self._pieces.append(SourceRange(offset, size))
+        self._position += size
+        self.at += size
+
+    def make(self, maker: Maker, size: int, old: Bundle) -> None:
+        """Have bytes made in place of a bundle's."""
+        self._flush(old.offset)
+        self._pieces.append(Made(maker, size, replaces=old.size))
+        self._position += old.size
+        self.at += size
+
+    def finish(self, end: int) -> tuple[Piece, ...]:
+        self._flush(end)
+        return tuple(self._pieces)
+
+    def _flush(self, position: int) -> None:
+        """Write down the bytes that wait, for what the file has up to `position`."""
+        if self._pending or position > self._position:
+            self._pieces.append(Literal(self._pending, position - self._position))
+        self._pending, self._position = b"", position
+
 
 #: zstd's own default level.
 DEFAULT_LEVEL: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SliceTargets:
     """What one patch is for: targets whose code is kept, and those of them that have none, as is known."""
 
     targets: tuple[TargetId, ...]
@@ -50,11 +159,11 @@ def plan_slice(
 ) -> Patch:
     """Plan one patch, as `plan_slices` does; zstd compresses at `level`, in a thread of its own."""
     with ThreadPoolExecutor(1) as pool:
-        wanted = Wanted(tuple(targets), tuple(absent))
+        wanted = SliceTargets(tuple(targets), tuple(absent))
         return plan_slices(file, path, [wanted], Recompression(level, pool))[0]
 
 
-def plan_slices(file: BinaryIO, path: str, wanted: Sequence[Wanted], frames: Recompression) -> list[Patch]:
+def plan_slices(file: BinaryIO, path: str, wanted: Sequence[SliceTargets], frames: Recompression) -> list[Patch]:
     """Plan patches of the file open in `file`, called `path` in errors: each keeps what its targets can load.
 
     A patch is the identity for a file without device code, and if it loses nothing. Raises DeviceError for a damaged

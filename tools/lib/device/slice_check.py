@@ -1,14 +1,12 @@
-"""Compares a sliced file with the original, by reading both from scratch: for tests, and for slices of real libraries.
+"""Compares a sliced file with the original, by reading both from scratch: for tests.
 
-    python3 -m tools.lib.device.slice_check ORIGINAL SLICED --targets gfx1030
+    differences(original, sliced, targets)
 
 Knows nothing of how a slice is made. Every code object that one of the targets can load must be there with the same
 bytes, aligned as before, and no other; each wrapper must point to the same bundle as before; and at every other address
 that the original loads, the same byte must be loaded, but for what has to tell of the change.
 """
 
-import argparse
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import BinaryIO
@@ -16,12 +14,12 @@ from typing import BinaryIO
 from tools.lib.device.content import digests
 from tools.lib.device.model import Bundle, CodeObject, DeviceCode
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.target_id import TargetId, can_load, parse_target_id
+from tools.lib.device.target_id import TargetId, can_load
 from tools.lib.device.wrapper import SECTION
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, ProgramHeader
 from tools.lib.elf.reader import EHDR64, PHDR64, SHDR64, is_elf, read_elf
-from tools.lib.elf.relocations import DT_RELA, DT_RELASZ
+from tools.lib.elf.references import DT_RELA, DT_RELASZ
 
 PAGE = 4096
 _CHUNK = 1 << 16
@@ -159,20 +157,3 @@ def _disorder(elf: ElfFile) -> Iterator[str]:
     own, size = elf.program_header(c.PT_PHDR), PHDR64.size * len(elf.program_headers)
     if own is not None and (own.offset, own.filesz, own.memsz) != (elf.phoff, size, size):
         yield f"PT_PHDR tells of {own.filesz} bytes at {own.offset:#x}; there are {size} at {elf.phoff:#x}"
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 1 if anything is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("original", metavar="ORIGINAL")
-    parser.add_argument("sliced", metavar="SLICED")
-    parser.add_argument("--targets", metavar="TARGET", nargs="+", required=True)
-    arguments = parser.parse_args(argv)
-    with open(arguments.original, "rb") as old, open(arguments.sliced, "rb") as new:
-        found = list(differences(old, new, list(map(parse_target_id, arguments.targets))))
-    print("\n".join(found) or f"{arguments.sliced}: every code object is the original's, and all around it")
-    return int(bool(found))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

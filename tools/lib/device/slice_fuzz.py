@@ -13,9 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
-from tools.lib.device.errors import DeviceError, device_errors
 from tools.lib.device.fuzz import SAMPLES, damage, interesting
-from tools.lib.device.model import Pointer
+from tools.lib.device.model import DeviceError, Pointer, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import HOST, PREFIX, First, Part, Sample, bundle, compressed
 from tools.lib.device.slice import plan_slice

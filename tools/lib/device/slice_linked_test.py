@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.linked import link_device_code, tells, told, told_compressed
+from tools.lib.device.linked_sample import link_device_code, tells, told, told_compressed
+from tools.lib.device.model import DeviceError
 from tools.lib.device.sample import HOST, PREFIX, compressed
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice
 from tools.lib.device.slice_check import differences
 from tools.lib.device.target_id import parse_target_id
 from tools.lib.elf.compose import then
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.output import write_patched
 from tools.lib.elf.patch import Patch, Strategy
+from tools.lib.elf.patched import write_patched
+from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.testing import compiler, complaints, facts, linkers, takes
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
@@ -100,16 +100,15 @@ def test_with_an_edit_in_one_pass(tmp_path: Path, linker: str) -> None:
     """What both edits give together is what one gives after the other."""
     source = link_device_code(tmp_path / "library.so", BUNDLES, "-shared", "-fPIC", linker=linker)
     both, sliced, edited = (tmp_path / name for name in ("both.so", "sliced.so", "edited.so"))
-    edit = ElfEdit()
-    edit.extend_search_path(LONG)
+    path = SearchPath(tuple(LONG), extend=True)
     with source.open("rb") as file:
         patch = plan_slice(file, str(source), [parse_target_id("gfx1030")])
         write_patched(patch, file, str(sliced))
-        patch = then(patch, file, lambda elf, between: plan_patch(elf, between, edit))
+        patch = then(patch, file, lambda elf, between: plan_patch(elf, between, path))
         write_patched(patch, file, str(both))
         assert patch.source_size == source.stat().st_size
     with sliced.open("rb") as file:
-        write_patched(plan_patch(facts(sliced), file, edit), file, str(edited))
+        write_patched(plan_patch(facts(sliced), file, path), file, str(edited))
     assert both.read_bytes() == edited.read_bytes()
     assert facts(both).rpath == LONG[0]
     assert tells(both) == told(KEPT)

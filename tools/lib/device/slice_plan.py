@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tools.lib.device.bundle import table_size
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.model import Bundle, CodeObject, DeviceCode, Span
+from tools.lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Span
 from tools.lib.device.target_id import TargetId, can_load
 
 #: What clang aligns bundles and code objects to, in bytes, if it is not told otherwise.

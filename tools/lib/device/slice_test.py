@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.lib.device.errors import DeviceError
-from tools.lib.device.model import Method, Pointer
+from tools.lib.device.model import DeviceError, Method, Pointer
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import BASE, HOST, PAGE, PREFIX, First, Part, Sample, bundle, compressed
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.lib.device.content import code_object_contents, digests
-from tools.lib.device.errors import DeviceError, device_errors
-from tools.lib.device.model import CodeObject
+from tools.lib.device.model import CodeObject, DeviceError, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
 from tools.lib.device.slice import plan_slice
 from tools.lib.device.target_id import TargetId, can_load, parse_target_id
-from tools.lib.elf.output import write_patched
 from tools.lib.elf.patch import Patch
+from tools.lib.elf.patched import write_patched
 
 EPILOG = """examples:
   device list lib/librocblas.so.4

@@ -16,7 +16,7 @@ from typing import Final
 from tools.lib.device.model import Pointer, SplitWrapper, Wrapper
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, SectionHeader
-from tools.lib.elf.relocations import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
+from tools.lib.elf.references import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
 from tools.lib.elf.source import Source
 
 SECTION: Final = ".hipFatBinSegment"

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.lib.elf.compose import compose
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.patch import Made, Patch, PatchBuilder, Strategy
+from tools.lib.elf.patch import Literal, Made, Patch, PatchBuilder, Strategy
 from tools.lib.elf.patched import open_patched
+from tools.lib.elf.source import ElfError
 
 SOURCE = bytes(range(60))
 
@@ -48,7 +48,7 @@ def patches(draw: st.DrawFn, size: int, *, make: bool = True) -> Patch:
         elif kind == "insert":
             builder.insert(start, draw(st.binary(max_size=5)))
         elif kind == "remove":
-            builder.remove(start, stop - start)
+            builder.put(start, Literal(b"", stop - start))
         elif kind == "make":
             builder.put(start, Made(Reversed(0, size), size // 2, draw(st.integers(0, stop - start)), start=size // 3))
     return builder.build(draw(st.sampled_from(Strategy)), draw(st.sampled_from([(), ("a note",)])))

@@ -7,7 +7,6 @@ from typing import Final
 
 EI_CLASS: Final = 4
 EI_DATA: Final = 5
-EI_OSABI: Final = 7
 ELFCLASS32: Final = 1
 ELFCLASS64: Final = 2
 ELFDATA2LSB: Final = 1
@@ -60,7 +59,6 @@ SHT_GNU_VERNEED: Final = 0x6FFFFFFE
 SHF_WRITE: Final = 0x1
 SHF_ALLOC: Final = 0x2
 SHF_EXECINSTR: Final = 0x4
-SHF_TLS: Final = 0x400
 
 STT_TLS: Final = 6
 

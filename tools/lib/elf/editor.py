@@ -1,79 +1,70 @@
-"""Plans the edit of one ELF file: from its facts and the wishes to a patch.
+"""Plans the edit of one ELF file: from its facts and the search path it shall have to a patch.
 
     with open(path, "rb") as file:
         elf = read_elf(file, path)
-        patch = plan_patch(elf, file, edit)
+        patch = plan_patch(elf, file, SearchPath(("$ORIGIN",)))
         for chunk in patch.chunks(file): ...
 
 The gentlest strategy that serves is taken: overwrite in place what is proven to be used by nothing else; move the
 string table into the padding of a segment; grow the last segment; append one. Only headers and tables are read, at any
-file size. A patch is checked before it is handed out: the new file is read through it, and must say what was wished.
+file size. A patch is checked before it is handed out: the new file is read through it, and must say what was asked for.
 """
 
-from struct import Struct
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import ElfEdit, Slot, unchanged
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.layout import Room, append_segment, find_slack, grow_last_segment
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.moves import Mover, write_dynamic
 from tools.lib.elf.patch import Patch, PatchBuilder, Strategy
 from tools.lib.elf.patched import open_patched
-from tools.lib.elf.reader import read_elf, string_table, verneed_entries
-from tools.lib.elf.refusal import refusal
-from tools.lib.elf.source import Source
+from tools.lib.elf.reader import read_elf
+from tools.lib.elf.search_path import SearchPath, Slot, unchanged
+from tools.lib.elf.source import ElfError, Source
 from tools.lib.elf.strings import Placement, StringTable
 
-_U32: Final = Struct("<I")
 
+def plan_patch(elf: ElfFile, file: BinaryIO, path: SearchPath) -> Patch:
+    """Plan the patch that gives this search path to the file that `elf` was read from, open in `file`.
 
-def plan_patch(elf: ElfFile, file: BinaryIO, edit: ElfEdit) -> Patch:
-    """Plan the patch that brings `edit` into the file that `elf` was read from, open in `file`.
-
-    Wishes that already hold give the identity patch. Raises ElfError for a file that is not edited (see `refusal`), one
-    whose tables are damaged, and one that no strategy serves.
+    A path that the file has already gives the identity patch. Raises ElfError for a file that is not edited (see
+    `refusal`), one whose tables are damaged, and one that no strategy serves.
     """
     reason = refusal(elf)
     if reason is not None:
         raise ElfError(elf.path, 0, reason)
-    slots = edit.slots(elf)
+    slots = path.slots(elf)
     if unchanged(slots, elf.dynamic):
         return PatchBuilder(elf.path, elf.size).build(Strategy.IDENTITY)
-    patch = _Planner(elf, Source(file, elf.path), slots, edit.renamed_libraries()).plan()
+    patch = _Planner(elf, Source(file, elf.path), slots).plan()
     position = elf.dynamic[0].position
     try:
         new = read_elf(open_patched(patch, file), elf.path)
-        wanted = edit.slots(new)
+        wanted = path.slots(new)
     except ElfError as error:
         raise ElfError(elf.path, position, f"contradictory file: it would be damaged by the edit: {error}") from error
-    if not _as_wished(elf, new, slots, edit) or not unchanged(wanted, new.dynamic):
+    if not _same_otherwise(elf, new) or not unchanged(wanted, new.dynamic):
         raise ElfError(elf.path, position, "contradictory file: after the edit its strings would not be as wished")
     return patch
 
 
-def _as_wished(old: ElfFile, new: ElfFile, slots: list[Slot], edit: ElfEdit) -> bool:
-    """Whether the libraries that the new file needs are the wished ones, and what no wish was about is as before."""
-    names = dict(zip((entry.value for entry in old.dynamic if entry.tag == c.DT_NEEDED), old.needed, strict=True))
-    needed = tuple(slot.text or names[slot.value] for slot in slots if slot.tag == c.DT_NEEDED)
-    same = ["interpreter", "build_id", "type", "entry"]
-    same += [] if edit.renamed_libraries() else ["versions_needed"]
-    return new.needed == needed and all(getattr(new, name) == getattr(old, name) for name in same)
+def _same_otherwise(old: ElfFile, new: ElfFile) -> bool:
+    """Whether everything but the search path is as before."""
+    same = ("interpreter", "build_id", "type", "entry", "soname", "needed", "versions_needed")
+    return all(getattr(new, name) == getattr(old, name) for name in same)
 
 
 class _Planner:
     """One edit in the making: chooses the strategy and writes down the changes."""
 
-    def __init__(self, elf: ElfFile, source: Source, slots: list[Slot], renamed: dict[str, str]) -> None:
+    def __init__(self, elf: ElfFile, source: Source, slots: list[Slot]) -> None:
         self.elf = elf
         self.source = source
         self.slots = slots
-        self.renamed = renamed
         self.builder = PatchBuilder(elf.path, elf.size)
 
     def plan(self) -> Patch:
-        texts = [slot.text for slot in self.slots if slot.text is not None] + list(self.renamed.values())
+        texts = [slot.text for slot in self.slots if slot.text is not None]
         dynamic_moves = len(self.slots) > len(self.elf.dynamic) + self.elf.dynamic_spare
         table = StringTable(self.source, self.elf) if texts else None
         placement = table.place_in_place(texts, self.slots) if table else Placement({})
@@ -94,7 +85,6 @@ class _Planner:
         if table:
             for at, data in placement.overwrites:
                 self.builder.overwrite(table.offset + at, data)
-        self._rename_versions(placement)
         return self.builder.build(strategy, tuple(notes))
 
     def _find_room(self, size: int, dynamic_moves: bool) -> Room:
@@ -107,13 +97,3 @@ class _Planner:
             reason = f"no place for a larger string table or dynamic section: {room}"
             raise ElfError(self.elf.path, self.elf.phoff, reason)
         return room
-
-    def _rename_versions(self, placement: Placement) -> None:
-        """Version requirements name the library that they are for (vn_file): it must be one that is loaded."""
-        if not self.renamed:
-            return
-        table, size = string_table(self.elf)
-        for at, file, _ in verneed_entries(self.source, self.elf):
-            library = self.source.read_string(table + file, table + size, "the name in a version requirement")
-            if library in self.renamed:
-                self.builder.overwrite(at + 4, _U32.pack(placement.offsets[self.renamed[library]]))

@@ -6,29 +6,26 @@ import struct
 import pytest
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.layout import MAX_ZERO_FILL
-from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
+from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader, refusal
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.sample import Sample
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30
 
 
 def extend(data: bytes, *entries: str) -> tuple[ElfFile, bytes, Patch]:
     """Add RPATH entries; returns the new file's facts, its bytes, and the patch."""
-    edit = ElfEdit()
-    edit.extend_search_path(entries)
-    return apply(data, edit)
+    return apply(data, SearchPath(entries, extend=True))
 
 
-def apply(data: bytes, edit: ElfEdit) -> tuple[ElfFile, bytes, Patch]:
+def apply(data: bytes, path: SearchPath) -> tuple[ElfFile, bytes, Patch]:
     file = io.BytesIO(data)
-    patch = plan_patch(read_elf(file, "sample.so"), file, edit)
+    patch = plan_patch(read_elf(file, "sample.so"), file, path)
     result = b"".join(bytes(chunk) for chunk in patch.chunks(file))
     return read_elf(io.BytesIO(result), "sample.so"), result, patch
 
@@ -92,9 +89,7 @@ def test_a_library_with_very_many_names() -> None:
 
 def test_in_place_when_the_new_string_fits_the_old_one() -> None:
     data = Sample(rpath="/usr/lib/somewhere").build()
-    edit = ElfEdit()
-    edit.set_search_path(["$ORIGIN"])
-    elf, result, patch = apply(data, edit)
+    elf, result, patch = apply(data, SearchPath(("$ORIGIN",)))
     at = data.index(b"/usr/lib/somewhere\0")
     assert patch.strategy is Strategy.IN_PLACE
     assert result == data[:at] + b"$ORIGIN".ljust(19, b"\0") + data[at + 19 :]
@@ -103,9 +98,7 @@ def test_in_place_when_the_new_string_fits_the_old_one() -> None:
 
 def test_only_the_tag_changes() -> None:
     data = Sample(runpath="$ORIGIN").build()
-    edit = ElfEdit()
-    edit.use_tag(c.DT_RPATH)
-    _, result, patch = apply(data, edit)
+    _, result, patch = apply(data, SearchPath((), c.DT_RPATH, extend=True))
     changed = [at for at, (old, new) in enumerate(zip(data, result, strict=True)) if old != new]
     assert patch.strategy is Strategy.IN_PLACE
     assert [(data[at], result[at]) for at in changed] == [(c.DT_RUNPATH, c.DT_RPATH)]
@@ -132,9 +125,7 @@ def test_a_string_that_is_there_already_is_used_again() -> None:
 )
 def test_strings_that_something_else_uses_are_not_overwritten(sharing: Sample) -> None:
     data = sharing.build()
-    edit = ElfEdit()
-    edit.set_search_path(["$ORIGIN"])
-    elf, result, patch = apply(data, edit)
+    elf, result, patch = apply(data, SearchPath(("$ORIGIN",)))
     assert patch.strategy is Strategy.LAST_SEGMENT
     old = content(read_elf(io.BytesIO(data), "x"), data, ".dynstr")
     assert content(elf, result, ".dynstr") == old + b"$ORIGIN\0"
@@ -146,10 +137,8 @@ def test_strings_that_something_else_uses_are_not_overwritten(sharing: Sample) -
 def test_a_symbol_table_of_unknown_size_proves_nothing() -> None:
     known = Sample(rpath="/usr/lib/somewhere", sections=False)
     unknown = Sample(rpath="/usr/lib/somewhere", sections=False, symbols=())
-    edit = ElfEdit()
-    edit.set_search_path(["$ORIGIN"])
-    assert apply(known.build(), edit)[2].strategy is Strategy.IN_PLACE
-    assert apply(unknown.build(), edit)[2].strategy is Strategy.LAST_SEGMENT
+    assert apply(known.build(), SearchPath(("$ORIGIN",)))[2].strategy is Strategy.IN_PLACE
+    assert apply(unknown.build(), SearchPath(("$ORIGIN",)))[2].strategy is Strategy.LAST_SEGMENT
 
 
 def test_slack() -> None:

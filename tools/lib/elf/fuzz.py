@@ -14,14 +14,13 @@ from collections.abc import Sequence
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
 from tools.lib.elf.sample import Sample
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30
 SAMPLES = (
@@ -77,56 +76,46 @@ def damage(data: bytes, fields: Sequence[tuple[int, int]], rng: random.Random) -
     return bytes(result)
 
 
-def wish(rng: random.Random) -> ElfEdit:
-    """Make an edit by chance."""
-    edit = ElfEdit()
+def wish(rng: random.Random) -> SearchPath:
+    """Make a search path by chance."""
     tag = rng.choice((c.DT_RPATH, c.DT_RUNPATH))
-    choice = rng.randrange(5)
-    if choice == 0:
-        edit.set_search_path(["short"], tag)
-    elif choice == 1:
-        edit.extend_search_path(["$ORIGIN", LONG], tag)
-    elif choice == 2:
-        edit.use_tag(tag)
-    elif choice == 3:
-        edit.remove_search_path()
-    if rng.random() < 0.3:
-        edit.set_soname("libnew.so")
-    if rng.random() < 0.3:
-        edit.replace_needed("libc.so.6", "libother.so.6")
-    if rng.random() < 0.3:
-        edit.add_needed("libadded.so")
-    return edit
+    choices = (
+        SearchPath(("short",), tag),
+        SearchPath(("$ORIGIN", LONG), tag, extend=True),
+        SearchPath((), tag, extend=True),
+        SearchPath(()),
+    )
+    return rng.choice(choices)
 
 
-def check(data: bytes, edit: ElfEdit) -> str:
+def check(data: bytes, path: SearchPath) -> str:
     """Ask for an edit of a file; returns what came of it. Raises FindingError, or whatever the library raised."""
     try:
-        return _answer(io.BytesIO(data), edit)
+        return _answer(io.BytesIO(data), path)
     except ElfError as error:
         if not (0 <= error.offset <= len(data) and error.reason and error.path == "damaged"):
             raise FindingError(f"an error without place or reason: {error!r}") from error
         return "error"
 
 
-def _answer(file: io.BytesIO, edit: ElfEdit) -> str:
+def _answer(file: io.BytesIO, path: SearchPath) -> str:
     elf: ElfFile = read_elf(file, "damaged")
     if refusal(elf) is not None:
         return "refused"
-    patch = plan_patch(elf, file, edit)
+    patch = plan_patch(elf, file, path)
     if sum(len(chunk) for chunk in patch.chunks(file)) != patch.size or patch.source_size != elf.size:
         raise FindingError("the patch does not give what it says")
     result = open_patched(patch, file)
-    if not plan_patch(read_elf(result, "damaged"), result, edit).is_identity:
+    if not plan_patch(read_elf(result, "damaged"), result, path).is_identity:
         raise FindingError("wishing it again changes more")
     return patch.strategy.value
 
 
-def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[tuple[bytes, ElfEdit]]:
+def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[tuple[bytes, SearchPath]]:
     """Return the fuzzer that damages these files."""
     fields = [structures(data) for data in seeds]
 
-    def make(rng: random.Random) -> tuple[bytes, ElfEdit]:
+    def make(rng: random.Random) -> tuple[bytes, SearchPath]:
         which = rng.randrange(len(seeds))
         return damage(seeds[which], fields[which], rng), wish(rng)
 

@@ -30,7 +30,7 @@ MOVABLE = {c.SHT_GNU_HASH: c.DT_GNU_HASH, c.SHT_HASH: c.DT_HASH, c.SHT_DYNSYM: c
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class MovedSpan:
     """Bytes of the file that are loaded as they stand: file offset, virtual address, size in bytes."""
 
     offset: int
@@ -58,7 +58,7 @@ class Room:
     vaddr: int
     insert_at: int | None = None
     fill: int = 0
-    displaced: tuple[Span, ...] = ()
+    displaced: tuple[MovedSpan, ...] = ()
     headers_move: bool = False
 
 
@@ -131,19 +131,19 @@ def append_segment(elf: ElfFile) -> Room | str:
     )
 
 
-def displaced(elf: ElfFile, count: int = 1) -> tuple[Span, ...] | None:
+def displaced(elf: ElfFile, count: int = 1) -> tuple[MovedSpan, ...] | None:
     """Find what must move for `count` program headers behind the others; None where that cannot be known or done."""
     start, end = _headers_end(elf), _headers_end(elf) + count * PHDR64.size
     first = min(elf.loads, key=lambda load: load.vaddr)
     if not elf.section_headers or not (first.offset <= elf.phoff and end <= first.file_end):
         return None
     spans = {
-        Span(header.offset, header.vaddr, header.filesz)
+        MovedSpan(header.offset, header.vaddr, header.filesz)
         for header in elf.program_headers
         if header.type in (c.PT_INTERP, c.PT_NOTE, c.PT_GNU_PROPERTY)
     }
     spans |= {
-        Span(section.offset, section.addr, section.size)
+        MovedSpan(section.offset, section.addr, section.size)
         for section in elf.section_headers
         if section.type in MOVABLE and section.addr == elf.dynamic_value(MOVABLE[section.type])
     }

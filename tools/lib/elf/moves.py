@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import MOVABLE, Room, Span, page_size, tail_alignment
+from tools.lib.elf.layout import MOVABLE, MovedSpan, Room, page_size, tail_alignment
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.patch import PatchBuilder
 from tools.lib.elf.reader import DYN64, PHDR64
@@ -54,7 +54,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Displacement:
-    """What changes when the bytes of a `Span` move: headers by their index, dynamic values by their tag."""
+    """What changes when the bytes of a `MovedSpan` move: headers by their index, dynamic values by their tag."""
 
     programs: dict[int, ProgramHeader]
     sections: dict[int, SectionHeader]
@@ -62,7 +62,7 @@ class Displacement:
     notes: tuple[str, ...]
 
 
-def displace(elf: ElfFile, span: Span, offset: int, vaddr: int) -> Displacement:
+def displace(elf: ElfFile, span: MovedSpan, offset: int, vaddr: int) -> Displacement:
     """Find what changes when a span (see `layout.displaced`) moves to this file offset and virtual address."""
     down, up = offset - span.offset, vaddr - span.vaddr
     programs = {
@@ -131,7 +131,7 @@ class Mover:
     def _place_section(self, index: int, place: _Place) -> None:
         self._sections[index] = replace(self._sections[index], addr=place.vaddr, offset=place.offset, size=place.size)
 
-    def _displace(self, span: Span) -> dict[int, int]:
+    def _displace(self, span: MovedSpan) -> dict[int, int]:
         """Move what is in the way of a new program header; returns the dynamic entries that change by it."""
         place = self._add(self.source.read(span.offset, span.size, "what follows the program headers"))
         displacement = displace(self.elf, span, place.offset, place.vaddr)

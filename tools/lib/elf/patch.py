@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import BinaryIO, Protocol
 
-from tools.lib.elf.errors import ElfError
+from tools.lib.elf.source import ElfError
 
 CHUNK_SIZE = 1 << 20
 
@@ -240,11 +240,6 @@ class PatchBuilder:
         """Put `data` in front of the byte at `offset`."""
         if data:
             self._pieces.append((offset, Literal(data)))
-
-    def remove(self, offset: int, size: int) -> None:
-        """Leave out `size` bytes from `offset` on."""
-        if size:
-            self._pieces.append((offset, Literal(b"", size)))
 
     def put(self, offset: int, piece: Literal | Made) -> None:
         """Put `piece` in place of the bytes that it replaces, from `offset` on."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.patch import ChangedRange, Patch, PatchBuilder, SourceRange, Strategy
+from tools.lib.elf.patch import ChangedRange, Literal, Patch, PatchBuilder, SourceRange, Strategy
 from tools.lib.elf.patched import open_patched
+from tools.lib.elf.source import ElfError
 
 SOURCE = bytes(range(100))
 
@@ -20,7 +20,7 @@ def build(*, remove: bool = True) -> Patch:
     builder.overwrite(10, b"over")
     builder.overwrite(50, b"x")
     if remove:
-        builder.remove(70, 20)
+        builder.put(70, Literal(b"", 20))
     return builder.build(Strategy.LAST_SEGMENT, ("a note",))
 
 

@@ -15,9 +15,9 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.model import DynamicEntry, ElfFile, Note, ProgramHeader, SectionHeader
-from tools.lib.elf.source import MAX_TABLE, Source
+from tools.lib.elf.source import MAX_COUNT, MAX_TABLE, ElfError, Source
+from tools.lib.elf.versions import verneed_entries
 
 ELF_MAGIC: Final = b"\x7fELF"
 EHDR64: Final = Struct("<16xHHIQQQIHHHHHH")
@@ -25,12 +25,8 @@ PHDR64: Final = Struct("<IIQQQQQQ")
 SHDR64: Final = Struct("<IIQQQQIIQQ")
 DYN64: Final = Struct("<qQ")
 NHDR: Final = Struct("<III")
-VERNEED: Final = Struct("<HHIII")
-VERNAUX: Final = Struct("<IHHII")
 #: User space ends below this virtual address on every machine.
 MAX_ADDRESS: Final = 1 << 63
-#: More than this of anything (sections, dynamic entries, notes, symbol versions) is damage, not a real file.
-MAX_COUNT: Final = 1 << 16
 #: So are more program headers than this.
 MAX_SEGMENTS: Final = 1 << 10
 
@@ -82,7 +78,6 @@ def _read_header(source: Source) -> ElfFile:
         source.size,
         elf_class,
         little,
-        ident[c.EI_OSABI],
         kind,
         machine,
         flags,
@@ -250,39 +245,6 @@ def string_table(elf: ElfFile) -> tuple[int, int]:
     if offset is None:
         raise ElfError(elf.path, position, f"DT_STRTAB {address:#x} with {size} bytes is in no PT_LOAD segment")
     return offset, size
-
-
-def verneed_entries(source: Source, elf: ElfFile) -> list[tuple[int, int, list[int]]]:
-    """For each Elf64_Verneed: its file offset, its vn_file, and the vna_name of each of its versions.
-
-    Names are offsets into the dynamic string table. (LSB Core, "Symbol Version Requirements".)
-    """
-    address, count = elf.dynamic_value(c.DT_VERNEED), elf.dynamic_value(c.DT_VERNEEDNUM) or 0
-    if address is None or not count:
-        return []
-    at = elf.offset_of(address)
-    if at is None:
-        raise source.error(elf.dynamic[0].position, f"DT_VERNEED {address:#x} is in no PT_LOAD segment")
-    found: list[tuple[int, int, list[int]]] = []
-    total = 0
-    for _ in range(count):
-        _, versions, file, aux, following = source.unpack(VERNEED, at, "a symbol version requirement")
-        names = []
-        aux += at
-        total += versions + 1
-        if total > MAX_COUNT:
-            raise source.error(at, f"more than {MAX_COUNT} symbol version requirements")
-        for _ in range(versions):
-            *_, name, skip = source.unpack(VERNAUX, aux, "a symbol version requirement")
-            names.append(name)
-            if not skip:
-                break
-            aux += skip
-        found.append((at, file, names))
-        if not following:
-            break
-        at += following
-    return found
 
 
 def _read_versions(source: Source, elf: ElfFile, strings: int, size: int) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import Span
+from tools.lib.elf.layout import MovedSpan
 from tools.lib.elf.model import ElfFile, ProgramHeader
 from tools.lib.elf.moves import E_PHNUM, E_PHOFF, E_SHOFF, WORD, displace, pack_program, write_dynamic
 from tools.lib.elf.patch import Literal, Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
@@ -82,7 +82,7 @@ class _Resizer:
         self.copies = [(span, bytearray(self._read(span))) for span, *_ in spans]
         self.displaced = [displace(elf, *place) for place in spans]
 
-    def _read(self, span: Span) -> bytes:
+    def _read(self, span: MovedSpan) -> bytes:
         return self.source.read(span.offset, span.size, "what follows the program headers")
 
     def plan(self) -> Patch:

@@ -4,7 +4,6 @@ from itertools import pairwise
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
 from tools.lib.elf.layout import MIN_PAGE, page_size
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.patch import Patch
@@ -12,7 +11,7 @@ from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import PHDR64, SHDR64, read_elf
 from tools.lib.elf.references import dynamic_symbol_section
 from tools.lib.elf.resize_layout import ResizeLayout
-from tools.lib.elf.source import Source
+from tools.lib.elf.source import ElfError, Source
 
 #: Dynamic entries whose value is an address (gABI, "Dynamic Section"; LSB Core and GNU extensions).
 ADDRESS_TAGS: Final = frozenset(

@@ -13,10 +13,10 @@ here it moves behind the section, whose segment has pages of its own.
 from dataclasses import dataclass, replace
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.layout import Span, displaced, page_size
+from tools.lib.elf.layout import MovedSpan, displaced, page_size
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.reader import MAX_ADDRESS, PHDR64
+from tools.lib.elf.source import ElfError
 
 _ALIGN = 16
 
@@ -25,7 +25,7 @@ _ALIGN = 16
 class Behind:
     """What comes behind the section, each at its distance from the section's beginning, and where all of it ends."""
 
-    spans: tuple[tuple[Span, int], ...]
+    spans: tuple[tuple[MovedSpan, int], ...]
     headers: int | None
     """Where the program headers go; None: they stay."""
     end: int

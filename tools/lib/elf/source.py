@@ -8,11 +8,29 @@ import os
 from struct import Struct
 from typing import Any, BinaryIO, Final
 
-from tools.lib.elf.errors import ElfError
+
+class ElfError(Exception):
+    """An ELF file that cannot be read or edited.
+
+    `path` is the name the caller gave the file, `offset` the file offset in bytes at which the trouble was found, and
+    `reason` says what was expected and what was found there.
+    """
+
+    def __init__(self, path: str, offset: int, reason: str) -> None:
+        super().__init__(path, offset, reason)
+        self.path = path
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: at file offset {self.offset:#x}: {self.reason}"
+
 
 #: No table that is read whole is larger than this in a sane file, in bytes. The largest seen is LLVM's string table, of
 #: 5 MB; of a framework that exports all that it is made of it may be many times as large.
 MAX_TABLE: Final = 1 << 29
+#: More than this of anything (sections, dynamic entries, notes, symbol versions) is damage, not a real file.
+MAX_COUNT: Final = 1 << 16
 #: No name, path or search path is longer, in bytes.
 MAX_STRING: Final = 1 << 16
 

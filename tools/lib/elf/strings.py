@@ -7,18 +7,16 @@ no other dynamic entry. Where that cannot be proven, the table grows, which keep
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from struct import Struct
 from typing import Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import Slot, encode
 from tools.lib.elf.model import ElfFile, SectionHeader
-from tools.lib.elf.reader import MAX_COUNT, string_table, verneed_entries
+from tools.lib.elf.reader import string_table
+from tools.lib.elf.search_path import Slot, encode
 from tools.lib.elf.source import Source
 from tools.lib.elf.symbols import dynamic_symbol_names
+from tools.lib.elf.versions import verdef_entries, verneed_entries
 
-VERDEF: Final = Struct("<HHHHIII")
-VERDAUX: Final = Struct("<II")
 _OWN_SECTIONS: Final = (c.SHT_DYNSYM, c.SHT_DYNAMIC, c.SHT_GNU_VERDEF, c.SHT_GNU_VERNEED)
 
 
@@ -131,30 +129,5 @@ class StringTable:
         if symbols is None:
             return None
         versions = [name for _, file, names in verneed_entries(self._source, elf) for name in (file, *names)]
-        return [*set(symbols), *versions, *verdef_names(self._source, elf)]
-
-
-def verdef_names(source: Source, elf: ElfFile) -> list[int]:
-    """Read the vda_name of every symbol version that the file defines (LSB Core, "Symbol Version Definitions")."""
-    address, count = elf.dynamic_value(c.DT_VERDEF), elf.dynamic_value(c.DT_VERDEFNUM) or 0
-    if address is None or not count:
-        return []
-    at = elf.offset_of(address)
-    if at is None:
-        raise source.error(elf.dynamic[0].position, f"DT_VERDEF {address:#x} is in no PT_LOAD segment")
-    names: list[int] = []
-    total = 0
-    for _ in range(count):
-        *_, versions, _, aux, following = source.unpack(VERDEF, at, "a symbol version definition")
-        aux += at
-        total += versions + 1
-        if total > MAX_COUNT:
-            raise source.error(at, f"more than {MAX_COUNT} symbol version definitions")
-        for _ in range(versions):
-            name, skip = source.unpack(VERDAUX, aux, "a symbol version definition")
-            names.append(name)
-            aux += skip
-        if not following:
-            break
-        at += following
-    return names
+        defined = [name for _, names in verdef_entries(self._source, elf) for name in names]
+        return [*set(symbols), *versions, *defined]

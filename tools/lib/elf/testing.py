@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Literal, Patch
 from tools.lib.elf.reader import read_elf
+from tools.lib.elf.search_path import SearchPath
 
 COMPILERS = {"x86_64": ("gcc", "cc"), "aarch64": ("aarch64-linux-gnu-gcc",)}
 LINKER_PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld": "ld.lld", "mold": "mold"}
@@ -86,10 +86,10 @@ def facts(path: Path) -> ElfFile:
         return read_elf(file, str(path))
 
 
-def apply_edit(source: Path, output: Path, edit: ElfEdit) -> Patch:
+def apply_edit(source: Path, output: Path, path: SearchPath) -> Patch:
     """Write the edited file, with the mode of the source, and return the patch that made it."""
     with source.open("rb") as file:
-        patch = plan_patch(read_elf(file, str(source)), file, edit)
+        patch = plan_patch(read_elf(file, str(source)), file, path)
         with output.open("wb") as out:
             for chunk in patch.chunks(file):
                 out.write(chunk)
@@ -99,9 +99,7 @@ def apply_edit(source: Path, output: Path, edit: ElfEdit) -> Patch:
 
 def extend(source: Path, output: Path, entries: Sequence[str]) -> Patch:
     """Write a copy with more RPATH entries."""
-    edit = ElfEdit()
-    edit.extend_search_path(entries)
-    return apply_edit(source, output, edit)
+    return apply_edit(source, output, SearchPath(tuple(entries), extend=True))
 
 
 def check_bytes(source: Path, output: Path, patch: Patch) -> None:

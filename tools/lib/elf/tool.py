@@ -10,14 +10,13 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.edit import ElfEdit
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.errors import ElfError
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.output import write_patched
+from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patch import Patch
+from tools.lib.elf.patched import write_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.refusal import refusal
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
 
 EPILOG = """examples:
   elf show lib/libamdhip64.so
@@ -77,12 +76,10 @@ def set_rpath(path: str, output: str, entries: Sequence[str], *, extend: bool = 
 
     Raises ValueError for malformed entries, ElfError for a file that cannot be edited, OSError as the system does.
     """
-    edit = ElfEdit()
-    wish = edit.extend_search_path if extend else edit.set_search_path
-    wish(entries, c.DT_RUNPATH if runpath else c.DT_RPATH)
+    wanted = SearchPath(tuple(entries), c.DT_RUNPATH if runpath else c.DT_RPATH, extend)
     with open(path, "rb") as file:
         elf = read_elf(file, path)
-        patch = plan_patch(elf, file, edit)
+        patch = plan_patch(elf, file, wanted)
         write_patched(patch, file, output)
     print("\n".join(report(patch, elf)))
     return patch

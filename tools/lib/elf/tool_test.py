@@ -78,7 +78,7 @@ def test_output_may_be_the_input(library: Path) -> None:
     [
         (b"#!/bin/sh\n" + bytes(20), "x", "not an ELF file"),
         (Sample().build()[:-1], "x", "truncated or damaged"),
-        (Sample().build(), "a:b", "cannot contain a colon"),
+        (Sample().build(), "a:b", "contain a colon"),
     ],
 )
 def test_failure_leaves_nothing(

@@ -6,7 +6,7 @@ from rocm_bootstrap.package_metadata import architectural_family
 from rocm_bootstrap.package_metadata import package_owner as amds_owner
 from rocm_bootstrap.targets import _BUNDLE_KEY_ALIASES, ALL_TARGETS, PackagingLevel, XnackMode, lookup_bundle
 
-from tools.lib.device.processors import GENERIC_PROCESSORS
+from tools.lib.device.target_id import GENERIC_PROCESSORS
 from tools.lib.gpus.derive import built, family_members
 from tools.lib.gpus.families import (
     find_target,

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from tools.lib.device.processors import GENERIC_PROCESSORS
-from tools.lib.device.target_id import TargetId
+from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId
 from tools.lib.gpus.families import is_target, parse_family
 from tools.lib.gpus.table import TARGETS
 

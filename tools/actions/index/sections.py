@@ -1,0 +1,113 @@
+"""Sections of the page for people: GPU targets, packages, every file, and what is there for tools."""
+
+from dominate.dom_tag import dom_tag
+from dominate.tags import a, article, code, dd, div, dl, dt, h2, h3, li, p, section, ul
+
+from tools.actions.index.commands import command
+from tools.actions.index.markup import Column, Content, inline, table_of
+from tools.actions.index.model import Distribution, Index
+from tools.actions.index.offers import Offers
+from tools.actions.index.selector import Selector, TargetPackage
+from tools.actions.index.simple_api import file_anchor
+from tools.lib.common.program import size_text
+
+
+def files_section(index: Index) -> dom_tag:
+    """Return the section."""
+    return section(h2("Files"), *(_file_article(one, index.directory) for one in index.distributions), id="files")
+
+
+def file_id(distribution: Distribution) -> str:
+    """Return the id of a file's article: unique, as file names are, and not like the name of a file to download."""
+    return f"file-{distribution.filename.replace('.', '-').replace('+', '-')}"
+
+
+def _file_article(distribution: Distribution, page: str) -> dom_tag:
+    facts: list[tuple[str, Content]] = [
+        ("Size", f"{size_text(distribution.size)} ({distribution.size:,} bytes)"),
+        ("SHA-256", inline(code, distribution.sha256)),
+        ("Python", distribution.requires_python or "any"),
+    ]
+    if distribution.license:
+        facts.append(("Licence", distribution.license))
+    facts.append(("Requires", _requirements(distribution)))
+    if distribution.is_wheel:
+        facts.append(("Metadata", a("core metadata", href=f"{distribution.address(page)}.metadata")))
+    if distribution.urls:
+        facts.append(("Project", ul(*(li(_url(label, url)) for label, url in distribution.urls), cls="links")))
+    rows = [div(dt(name), dd(value)) for name, value in facts]
+    return article(h3(file_anchor(distribution, page)), dl(*rows, cls="facts-list"), id=file_id(distribution))
+
+
+def _requirements(distribution: Distribution) -> Content:
+    if "requires-dist" in distribution.dynamic:
+        return "chosen when it is installed"
+    if not distribution.requires:
+        return "nothing"
+    return ul(*(li(inline(code, str(requirement))) for requirement in distribution.requires))
+
+
+def _url(label: str, url: str) -> Content:
+    """Return a link, for addresses of pages only: others could make a browser do things."""
+    return a(label, href=url, rel="noreferrer") if url.startswith(("https://", "http://")) else f"{label}: {url}"
+
+
+def targets_section(index: Index, offers: Offers | None, selector: Selector | None) -> dom_tag | None:
+    """Return the section on GPU targets, None where there are none."""
+    if offers is None or selector is None or not selector.targets:
+        return None
+    columns = (Column("Target", "name"), Column("Ask for"), Column("Package"), Column("Package size", "size"))
+    rows = [_target_row(index, offers, target) for target in selector.targets]
+    if any(offer.chooses for offer in offers.offers):
+        choice = p("Where no GPU is found, ", inline(code, selector.default_target), " is chosen.")
+    else:
+        choice = p("Nothing here looks at the machine: ask for a target by its name.")
+    return section(
+        h2("GPU targets"),
+        choice,
+        table_of("Each GPU target has a package with the code for it.", columns, rows),
+        id="targets",
+    )
+
+
+def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Content]:
+    files = index.projects().get(target.project, ())
+    return [
+        target.name,
+        inline(code, f"{offers.front.project}[{target.extra}]"),
+        _links(files) if files else target.project,
+        size_text(sum(one.size for one in files)),
+    ]
+
+
+def packages_section(index: Index) -> dom_tag:
+    """Return the section that lists all packages."""
+    columns = (Column("Package", "name"), Column("What for"), Column("Version", "version"), Column("Download", "size"))
+    rows: list[list[Content]] = [
+        [_links((one,)), one.summary, str(one.version), size_text(one.size)] for one in index.distributions
+    ]
+    return section(h2("Packages"), table_of("All packages of this index.", columns, rows), id="packages")
+
+
+def _links(files: tuple[Distribution, ...]) -> dom_tag:
+    return inline(a, files[0].project, href=f"#{file_id(files[0])}")
+
+
+def tools_section(requirement: str, other: str) -> dom_tag:
+    """Return the section on what installers and other tools read; `requirement` is what an example installs."""
+    rows: list[tuple[dom_tag, str]] = [
+        (a("simple/", href="simple/index.html"), "the index for pip and uv: HTML, and JSON beside it as index.json"),
+        (a("find-links.html", href="find-links.html"), "all files on one small page"),
+    ]
+    if other == "static":
+        explanation = "the same packages, with the selector as a wheel that chooses nothing"
+        rows.append((a("static/", href="static/index.html"), f"an index of its own for lock files: {explanation}"))
+    elif other:
+        rows.append((a("The main index", href=f"{other}/index.html"), "its selector looks at the machine"))
+    return section(
+        h2("For tools"),
+        dl(*(div(dt(link), dd(text)) for link, text in rows), cls="facts-list"),
+        p("This page serves for ", inline(code, "--find-links"), ", too. A copy of the directory needs no server:"),
+        command(f'pip install --no-index --find-links DIRECTORY "{requirement}"'),
+        id="tools",
+    )

@@ -1,0 +1,115 @@
+"""What is done, by what a place has."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.place import ConflictError, Sent
+from tools.commands.publish.run import Comparison, Options, check, compare
+from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, with_pages, write
+from tools.lib.common.program import ToolError
+
+OTHER = "rocm-6.0.tar.gz"
+PAGES = ("simple/rocm/index.html", "simple/index.html", "index.html")
+
+
+class Place:
+    """A place that only answers, and counts for how many files the digest was asked."""
+
+    shown = "the place"
+
+    def __init__(self, content: Mapping[str, tuple[int | None, str]], *, keeps_index: bool = False) -> None:
+        self.keeps_index = keeps_index
+        self.asked: list[str] = []
+        self._content = content
+
+    def listing(self) -> Mapping[str, int | None]:
+        """Return the sizes that the test gave."""
+        return {path: size for path, (size, _) in self._content.items()}
+
+    def sha256(self, path: str) -> str:
+        """Return the digest that the test gave."""
+        self.asked.append(path)
+        return self._content[path][1]
+
+    def put(self, file: LocalFile, sent: Sent) -> None:
+        """Do not happen."""
+        raise AssertionError(file)
+
+    put_page = put
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[LocalFile]:
+    return read_files(write(tmp_path, with_pages(FILES)))
+
+
+def names(files: tuple[LocalFile, ...]) -> list[str]:
+    """Return the paths, in order."""
+    return [file.path for file in files]
+
+
+def as_it_is(files: list[LocalFile]) -> dict[str, tuple[int | None, str]]:
+    """Return the content of a place that has all of these."""
+    return {file.path: (file.size, file.sha256) for file in files}
+
+
+def test_into_an_empty_place(files: list[LocalFile]) -> None:
+    place = Place({})
+    plan = compare(files, place)
+    assert names(plan.missing) == sorted(FILES)
+    assert names(plan.pages) == list(PAGES), "the page at the top comes last, and pages of projects first"
+    assert not place.asked
+
+
+def test_where_all_is_there(files: list[LocalFile]) -> None:
+    plan = compare(files, Place(as_it_is(files)))
+    assert plan == Comparison(missing=(), pages=(), there=tuple(files), conflicts=(), unlisted=())
+
+
+def test_other_bytes_under_the_same_name(files: list[LocalFile]) -> None:
+    content = as_it_is(files)
+    content[CORE] = (content[CORE][0], "aa" * 32)  # of the same size
+    content[SDIST] = (1, "bb" * 32)
+    content[f"{CORE}.metadata"] = (None, "cc" * 32)  # of a size that the place does not tell
+    content["index.html"] = (1, "dd" * 32)
+    place = Place(content)
+    plan = compare(files, place)
+    assert [(file.path, digest[:2]) for file, digest in plan.conflicts] == [
+        (SDIST, "bb"),
+        (CORE, "aa"),
+        (f"{CORE}.metadata", "cc"),
+    ]
+    assert names(plan.pages) == ["index.html"], "pages may change"
+    with pytest.raises(ConflictError) as raised:
+        check(plan, place, Options())
+    text = str(raised.value)
+    for file, digest in plan.conflicts:
+        assert file.path in text
+        assert digest in text
+        assert file.sha256 in text
+    assert "the place has other bytes than this build" in text
+    assert "Publish this build under another version" in text
+
+
+def test_what_the_new_index_would_not_list(files: list[LocalFile]) -> None:
+    elsewhere = {f"gfx110X-all/{OTHER}": (1, ""), "notes.txt": (1, "")}
+    place = Place(as_it_is(files) | elsewhere | {OTHER: (1, ""), f"static/{OTHER}": (1, "")})
+    plan = compare(files, place)
+    assert plan.unlisted == (OTHER, f"static/{OTHER}"), "other directories may have indexes of their own"
+    with pytest.raises(ToolError, match=f"(?s)no longer list.*{OTHER}.*--leave-unlisted"):
+        check(plan, place, Options())
+    check(plan, place, Options(leave_unlisted=True))
+
+
+def test_a_place_that_keeps_its_index(files: list[LocalFile]) -> None:
+    """It gets neither pages nor what is meant for an index of its own; other files in it are its own affair."""
+    place = Place({SDIST: as_it_is(files)[SDIST], OTHER: (None, "")}, keeps_index=True)
+    plan = compare(files, place)
+    assert names(plan.missing) == [CORE]
+    assert names(plan.there) == [SDIST]
+    assert not plan.pages
+    assert not plan.unlisted
+    assert STATIC not in [*names(plan.missing), *names(plan.there)]
