@@ -7,6 +7,7 @@ load("//rules/private/common:pep440.bzl", "check_version")
 
 visibility(["//rules"])
 
+# The kinds of version that `rocm_version` knows.
 KINDS = ["dev", "nightly", "prerelease", "release"]
 
 # The serial that stands for the commit that is checked out, or for its date.

@@ -8,6 +8,7 @@ visibility(["//rules/..."])
 # Stands for the suffix in the name of a tree.
 PLACEHOLDER = "{suffix}"
 
+# The attribute that `with_suffix` reads. Add it to the attributes of a rule: `attrs = {…} | VERSION_SUFFIX_ATTRS`.
 VERSION_SUFFIX_ATTRS = {
     "version_suffix": attr.label(
         providers = [BuildSettingInfo],
