@@ -17,20 +17,20 @@ def _catalogued_artifact_impl(ctx):
     return artifact_providers(ctx, artifact, ctx.file.manifest, units, ctx.attr.archive_sha256 or None)
 
 catalogued_artifact = rule(
-    doc = "An artifact found by the catalog.",
+    doc = "Makes an artifact from files outside the workspace. Repositories that the catalog generates use it; in a workspace, use `rocm_artifact`.",
     implementation = _catalogued_artifact_impl,
     attrs = {
-        "archive_sha256": attr.string(doc = "SHA-256 of the archive that the artifact came as, if it did and that is known."),
-        "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of."),
-        "big_manifests": attr.label_list(allow_files = [".json"], doc = "The manifest of each big file, in their order."),
-        "big_srcs": attr.label_list(allow_files = True, doc = "Files that get actions of their own."),
-        "big_threads": attr.int_list(doc = "How many threads packing each big file can use, in their order."),
+        "archive_sha256": attr.string(doc = "SHA-256 of the archive that the artifact was unpacked from, if known."),
+        "artifact_name": attr.string(mandatory = True, doc = "Name of the artifact."),
+        "big_manifests": attr.label_list(allow_files = [".json"], doc = "Manifest of each of `big_srcs`, in the same order."),
+        "big_srcs": attr.label_list(allow_files = True, doc = "Big files, which get actions of their own."),
+        "big_threads": attr.int_list(doc = "Number of threads for packing each of `big_srcs`, in the same order."),
         "component": attr.string(mandatory = True, doc = "`lib`, `run`, `dev`, `dbg`, `doc` or `test`."),
-        "manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The entries, with what Bazel's inputs lose."),
-        "small_manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "The manifest of `srcs`."),
-        "small_threads": attr.int(default = 1, doc = "How many threads packing `srcs` can use."),
+        "manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "All entries, with the modes, links and names that Bazel does not keep."),
+        "small_manifest": attr.label(mandatory = True, allow_single_file = [".json"], doc = "Manifest of `srcs`."),
+        "small_threads": attr.int(default = 1, doc = "Number of threads for packing `srcs`."),
         "srcs": attr.label_list(allow_files = True, doc = "All other files."),
-        "target": attr.string(mandatory = True, doc = "`generic`, an AMD GPU target or a family of them."),
+        "target": attr.string(mandatory = True, doc = "`generic`, an AMD GPU target, or a family of targets."),
     } | INSPECT_ATTRS,
     provides = [ArtifactInfo],
 )

@@ -5,19 +5,19 @@ load("@rules_python//python:defs.bzl", "py_test")
 visibility(["//rules"])
 
 def rocm_install_test(name, wheels, requirement, script = None, python = None, installer = "pip", env = {}, **kwargs):
-    """Tests that a requirement can be installed from wheels that were built, and that what was installed works.
+    """Installs a requirement into a fresh environment, from the given wheels only, and runs a script there.
 
-    There is no network: nothing but the wheels given can be found, neither by the installer nor by the script.
+    Neither the installer nor the script has a network.
 
     Args:
         name: name of the test.
         wheels: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
-        requirement: what to install (PEP 508), one string or a list: `rocm[libraries]`.
-        script: Python file of which the environment's interpreter runs a copy, in a directory of its own, so that it
-            imports what was installed; an exit code other than 0 is a failure.
-        python: interpreter of the environment, a path or a name on PATH; if None that of the Python toolchain.
-        installer: `pip` (that of the toolchain's interpreter) or `uv`.
-        env: variables for installer and script.
+        requirement: what to install (PEP 508), a string or a list: `rocm[libraries]`.
+        script: Python file to run with the environment's interpreter. A copy runs in an empty directory, so that it
+            imports what was installed. A non-zero exit code fails the test.
+        python: interpreter of the environment, a path or a name on PATH; by default that of the Python toolchain.
+        installer: `pip` (of the toolchain's interpreter) or `uv`.
+        env: environment variables for the installer and the script.
         **kwargs: further attributes of `py_test`.
     """
     if installer not in ("pip", "uv"):

@@ -5,11 +5,11 @@ load("@rules_python//python:defs.bzl", "py_binary")
 visibility(["//rules"])
 
 def rocm_publish(name, dist, **kwargs):
-    """Declares a command: `bazel run //my:publish -- --to PLACE`, into a directory, an S3 bucket or a package index.
+    """Declares a command that publishes an index: `bazel run //my:publish -- --to PLACE`. A place is a directory, an S3 bucket or a package index.
 
     Args:
         name: name of the target.
-        dist: the `rocm_index` whose files are published. It is built first.
+        dist: the `rocm_index` to publish. It is built first.
         **kwargs: further attributes of `py_binary`.
     """
     py_binary(

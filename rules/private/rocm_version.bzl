@@ -90,28 +90,28 @@ def rocm_version(name, base, kind = "dev", serial = "", version = "", commit = "
     |---|---|
     | `{name}_kind` | `dev`, `nightly`, `prerelease` or `release` |
     | `{name}_serial` | the commit (dev), date (nightly) or number (prerelease) |
-    | `{name}` | overrides both: a whole version, in the normal form of PEP 440 |
-    | `{name}_suffix` | part of the trees' names, so that two versions can lie side by side; empty for none |
+    | `{name}` | overrides both: a complete version, in the normal form of PEP 440 |
+    | `{name}_suffix` | suffix of the names of trees, to install two versions side by side; empty for none |
 
-    Give `{name}` to the rules that want a version, and `{name}_suffix` to `rocm_package`. Building `{name}` writes
-    `{name}.txt` with the version.
+    Pass `{name}` as `version` and `{name}_suffix` as `version_suffix`. Building `{name}` writes the version to
+    `{name}.txt`.
 
     | kind | serial | version |
     |---|---|---|
     | `dev` | | `7.10.0.dev0` |
     | `dev` | commit, or `stamp` | `7.10.0.dev0+gefed3c3b10a5` |
-    | `nightly` | date; `stamp`, or nothing, for the commit's | `7.10.0a20251021` |
+    | `nightly` | date; `stamp` or nothing for the date of the commit | `7.10.0a20251021` |
     | `prerelease` | number | `7.10.0rc2` |
     | `release` | | `7.10.0` |
 
     Args:
-        name: name of the version, and what the names of the other settings begin with.
-        base: the release that builds lead to, `X.Y.Z`; `rocm.version` of the module extension reads it from a file.
-        kind: what `{name}_kind` is if it is not set.
-        serial: what `{name}_serial` is if it is not set.
-        version: what `{name}` is if it is not set: a whole version that overrides kind and serial, or empty.
-        commit: the commit that the serial `stamp` stands for.
-        commit_date: its date, YYYYMMDD.
+        name: name of the version, and prefix of the other settings.
+        base: the next release, `X.Y.Z`. The tag `rocm.version` reads it from a file.
+        kind: default of `{name}_kind`.
+        serial: default of `{name}_serial`.
+        version: default of `{name}`: a complete version that overrides kind and serial, or empty.
+        commit: the commit that `stamp` stands for.
+        commit_date: date of the commit, YYYYMMDD.
         **kwargs: attributes that all rules have, such as `visibility`.
     """
     string_flag(name = name + "_kind", build_setting_default = kind, values = KINDS, **kwargs)

@@ -12,19 +12,19 @@ PLACEHOLDER = "{suffix}"
 VERSION_SUFFIX_ATTRS = {
     "version_suffix": attr.label(
         providers = [BuildSettingInfo],
-        doc = "The build setting that holds the version suffix, of `rocm_version`. `{suffix}` stands for it, with `_` before it, or for nothing.",
+        doc = "Build setting with the version suffix, from `rocm_version`. `{suffix}` becomes `_` and the suffix, or nothing.",
     ),
 }
 
 def with_suffix(ctx, text):
-    """Puts the version suffix into a text with names of trees.
+    """Replaces `{suffix}` in the names of trees.
 
     Args:
         ctx: context of a rule with VERSION_SUFFIX_ATTRS.
-        text: string, in which `{suffix}` stands for the suffix and the `_` before it.
+        text: string, in which `{suffix}` stands for `_` and the suffix, or for nothing.
 
     Returns:
-        string.
+        the string with the suffix.
     """
     if PLACEHOLDER not in text:
         return text

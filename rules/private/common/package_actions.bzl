@@ -12,10 +12,10 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 visibility(["//rules/..."])
 
 PACKAGE_ATTRS = {
-    "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What the package is made from."),
-    "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one: links may lead into them."),
-    "exclude": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths that the package does not hold."),
-    "include": attr.string_list(doc = "Glob patterns: if given, the package holds only these paths."),
+    "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that the package is made from."),
+    "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one. Links and RPATHs may lead into them."),
+    "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
+    "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),

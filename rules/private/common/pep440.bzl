@@ -70,10 +70,10 @@ def normal_form(version):
     """Returns a version in the normal form of PEP 440.
 
     Args:
-        version: string.
+        version: a string.
 
     Returns:
-        string, or None for what PEP 440 does not know as a version.
+        the normal form, or None if the string is not a version.
     """
     rest = version.strip().lower()
     rest = rest.removeprefix("v")

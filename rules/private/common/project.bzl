@@ -10,15 +10,15 @@ visibility(["//rules/..."])
 PROJECT_ATTRS = {
     "classifiers": attr.string_list(doc = "Trove classifiers."),
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
-    "dynamic": attr.string_list(doc = "Fields of the core metadata that an sdist leaves to its build backend (PEP 643)."),
+    "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
-    "license_files": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries, under their names; several of one name in the folders that they have in their workspaces."),
-    "requires": attr.string_list(doc = "Requirements (PEP 508); `{version}` stands for this distribution's version."),
-    "requires_python": attr.string(default = ">=3.9", doc = "Versions of Python that the distribution is for."),
-    "summary": attr.string(mandatory = True, doc = "One line on what it is."),
-    "urls": attr.string_dict(doc = "Label -> URL of the project's pages."),
-    "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the version."),
+    "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
+    "requires": attr.string_list(doc = "Requirements (PEP 508). `{version}` stands for the version of this distribution."),
+    "requires_python": attr.string(default = ">=3.9", doc = "Supported versions of Python."),
+    "summary": attr.string(mandatory = True, doc = "One-line description."),
+    "urls": attr.string_dict(doc = "Label -> URL."),
+    "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
 }
 
 def version_of(ctx):

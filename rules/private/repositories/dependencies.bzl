@@ -46,6 +46,6 @@ def _dependencies_impl(mctx):
     return mctx.extension_metadata(reproducible = True)
 
 dependencies = module_extension(
-    doc = "Fetches the locked tools: zig, libdeflate, zstd, the Python dependencies, and the linters.",
+    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
     implementation = _dependencies_impl,
 )
