@@ -41,7 +41,7 @@ rocm_index = rule(
 
 - `simple/` is the simple repository API, as HTML (PEP 503) and JSON (PEP 691).
 - `find-links.html` is a flat page for `--find-links`.
-- `index.html` is a landing page for people.
+- `index.html` is a landing page with commands, packages and files.
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
 
