@@ -41,9 +41,9 @@ def _entry(ctx, place):
 def _check_modes(ctx, paths):
     for path, mode in ctx.attr.modes.items():
         if path not in paths:
-            fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+            fail("{}: modes: {} is not a path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
         if mode not in _MODES:
-            fail("{}: modes give {} the mode {}, which no package may bring; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
+            fail("{}: modes: {} has the mode {}, which is not allowed in packages; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
 
 def _rocm_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)

@@ -6,9 +6,9 @@ visibility(["//rules"])
 
 def _rocm_init_py_impl(ctx):
     if not (ctx.attr.preload or ctx.attr.extensions or ctx.attr.check_version):
-        fail("{}: neither preload nor extensions nor check_version; expected one at least, or the module does nothing".format(ctx.label))
+        fail("{}: preload, extensions and check_version are not set; expected at least one of them".format(ctx.label))
     if ctx.attr.fail_on_version_mismatch and not ctx.attr.check_version:
-        fail("{}: fail_on_version_mismatch without a version; expected check_version, such as \"7.10.*\"".format(ctx.label))
+        fail("{}: fail_on_version_mismatch needs check_version, such as \"7.10.*\"".format(ctx.label))
     output = ctx.actions.declare_file(ctx.attr.out)
     args = tool_args(ctx)
     args.add(output, format = "--output=%s")

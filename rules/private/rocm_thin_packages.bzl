@@ -18,10 +18,10 @@ def _all_targets(ctx):
     all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
     for name, targets in ctx.attr.targets.items():
         if not targets:
-            fail("{}: targets: {} has none; expected the GPU targets that it is for".format(ctx.label, name))
+            fail("{}: targets: {} has no GPU targets; expected at least one".format(ctx.label, name))
     for target in ctx.attr.left_out:
         if target in all_targets:
-            fail("{}: left_out: {}, for which there is a package; remove it from one of them".format(ctx.label, target))
+            fail("{}: left_out: {} has a package; remove it from `left_out` or from `targets`".format(ctx.label, target))
     return all_targets
 
 def _checked(ctx):
@@ -31,7 +31,7 @@ def _checked(ctx):
     info = ctx.attr.coverage[CoverageInfo]
     for artifact in ctx.attr.artifacts:
         if artifact_id(artifact[ArtifactInfo]) not in info.artifacts:
-            fail("{}: coverage: {} is not about artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
+            fail("{}: coverage: {} does not cover artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
     for name, targets in ctx.attr.targets.items():
         if info.targets.get(name) != targets:
             fail("{}: coverage: {} has other `targets` for {}; expected {}".format(ctx.label, ctx.attr.coverage.label, name, targets))

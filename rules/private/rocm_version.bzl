@@ -22,7 +22,7 @@ def _refuse(ctx, serial, expected, example):
 def _stamp(ctx, serial, stamp, expected, example):
     """Returns what the stamp is, if known."""
     if not stamp:
-        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git for it)", example)
+        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git)", example)
     return stamp
 
 def _dev(ctx, base, serial):
@@ -63,7 +63,7 @@ _FORMS = {"dev": _dev, "nightly": _nightly, "prerelease": _prerelease, "release"
 def _rocm_version_impl(ctx):
     base = ctx.attr.base
     if [part for part in base.split(".") if not part.isdigit()]:
-        fail("{}: base {}: expected numbers with dots between them, like 7.10.0. What follows them is the kind's business: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
+        fail("{}: base {}: expected numbers separated by dots, such as 7.10.0. The kind adds the rest: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
     version = ctx.build_setting_value or _FORMS[ctx.attr.kind[BuildSettingInfo].value](ctx, base, ctx.attr.serial[BuildSettingInfo].value)
     check_version(version, shown(ctx.label), shown(ctx.label))
     text = ctx.actions.declare_file(ctx.label.name + ".txt")

@@ -30,7 +30,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         an element for `exceptions`.
     """
     if not reason.strip():
-        fail("verify_exception({}): has no reason; say why the finding is right".format(id))
+        fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
 def _verify_test(name, distributions, options, exceptions, settings, coverage = None, configs = [], **kwargs):

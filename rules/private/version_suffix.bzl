@@ -29,7 +29,7 @@ def with_suffix(ctx, text):
     if PLACEHOLDER not in text:
         return text
     if not ctx.attr.version_suffix:
-        fail("{}: {} holds {}, but nothing says what stands for it; expected version_suffix".format(ctx.label, repr(text), PLACEHOLDER))
+        fail("{}: {} contains {}, but version_suffix is not set; expected the suffix setting of a rocm_version".format(ctx.label, repr(text), PLACEHOLDER))
     suffix = ctx.attr.version_suffix[BuildSettingInfo].value
     return text.replace(PLACEHOLDER, "_" + suffix if suffix else "")
 
@@ -37,7 +37,7 @@ def _version_suffix_impl(ctx):
     suffix = ctx.build_setting_value
     for character in suffix.elems():
         if not (character.isalnum() or character == "_"):
-            fail("{}: version suffix {} holds {}; expected letters, digits and `_`, like 7_10_0: it becomes part of a name that Python imports. Set --{}=SUFFIX".format(
+            fail("{}: version suffix {} contains {}; expected letters, digits and `_`, such as 7_10_0, because trees are named with it. Set --{}=SUFFIX".format(
                 shown(ctx.label),
                 repr(suffix),
                 repr(character),

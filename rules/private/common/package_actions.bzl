@@ -116,7 +116,7 @@ def _check_artifacts(ctx):
     for artifact in ctx.attr.artifacts:
         identity = artifact_id(artifact[ArtifactInfo])
         if identity in found:
-            fail("{}: artifacts: {} and {} are both {}; expected one of that name. Give one another artifact_name, component or target".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
+            fail("{}: artifacts: {} and {} are both {}; expected distinct names. Change artifact_name, component or target of one".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
         found[identity] = artifact.label
 
 def package_infos(ctx, members, units, checked = []):

@@ -29,7 +29,7 @@ def one_file(label, target, path):
     """
     files = target[DefaultInfo].files.to_list()
     if len(files) != 1 or files[0].is_directory:
-        fail("{}: {} gives {}; expected one regular file, to be placed at {}. Name a file, or a target that makes one alone".format(shown(label), shown(target.label), files, path))
+        fail("{}: {} gives {}; expected one regular file, to be placed at {}. Name a file, or a target with a single output".format(shown(label), shown(target.label), files, path))
     return files[0]
 
 def placed(path, file, label, what = "path", is_directory = False):
@@ -62,12 +62,12 @@ def by_path(label, places):
         check_path(label, place.path, place.what)
         other = found.get(place.path)
         if other and (other.file != place.file or not place.file):
-            fail("{}: {} and {} are both placed at {}; expected one of them there. Give one another path".format(shown(label), other.name, place.name, place.path))
+            fail("{}: {} and {} are both placed at {}; expected one file per path. Change one of the paths".format(shown(label), other.name, place.name, place.path))
         found[place.path] = place
     for place in places:
         parts = place.path.split("/")
         for length in range(1, len(parts)):
             other = found.get("/".join(parts[:length]))
             if other and not other.is_directory:
-                fail("{}: {} is placed at {}, and {} below it, at {}; expected a file or a directory. Give one another path".format(shown(label), other.name, other.path, place.name, place.path))
+                fail("{}: {} is placed at {}, and {} below it, at {}; expected a file or a directory. Change one of the paths".format(shown(label), other.name, other.path, place.name, place.path))
     return found

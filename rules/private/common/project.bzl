@@ -82,14 +82,14 @@ def source_files(ctx, strip_prefix = ""):
     prefix = package + "".join([part + "/" for part in [strip_prefix] if part])
     for file in ctx.files.sources:
         if not _in_workspace(file).startswith(package):
-            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Give it as one of `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
+            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Move it to `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
     found = [
         placed(_in_workspace(file).removeprefix(prefix), file, file.owner, "source")
         for file in ctx.files.sources
         if _in_workspace(file).startswith(prefix)
     ]
     if not found:
-        fail("{}: sources: {} has no file below {}; expected some. Set `sources`, or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
+        fail("{}: sources: {} has no file below {}; expected at least one. Set `sources` or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
     return found
 
 def small_files(ctx, licenses = "", others = []):
@@ -107,7 +107,7 @@ def small_files(ctx, licenses = "", others = []):
     places = by_path(ctx.label, files + _license_texts(ctx, licenses) + others)
     for path, place in places.items():
         if "=" in path:
-            fail("{}: {} is placed at {}; expected no '=' in the path, where tools split their arguments".format(shown(ctx.label), place.name, path))
+            fail("{}: {} is placed at {}; expected a path without '='".format(shown(ctx.label), place.name, path))
     return {path: place.file for path, place in places.items()}
 
 def project_file(ctx):

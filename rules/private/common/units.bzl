@@ -72,7 +72,7 @@ def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """
     parts = artifact.split("_")
     if len(parts) != 3:
-        fail("{}: artifact {}: expected names without `_`, which is what splits {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
+        fail("{}: artifact {}: expected names without `_`, which separates the parts of {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
 
     # Units name output files, in which `:` (of `gfx950:xnack+`) has no place.
     folder = artifact.replace(":", "%3A")

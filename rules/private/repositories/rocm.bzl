@@ -58,7 +58,7 @@ def _declare_artifacts(mctx, tag):
     sources = {}
     for label, name in tag.sources.items():
         if name in sources:
-            fail("rocm.artifacts(name = {}): two sources are named {}; each needs a name of its own".format(repr(tag.name), repr(name)))
+            fail("rocm.artifacts(name = {}): two sources are named {}; expected distinct names".format(repr(tag.name), repr(name)))
         sources[name] = str(label)
     directory = tag.name + "_directory"
     artifacts_directory(name = directory, archives = directory_archives(mctx, directory))
@@ -75,7 +75,7 @@ def _rocm_impl(mctx):
         tags = module.tags
         for tag in tags.artifacts + tags.debian + tags.lock + tags.selection + tags.version:
             if tag.name in names:
-                fail("module {}: a tag of `rocm` is named {}, as is one of module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
+                fail("module {}: the name {} of a tag of `rocm` is taken by module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
             names[tag.name] = module.name
         for tag in tags.artifacts:
             _declare_artifacts(mctx, tag)
