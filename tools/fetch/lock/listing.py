@@ -61,7 +61,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
     truncated = _text(root, "IsTruncated") == "true"
     token = _text(root, "NextContinuationToken") or None
     if truncated and not token:
-        raise ToolError(f"{url}: a listing that goes on, but says not where (ListObjectsV2); check --base-url")
+        raise ToolError(f"{url}: a truncated listing without a continuation token (ListObjectsV2); check --base-url")
     return S3Page(files, token if truncated else None)
 
 
