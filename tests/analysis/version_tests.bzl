@@ -45,7 +45,7 @@ _REFUSED = {
 
 # Name -> (version as given, what the error says).
 _WRONG = {
-    "no_version": ("nonsense", ["'nonsense' is not a version that PEP 440 knows", "expected the like of 7.10.0"]),
+    "no_version": ("nonsense", ["'nonsense' is not a version that PEP 440 knows", "expected a version such as 7.10.0"]),
     "not_normal": ("7.10.0-RC2", ["'7.10.0-RC2' is not in normal form", "expected '7.10.0rc2'", "=7.10.0rc2"]),
 }
 

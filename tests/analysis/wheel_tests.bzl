@@ -189,7 +189,7 @@ def wheel_test_suite(name):
     _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
     _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
-    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
+    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
     nameless = "import_name: expected the name of the Python package that has "
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
