@@ -103,6 +103,18 @@ def test_anchors_are_headlines() -> None:
     assert broken == []
 
 
+def test_files_and_modules_that_pages_name_are_there() -> None:
+    missing = []
+    for page in PAGES:
+        text = (WORKSPACE / page).read_text(encoding="utf-8")
+        named = re.findall(r"`((?:develop|docs|examples|packaging|rules|tests|tools|verify)/[\w./-]+)`", text)
+        named += [
+            f"{module.replace('.', '/')}.py" for module in re.findall(r"python3 (?:-B )?-m (tests[\w.]+\w)", text)
+        ]
+        missing += [f"{page}: {name}" for name in named if not (WORKSPACE / name).exists()]
+    assert missing == []
+
+
 def _anchors(text: str) -> set[str]:
     """Return the anchors that GitHub makes of a page's headlines."""
     headlines = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
