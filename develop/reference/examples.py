@@ -12,6 +12,7 @@ _SDK: Final = "tests/e2e/consumer/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/wheels/packages.bzl"
 _ROCM: Final = "packaging/rocm_packages.bzl"
+_TWO: Final = "examples/packages/BUILD.bazel"
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,18 @@ EXAMPLES: Final = {
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
     "rocm_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
-    "rocm_index": Example(_PACKAGES, "dist"),
+    "rocm_index": Example(_TWO, "dist"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
     "rocm_install_test": Example(_WHEELS, "install_test"),
-    "rocm_package": Example(_PACKAGES),
+    "rocm_package": Example(_TWO, "runtime"),
     "rocm_publish": Example("packaging/BUILD.bazel", "publish"),
     "rocm_sdist": Example(_ROCM),
-    "rocm_size_report": Example(_ROCM),
+    "rocm_size_report": Example(_TWO, "size_report"),
     "rocm_static_wheel": Example("verify/BUILD.bazel", "wheel"),
     "rocm_thin_package": Example(_ROCM),
     "rocm_thin_packages": Example(_ROCM),
-    "rocm_version": Example("packaging/BUILD.bazel", "version"),
-    "rocm_wheel": Example(_PACKAGES),
+    "rocm_version": Example(_TWO, "version"),
+    "rocm_wheel": Example(_TWO, "runtime_wheel"),
     "rocm_wheel_set_test": Example(_WHEELS, "dist_test"),
     "rocm_wheel_test": Example("tests/wheel_test/BUILD.bazel", "core_test"),
     "verify_exception": Example("tests/wheel_test/BUILD.bazel", "W504"),

@@ -1,6 +1,6 @@
 """Pastes the commands of a page into a shell, in the page's order, as a reader would.
 
-    python3 -m tests.docs.pasted docs/tutorial.md examples/mini_sdk/README.md examples/framework/README.md
+    python3 -m tests.docs.pasted docs/tutorial.md examples/*/README.md
 
 Run it from the top of the workspace. All blocks of `sh` of a page run in one shell, which stops at the first failure.
 The page's `/tmp` is a directory that is removed at the end. If there is no `bazel` on PATH, `bazelw` replaces it.
