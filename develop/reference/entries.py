@@ -145,19 +145,43 @@ def _extension(workspace: Workspace, found: Definition, name: str) -> Entry:
 def _constant(workspace: Workspace, found: Definition, name: str) -> Entry:
     """Return a constant's entry: the comment above it, which syntax trees lack, is its documentation."""
     assert isinstance(found.node, ast.expr)
-    lines = workspace.text(found.path).splitlines()
-    line = found.node.lineno - 1
-    comment: list[str] = []
-    while line and lines[line - 1].startswith("#"):
-        line -= 1
-        comment.insert(0, lines[line].removeprefix("#").strip())
+    comment = _comment_above(workspace, found)
     if not comment:
         raise found.error("no documentation; expected a comment above it")
     parameters: tuple[Parameter, ...] = ()
     if isinstance(found.node, ast.Dict):
         parameters = attributes(workspace, found.path, found.node)
     value = "" if parameters else f"\n\nIts value: `{literal(found.node)}`."
-    return Entry("constant", name, " ".join(comment) + value, parameters)
+    return Entry("constant", name, comment + value, parameters)
+
+
+def settings(workspace: Workspace, path: str) -> tuple[Parameter, ...]:
+    """Return the flags that a BUILD file declares, by name: the comment above each is its documentation."""
+    found = []
+    for statement in workspace.tree(path).body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and function_of(call) in ("bool_flag", "string_flag"):
+            arguments = keywords(call)
+            name = workspace.string(path, arguments["name"])
+            definition = Definition(path, name, call)
+            doc = _comment_above(workspace, definition)
+            if not doc:
+                raise definition.error("no documentation; expected a comment above it")
+            values = _values(workspace, definition, arguments.get("values"))
+            default = literal(arguments["build_setting_default"]).strip('"')
+            found.append(Parameter(name, doc, function_of(call).removesuffix("_flag"), default, values))
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def _comment_above(workspace: Workspace, found: Definition) -> str:
+    """Return the comment above a definition, which syntax trees lack; empty if there is none."""
+    lines = workspace.text(found.path).splitlines()
+    line = found.node.lineno - 1
+    comment: list[str] = []
+    while line and lines[line - 1].startswith("#"):
+        line -= 1
+        comment.insert(0, lines[line].removeprefix("#").strip())
+    return " ".join(comment)
 
 
 def _function(workspace: Workspace, found: Definition, name: str) -> Entry:

@@ -1,6 +1,6 @@
 """The reference as Markdown: a chapter per public file, in it an entry per name."""
 
-from develop.reference.entries import Entry, Parameter, entry
+from develop.reference.entries import Entry, Parameter, entry, settings
 from develop.reference.examples import EXAMPLES, quoted
 from develop.reference.starlark import StarlarkError, Workspace
 
@@ -14,6 +14,8 @@ has a `bzl_library` of the same name. [Your own SDK](your-own-sdk.md) shows how 
 the attributes that [all rules have](https://bazel.build/reference/be/common-definitions), such as `visibility`.
 
 """
+#: The flags of the rules themselves.
+SETTINGS = "rules/settings/BUILD.bazel"
 #: What needs an example.
 SHOWN = ("macro", "rule", "tag")
 
@@ -26,7 +28,19 @@ def page(workspace: Workspace) -> str:
         links = ", ".join(f"[`{one.name}`](#{anchor(one.name)})" for one in found)
         contents.append(f"| `{path}` | {links} |")
     texts = [_entry(workspace, path, one) for path, found in chapters for one in found]
-    return HEAD + "\n".join(contents) + "\n\n" + "\n".join(texts)
+    return HEAD + "\n".join(contents) + "\n\n" + "\n".join(texts) + _settings(workspace)
+
+
+def _settings(workspace: Workspace) -> str:
+    """Return the chapter on flags; empty if the workspace has none."""
+    if not (workspace.root / SETTINGS).exists():
+        return ""
+    flags = settings(workspace, SETTINGS)
+    rows = [
+        f"| `--@rules_rocm_python//rules/settings:{flag.name}` | `{flag.default}` | {_meaning(flag)} |"
+        for flag in flags
+    ]
+    return "\n".join(["\n## Settings\n", "| flag | default | meaning |", "| --- | --- | --- |", *rows, ""])
 
 
 def public_files(workspace: Workspace) -> list[str]:
@@ -76,16 +90,21 @@ def _table(one: Entry) -> str:
 
 
 def _row(one: Entry, parameter: Parameter, typed: bool) -> list[str]:
-    doc = " ".join(parameter.doc.split()).replace("|", "\\|")
-    if parameter.values:
-        doc += " One of " + ", ".join(f"`{value}`" for value in parameter.values) + "."
     cells = [f"`{parameter.name}`"]
     if typed:
         cells.append(parameter.type or "")
     if one.kind != "provider":
         optional = parameter.name.startswith("**")
         cells.append("" if optional else f"`{parameter.default}`" if parameter.default else "**required**")
-    return [*cells, doc[:1].upper() + doc[1:] if doc[:1].isalpha() else doc]
+    return [*cells, _meaning(parameter)]
+
+
+def _meaning(parameter: Parameter) -> str:
+    """Return the last cell of a row: the documentation, and the values that are allowed."""
+    doc = " ".join(parameter.doc.split()).replace("|", "\\|")
+    if parameter.values:
+        doc += " One of " + ", ".join(f"`{value}`" for value in parameter.values) + "."
+    return doc[:1].upper() + doc[1:] if doc[:1].isalpha() else doc
 
 
 def _example(workspace: Workspace, name: str) -> str:

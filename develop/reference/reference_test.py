@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from develop.reference import examples, libraries, update
-from develop.reference.entries import Parameter, docstring, entry
+from develop.reference.entries import Parameter, docstring, entry, settings
 from develop.reference.page import page
 from develop.reference.starlark import StarlarkError, Workspace
 
@@ -124,6 +124,17 @@ def test_an_extension_has_tags(tmp_path: Path) -> None:
 def test_a_constant_has_its_comment_and_value(tmp_path: Path) -> None:
     found = entry(workspace(tmp_path, a='# Two\n# kinds.\nKINDS = ["a", "b"]'), "a.bzl", "KINDS")
     assert found.doc == 'Two kinds.\n\nIts value: `["a", "b"]`.'
+
+
+def test_settings_have_comments(tmp_path: Path) -> None:
+    flag = 'string_flag(name = "speed", build_setting_default = "fast", values = ["fast", "slow"])\n'
+    (tmp_path / "BUILD.bazel").write_text(f"# How fast.\n{flag}")
+    assert settings(Workspace(tmp_path), "BUILD.bazel") == (
+        Parameter("speed", "How fast.", "string", "fast", ("fast", "slow")),
+    )
+    (tmp_path / "BUILD.bazel").write_text(flag)
+    with pytest.raises(StarlarkError, match=r"BUILD\.bazel:1: speed: no documentation"):
+        settings(Workspace(tmp_path), "BUILD.bazel")
 
 
 def test_a_docstring_without_sections() -> None:
