@@ -1,4 +1,4 @@
-"""catalogued_artifact: an artifact outside the workspace, as the catalog's repository rule writes it down."""
+"""catalogued_artifact: an artifact outside the workspace, written by the catalog's repository rule."""
 
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")

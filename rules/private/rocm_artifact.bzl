@@ -8,7 +8,7 @@ visibility(["//rules"])
 
 _COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
 
-# The modes that a package may bring: all may read the file, at most its owner may write it, nobody runs it as another user.
+# The modes that packages may contain: everybody can read, only the owner can write, no set-user-ID.
 _MODES = ["0644", "0755", "0444", "0555"]
 
 def _check_link(ctx, path, target):
@@ -22,7 +22,7 @@ def _check_link(ctx, path, target):
             parts.append(part)
 
 def _places(ctx):
-    """Returns {path: what lies there}; fails where two things would."""
+    """Returns {path: what is there}; fails for duplicate paths."""
     files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.srcs.items()]
     links = [placed(path, None, "a link to " + target, "link") for path, target in ctx.attr.links.items()]
     directories = [placed(path, None, "an empty directory", "directory", is_directory = True) for path in ctx.attr.directories]

@@ -1,4 +1,4 @@
-"""rocm_coverage: which library has device code for which GPU target, computed, and compared with what is committed."""
+"""rocm_coverage: computes which library has device code for which GPU target, and compares that with a committed table."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
@@ -130,7 +130,7 @@ def rocm_coverage(name, **kwargs):
         main = Label("//tools/actions/coverage:update.py"),
         args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
         data = [name + "_computed", name + "_settings"],
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//tools/actions/coverage:compare")],
         **common

@@ -30,8 +30,8 @@ def _rocm_index_impl(ctx):
         mnemonic = "RocmIndex",
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
-        # A sandbox is a file system of its own to link(2); without one, the directory costs no copy of the distributions.
-        # Nor is a cache to have them: see rocm_wheel.
+        # link(2) cannot leave a sandbox. Without one, the directory needs no copy of the distributions.
+        # A cache does not store them either: see rocm_wheel.
         execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
     )
     return [DefaultInfo(files = depset([directory]))]

@@ -1,4 +1,4 @@
-"""rocm_init_py: the module by which a framework prepares a process for extensions that are linked against ROCm."""
+"""rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 

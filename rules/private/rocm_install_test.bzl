@@ -1,4 +1,4 @@
-"""rocm_install_test: installs wheels into a fresh environment, from what was built alone, and runs a script there."""
+"""rocm_install_test: installs built wheels into a fresh environment, and runs a script there."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -36,7 +36,7 @@ def rocm_install_test(name, wheels, requirement, script = None, python = None, i
                ["'--env={}={}'".format(variable, value) for variable, value in sorted(env.items())] +
                ["$(rootpaths {})".format(wheel) for wheel in wheels],
         data = wheels + ([script] if script else []),
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         tags = tags + ["block-network"],
         deps = deps + ([Label("@pypi//uv")] if installer == "uv" else []),

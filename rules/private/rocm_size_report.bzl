@@ -1,4 +1,4 @@
-"""rocm_size_report: what packages take, by what their bytes are for, as a page, a plot and a document."""
+"""rocm_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")

@@ -11,7 +11,7 @@ def _rocm_static_wheel_impl(ctx):
     version = version_of(ctx)
     name = "{}-{}-py3-none-any.whl".format(escaped(ctx.attr.distribution), version)
 
-    # In a folder of its own: installers that find it beside the sdist would prefer it.
+    # In a separate folder, because installers would prefer it to the sdist beside it.
     wheel = ctx.actions.declare_file("static/" + name)
     metadata = ctx.actions.declare_file("static/{}.metadata".format(name))
     digest = ctx.actions.declare_file("static/{}.digest.json".format(name))

@@ -1,4 +1,4 @@
-"""rocm_thin_packages: plans and packs a package for each GPU target, out of libraries that have code for many."""
+"""rocm_thin_packages: plans and packs a package for each GPU target, from libraries with code for many."""
 
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:units.bzl", "artifact_id")
@@ -10,11 +10,11 @@ load("//rules/private/providers:thin_packages_info.bzl", "ThinPackagesInfo")
 visibility(["//rules"])
 
 def _for_target(text, target):
-    """Puts a target, as a Python identifier holds it, in place of `{target}`."""
+    """Replaces `{target}` by the target, as part of a Python identifier."""
     return text.replace("{target}", target.replace("-", "_"))
 
 def _all_targets(ctx):
-    """Returns the targets of all packages, sorted; fails where what is declared cannot be."""
+    """Returns the targets of all packages, sorted; fails for contradictory declarations."""
     all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
     for name, targets in ctx.attr.targets.items():
         if not targets:
@@ -25,7 +25,7 @@ def _all_targets(ctx):
     return all_targets
 
 def _checked(ctx):
-    """Returns what is there once the coverage is checked; fails unless that is of these artifacts and targets."""
+    """Returns the file that the coverage check writes; fails unless the coverage is of these artifacts and targets."""
     if not ctx.attr.coverage:
         return []
     info = ctx.attr.coverage[CoverageInfo]

@@ -1,4 +1,4 @@
-"""rocm_version: the version of every distribution, out of a base and what kind of a build it is."""
+"""rocm_version: the version of every distribution, from a base and the kind of build."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("//rules/private:version_suffix.bzl", "version_suffix")
@@ -10,7 +10,7 @@ visibility(["//rules"])
 # The kinds of version that `rocm_version` knows.
 KINDS = ["dev", "nightly", "prerelease", "release"]
 
-# The serial that stands for the commit that is checked out, or for its date.
+# The serial that stands for the current commit, or for its date.
 _STAMP = "stamp"
 _DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -20,7 +20,7 @@ def _refuse(ctx, serial, expected, example):
     fail("{}: version kind `{}` with serial {}: expected {}. {}".format(shown(ctx.label), ctx.attr.kind[BuildSettingInfo].value, repr(serial), expected, remedy))
 
 def _stamp(ctx, serial, stamp, expected, example):
-    """Returns what the stamp is, if known."""
+    """Returns the stamp; fails if it is unknown."""
     if not stamp:
         _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git)", example)
     return stamp

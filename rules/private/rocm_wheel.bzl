@@ -15,7 +15,7 @@ visibility(["//rules"])
 _XZ_THREADS = 2
 
 def _prove_platform_tag(ctx, package):
-    """Declares the action that proves the platform tag; returns its report, of which link makes an input."""
+    """Declares the action that proves the platform tag; returns its report, an input of link."""
     report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
     args = tool_args(ctx)
     args.add(ctx.attr.distribution, format = "--distribution=%s")
@@ -82,7 +82,7 @@ def _link_args(ctx, package, project, outputs, files):
     return args
 
 def _check_import_name(ctx, kind):
-    """Fails for a wheel without an import name whose archive, or whose scripts' functions, lie in the package of that name."""
+    """Fails if a devel package, or a wheel with console scripts, has no import name."""
     if not ctx.attr.import_name and (kind == "devel" or ctx.file.console_scripts):
         what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
         fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(ctx.label, what))
@@ -103,7 +103,7 @@ def _rocm_wheel_impl(ctx):
     sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = [placed(sbom_path, sbom, "the bill of materials")])
 
-    # An input, though link does not read it: so no flag can have a wheel made whose tag is not proven.
+    # Link does not read it. As an input it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
     run_tool(
         ctx,
@@ -118,7 +118,7 @@ def _rocm_wheel_impl(ctx):
         progress_message = "Linking wheel " + name,
         compresses_xz = ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel",
         use_default_shell_env = True,
-        # Else a cache has all bulk twice, as segments and in wheels, and once more for each version.
+        # Otherwise a cache stores the bulk twice, as segments and in wheels, and once more per version.
         execution_requirements = {"no-remote-cache-upload": ""},
     )
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")

@@ -1,4 +1,4 @@
-"""rocm_wheel_test, rocm_wheel_set_test: tests that wheels are sound, by themselves and together."""
+"""rocm_wheel_test, rocm_wheel_set_test: check wheels, alone and together."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -52,7 +52,7 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
         data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//verify:library")],
         **kwargs

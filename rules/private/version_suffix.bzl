@@ -1,4 +1,4 @@
-"""The version suffix: part of the trees' names, so that two versions can lie side by side."""
+"""The version suffix: part of the names of trees, so that two versions can be installed side by side."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")

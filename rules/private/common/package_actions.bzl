@@ -1,4 +1,4 @@
-"""What plans and packs a package, or several that are made from the same artifacts: for each, a member."""
+"""The actions that plan and pack a package, or several from the same artifacts; each is a member."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
@@ -24,7 +24,7 @@ PACKAGE_ATTRS = {
 } | VERSION_SUFFIX_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
-    """Makes the record of a package that is planned and packed, and declares what the BUILD file says of it as a file.
+    """Makes the record of a package, and writes its definition.
 
     Args:
         ctx: context of a rule with PACKAGE_ATTRS.
@@ -80,7 +80,7 @@ def _plan(ctx, member, artifacts, edits, checked):
     return plan
 
 def _pack(ctx, artifact, unit, edits, segments, indexes):
-    """Declares the pack action of one unit, for all packages that are made from it: a file of each list for each."""
+    """Declares the pack action of one unit, for all packages; each list has one file per package."""
     launchers = [] if unit.is_big_file else [ctx.executable._launcher]
     name = unit.id.rpartition("/")[2] if unit.is_big_file else unit.id
     args = tool_args(ctx)
@@ -111,7 +111,7 @@ def _files(ctx, members, units, pattern):
     return {unit.id: [ctx.actions.declare_file(pattern.format(member = member.name, unit = unit.id)) for member in members] for _, unit in units}
 
 def _check_artifacts(ctx):
-    """Fails where two artifacts have one name, by which plans and outputs know them."""
+    """Fails for duplicate artifact names, which plans and outputs use."""
     found = {}
     for artifact in ctx.attr.artifacts:
         identity = artifact_id(artifact[ArtifactInfo])

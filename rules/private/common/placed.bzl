@@ -1,11 +1,11 @@
-"""What lies where: files that labels place at paths, each of one file, each path with one."""
+"""Placements: labels of single files, each with a path."""
 
 load("//rules/private/common:labels.bzl", "shown")
 
 visibility(["//rules/..."])
 
 def check_path(label, path, what):
-    """Fails unless a path is relative and in its one normal form, so that equal places have equal paths.
+    """Fails unless a path is relative and normalized, so that equal places have equal paths.
 
     Args:
         label: Label of the target, for the error.
@@ -17,7 +17,7 @@ def check_path(label, path, what):
         fail("{}: {} {}: expected a relative path without '..', '.' or empty parts".format(shown(label), what, repr(path)))
 
 def one_file(label, target, path):
-    """Returns the file of a target that is placed at a path; fails unless it has one alone.
+    """Returns the file of a target that is placed at a path; fails unless the target has exactly one.
 
     Args:
         label: Label of the target that places it, for the error.
@@ -48,7 +48,7 @@ def placed(path, file, label, what = "path", is_directory = False):
     return struct(path = path, file = file, is_directory = is_directory, name = label if type(label) == "string" else shown(label), what = what)
 
 def by_path(label, places):
-    """Returns {path: what lies there}; fails where two things would lie at one path, or one in another.
+    """Returns {path: what is there}; fails for duplicate paths, and for a path below a file.
 
     Args:
         label: Label of the target, for errors.

@@ -22,7 +22,7 @@ PROJECT_ATTRS = {
 }
 
 def version_of(ctx):
-    """Reads the version; fails unless it is one of PEP 440 in normal form.
+    """Reads the version; fails unless it is in PEP 440's normal form.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS.
@@ -35,7 +35,7 @@ def version_of(ctx):
     return version
 
 def escaped(name):
-    """Returns a distribution's name as file names have it (PEP 427, PEP 625)."""
+    """Returns a distribution's name, escaped for file names (PEP 427, PEP 625)."""
     for character in ["-", "."]:
         name = name.replace(character, "_")
     return name
@@ -45,7 +45,7 @@ def _in_workspace(file):
     return file.short_path.split("/", 2)[2] if file.short_path.startswith("../") else file.short_path
 
 def _license_path(file):
-    """Returns the path of a file in its workspace, below the name of that if it is not the main one.
+    """Returns the path of a file in its workspace, below the workspace's name if it is not the main one.
 
     Canonical names are those of a module (`name+`, `name+1.0`) or of an extension's repository (`module++extension+name`);
     Bazel 7 has `~` in place of `+`.
@@ -56,7 +56,7 @@ def _license_path(file):
     return "{}/{}".format(parts[-1] if len(parts) > 2 else parts[0], _in_workspace(file))
 
 def _license_texts(ctx, directory = ""):
-    """Returns what lies where, of the licence texts: each once, and a folder for each of those that have one name (PEP 639)."""
+    """Returns the placements of the licence texts; those with the same name are in separate folders (PEP 639)."""
     by_name = {}
     for file in ctx.files.license_files:
         by_name.setdefault(file.basename, {})[file] = None
@@ -67,7 +67,7 @@ def _license_texts(ctx, directory = ""):
     ]
 
 def source_files(ctx, strip_prefix = ""):
-    """Returns what lies where, of `sources`: as it lies below its package; fails for a file that does not.
+    """Returns the placements of `sources`, relative to their package; fails for files outside of it.
 
     Args:
         ctx: context of a rule with the attribute `sources`.
@@ -93,7 +93,7 @@ def source_files(ctx, strip_prefix = ""):
     return found
 
 def small_files(ctx, licenses = "", others = []):
-    """Returns the small files of a distribution, {path: File}; fails where two would lie at one path.
+    """Returns the small files of a distribution, {path: File}; fails for duplicate paths.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS and the attribute `files`.

