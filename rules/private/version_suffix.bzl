@@ -37,7 +37,7 @@ def _version_suffix_impl(ctx):
     suffix = ctx.build_setting_value
     for character in suffix.elems():
         if not (character.isalnum() or character == "_"):
-            fail("{}: version suffix {} contains {}; expected letters, digits and `_`, such as 7_10_0, because trees are named with it. Set --{}=SUFFIX".format(
+            fail("{}: version suffix {} contains {}; expected letters, digits and `_`, like 7_10_0: trees are named with it. Set --{}=SUFFIX".format(
                 shown(ctx.label),
                 repr(suffix),
                 repr(character),

@@ -86,5 +86,5 @@ def artifact_test_suite(name):
         tags = ["manual"],
         target = "generic",
     )
-    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected as many of each"]))
+    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected the same number of each"]))
     native.test_suite(name = name, tests = tests)
