@@ -5,7 +5,7 @@ Facts only. `rocm_packages.bzl` makes targets of them; another SDK has a file li
 
 visibility(["//packaging", "//tests/..."])
 
-# Artifacts of which a name ends in `*` are meant by their prefix. `rpath` has the directories that the loader searches,
+# A name of an artifact that ends in `*` matches a prefix. `rpath` has the directories that the loader searches,
 # in this order, each as `package/path`.
 _CORE = [
     "amd-dbgapi",

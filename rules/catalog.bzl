@@ -1,4 +1,4 @@
-"""For the repositories that the catalog generates; in a workspace, use `rocm_artifact`."""
+"""Public face of `catalogued_artifact`, for the repositories that the catalog generates."""
 
 load("//rules/private:catalogued_artifact.bzl", _catalogued_artifact = "catalogued_artifact")
 

@@ -1,4 +1,4 @@
-"""The providers through which the rules speak to each other, for those who write rules of their own."""
+"""The providers of the rules, for writing rules that work with them."""
 
 load("//rules/private/providers:artifact_info.bzl", _ArtifactInfo = "ArtifactInfo")
 load("//rules/private/providers:distribution_info.bzl", _DistributionInfo = "DistributionInfo")

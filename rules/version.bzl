@@ -1,4 +1,4 @@
-"""Public face of `rocm_version`, and what rules of one's own need for versions and their suffix."""
+"""Public face of `rocm_version`, and helpers for rules that use versions and suffixes."""
 
 load("//rules/private:rocm_version.bzl", _KINDS = "KINDS", _rocm_version = "rocm_version")
 load("//rules/private:version_suffix.bzl", _VERSION_SUFFIX_ATTRS = "VERSION_SUFFIX_ATTRS", _with_suffix = "with_suffix")

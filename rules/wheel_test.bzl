@@ -1,4 +1,4 @@
-"""Public face of the rules that prove wheels before they are published."""
+"""Public face of the rules that test wheels."""
 
 load("//rules/private:rocm_install_test.bzl", _rocm_install_test = "rocm_install_test")
 load(

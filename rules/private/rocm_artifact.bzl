@@ -1,4 +1,4 @@
-"""rocm_artifact: an artifact made of targets that are built in the workspace."""
+"""rocm_artifact: makes an artifact from targets of the workspace."""
 
 load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
@@ -8,7 +8,7 @@ visibility(["//rules"])
 
 _COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
 
-# The modes that a package may bring: all may read the file, at most its owner may write it, nobody runs it as another user.
+# The modes that packages may contain: everybody can read, only the owner can write, no set-user-ID.
 _MODES = ["0644", "0755", "0444", "0555"]
 
 def _check_link(ctx, path, target):
@@ -22,7 +22,7 @@ def _check_link(ctx, path, target):
             parts.append(part)
 
 def _places(ctx):
-    """Returns {path: what lies there}; fails where two things would."""
+    """Returns {path: what is there}; fails for duplicate paths."""
     files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.srcs.items()]
     links = [placed(path, None, "a link to " + target, "link") for path, target in ctx.attr.links.items()]
     directories = [placed(path, None, "an empty directory", "directory", is_directory = True) for path in ctx.attr.directories]
@@ -41,9 +41,9 @@ def _entry(ctx, place):
 def _check_modes(ctx, paths):
     for path, mode in ctx.attr.modes.items():
         if path not in paths:
-            fail("{}: modes name {}, which is no path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+            fail("{}: modes: {} is not a path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
         if mode not in _MODES:
-            fail("{}: modes give {} the mode {}, which no package may bring; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
+            fail("{}: modes: {} has the mode {}, which is not allowed in packages; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
 
 def _rocm_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
@@ -56,22 +56,22 @@ def _rocm_artifact_impl(ctx):
     return artifact_providers(ctx, artifact, manifest, [unit("small", manifest, ctx.files.srcs)])
 
 rocm_artifact = rule(
-    doc = """An artifact made of targets that are built in the workspace.
+    doc = """Makes an artifact from targets of the workspace.
 
-Links, modes and empty directories are declared, because Bazel's inputs lose them.""",
+Declare links, modes and empty directories here: Bazel does not keep them for inputs.""",
     implementation = _rocm_artifact_impl,
     attrs = {
-        "artifact_name": attr.string(mandatory = True, doc = "What the artifact is part of, e.g. `core-hip`: packages select artifacts by it."),
-        "base_directory": attr.string(default = "stage", doc = "Where the artifact's files would lie in an artifact folder; shown in plans."),
-        "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "The part of the build: libraries, programs, what developers need, …"),
-        "directories": attr.string_list(doc = "Empty directories."),
-        "links": attr.string_dict(doc = "Path of each link -> its text. A link may dangle; it may not lead out of the prefix."),
-        "modes": attr.string_dict(doc = "Path -> mode of files that are not `0644`: `0755`, `0444` or `0555`."),
+        "artifact_name": attr.string(mandatory = True, doc = "Name of the artifact, such as `core-hip`. Packages select artifacts by name."),
+        "base_directory": attr.string(default = "stage", doc = "Base directory that plans show for the artifact's files."),
+        "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "Part of the build: libraries, programs, development files, debug files, documentation, tests."),
+        "directories": attr.string_list(doc = "Paths of empty directories."),
+        "links": attr.string_dict(doc = "Path of each link -> its target. A link may dangle, but it must not leave the prefix."),
+        "modes": attr.string_dict(doc = "Path -> mode, for files whose mode is not `0644`: `0755`, `0444` or `0555`."),
         "srcs": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "File -> its path below the install prefix.",
+            doc = "File -> path below the install prefix.",
         ),
-        "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target or a family of them."),
+        "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target, or a family of targets."),
     } | INSPECT_ATTRS,
     provides = [ArtifactInfo],
 )

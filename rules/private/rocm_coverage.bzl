@@ -1,4 +1,4 @@
-"""rocm_coverage: which library has device code for which GPU target, computed, and compared with what is committed."""
+"""rocm_coverage: computes which library has device code for which GPU target, and compares that with a committed table."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
@@ -98,10 +98,10 @@ _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
     attrs = {
-        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What packages are made from."),
-        "compared": attr.string_list(doc = "GPU targets: if given, only code for these is compared with what is expected."),
-        "expected": attr.label(allow_files = True, doc = "The table that is committed: a file of the workspace; none, or a target without files, for no comparison."),
-        "targets": attr.string_list_dict(doc = "As that of `rocm_thin_packages`: what is offered, and so must not lack the libraries that nearly all others have."),
+        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
+        "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
+        "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
+        "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `rocm_thin_packages`. None may lack the libraries that nearly all other targets have."),
         "_check": tool_attr("//tools/actions/coverage:check_tool"),
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
         "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
@@ -110,15 +110,15 @@ _rocm_coverage = rule(
 )
 
 def rocm_coverage(name, **kwargs):
-    """Declares which library has device code for which GPU target, and the command that accepts what is found.
+    """Computes which library has device code for which GPU target, and compares the table with a committed one.
 
-    `{name}.json` is the table, `{name}.html` and `{name}.txt` are for people. With `expected`, each difference stops the
-    build, all at once; `bazel run` of `{name}_update` then writes the table of the build over the expected one. Without,
-    a warning says what the packages of `targets` lack.
+    Writes the table as `{name}.json`, and for people as `{name}.html` and `{name}.txt`. With `expected`, any difference
+    stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
+    warning says what the packages of `targets` lack.
 
     Args:
-        name: name of the target; that of the command is `{name}_update`.
-        **kwargs: `artifacts`, `expected`, `targets`, `compared`, as the rule documents them, and common attributes.
+        name: name of the target. The command is `{name}_update`.
+        **kwargs: the attributes below, and those that all rules have.
     """
     _rocm_coverage(name = name, **kwargs)
     common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
@@ -130,7 +130,7 @@ def rocm_coverage(name, **kwargs):
         main = Label("//tools/actions/coverage:update.py"),
         args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
         data = [name + "_computed", name + "_settings"],
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//tools/actions/coverage:compare")],
         **common

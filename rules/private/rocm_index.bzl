@@ -1,4 +1,4 @@
-"""rocm_index: puts distributions into one directory, with an index that pip and uv read, and a page for people."""
+"""rocm_index: puts distributions into one directory, with an index for pip and uv, and a landing page."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
@@ -30,30 +30,31 @@ def _rocm_index_impl(ctx):
         mnemonic = "RocmIndex",
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
-        # A sandbox is a file system of its own to link(2); without one, the directory costs no copy of the distributions.
-        # Nor is a cache to have them: see rocm_wheel.
+        # link(2) cannot leave a sandbox. Without one, the directory needs no copy of the distributions.
+        # A cache does not store them either: see rocm_wheel.
         execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
     )
     return [DefaultInfo(files = depset([directory]))]
 
 rocm_index = rule(
-    doc = """Puts distributions into one directory, named like the target, with an index.
+    doc = """Collects distributions in one directory, with an index for installers. The directory has the target's name.
 
-`simple/` is the simple repository API, as HTML (PEP 503) and JSON (PEP 691); `find-links.html` a flat page for
-`--find-links`; `index.html` a page for people. What they say of a distribution is what its metadata says. The directory
-holds the distributions of this build only, whatever earlier builds made.
+- `simple/` is the simple repository API, as HTML (PEP 503) and JSON (PEP 691).
+- `find-links.html` is a flat page for `--find-links`.
+- `index.html` is a landing page with commands, packages and files.
+- `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
+  name and version.
 
-`static/` has those that installers would prefer to others of the same name and version, and an index of its own:
-with them in place of those others, and all else.""",
+Distributions of earlier builds are not in the directory.""",
     implementation = _rocm_index_impl,
     attrs = {
         "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], doc = "Wheels and sdists."),
         "selector": attr.label(
             allow_single_file = [".json"],
-            doc = "What the selector knows, in the form of `_distributions.json`. With it the page for people tells of GPU targets.",
+            doc = "The selector's `_distributions.json`. With it, the landing page lists GPU targets.",
         ),
-        "static": attr.label_list(providers = [DistributionInfo], doc = "Distributions that lie apart, in `static/`."),
-        "title": attr.string(default = "Python packages", doc = "Headline of the page for people."),
+        "static": attr.label_list(providers = [DistributionInfo], doc = "Distributions for `static/`."),
+        "title": attr.string(default = "Python packages", doc = "Title of the landing page."),
         "_index": tool_attr("//tools/actions/index:index_tool"),
         "_script": attr.label(default = "//tools/actions/index:page.js", allow_single_file = True),
         "_style": attr.label(default = "//tools/actions/index:page.css", allow_single_file = True),

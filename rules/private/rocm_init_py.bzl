@@ -1,4 +1,4 @@
-"""rocm_init_py: the module by which a framework prepares a process for extensions that are linked against ROCm."""
+"""rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -6,9 +6,9 @@ visibility(["//rules"])
 
 def _rocm_init_py_impl(ctx):
     if not (ctx.attr.preload or ctx.attr.extensions or ctx.attr.check_version):
-        fail("{}: neither preload nor extensions nor check_version; expected one at least, or the module does nothing".format(ctx.label))
+        fail("{}: preload, extensions and check_version are not set; expected at least one of them".format(ctx.label))
     if ctx.attr.fail_on_version_mismatch and not ctx.attr.check_version:
-        fail("{}: fail_on_version_mismatch without a version; expected check_version, such as \"7.10.*\"".format(ctx.label))
+        fail("{}: fail_on_version_mismatch needs check_version, such as \"7.10.*\"".format(ctx.label))
     output = ctx.actions.declare_file(ctx.attr.out)
     args = tool_args(ctx)
     args.add(output, format = "--output=%s")
@@ -29,21 +29,21 @@ def _rocm_init_py_impl(ctx):
     return [DefaultInfo(files = depset([output]))]
 
 rocm_init_py = rule(
-    doc = """A module for a framework's wheel, to be called before the first extension module is imported:
+    doc = """Writes a module for a framework's wheel. Call it before importing the first extension module:
 
     from . import _rocm_init
     _rocm_init.initialize()
 
-It checks the version of the installed ROCm packages and loads the libraries that the extensions need, so that these
-need no RPATH to the packages and no LD_LIBRARY_PATH. The wheel has to require `rocm`, with the extras that bring them.
-Use it as a source of a `py_library`.""",
+It checks the version of the installed ROCm packages and loads the libraries that the extensions need. The extensions
+then need neither an RPATH to those packages nor `LD_LIBRARY_PATH`. The wheel must require `rocm`, with the extras that
+bring the libraries. Use the target as a source of a `py_library`.""",
     implementation = _rocm_init_py_impl,
     attrs = {
-        "check_version": attr.string(doc = "Version of ROCm to expect, exactly or with `*` for any characters: `7.10.*`. Empty: any."),
-        "extensions": attr.label_list(allow_files = True, doc = "Extension modules: the ROCm libraries that they need (NEEDED entries) are loaded, behind those of `preload`."),
-        "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError where another version is installed, instead of a warning."),
+        "check_version": attr.string(doc = "Expected version of ROCm; `*` matches any characters: `7.10.*`. Empty accepts any version."),
+        "extensions": attr.label_list(allow_files = True, doc = "Extension modules. The ROCm libraries that they need (NEEDED entries) are loaded after those of `preload`."),
+        "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError if another version is installed, instead of warning."),
         "out": attr.string(default = "_rocm_init.py", doc = "Path of the module, relative to the package of the target."),
-        "preload": attr.string_list(doc = "Short names of libraries to load, in this order, as `rocm_sdk.find_libraries` takes them: `amdhip64`."),
+        "preload": attr.string_list(doc = "Libraries to load, in this order, by the short names that `rocm_sdk.find_libraries` takes: `amdhip64`."),
         "_init_py": tool_attr("//tools/init_py:init_py_tool"),
     },
 )

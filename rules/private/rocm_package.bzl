@@ -37,17 +37,17 @@ def _rocm_package_impl(ctx):
     return [DefaultInfo(files = depset([info.plan])), info]
 
 rocm_package = rule(
-    doc = """Plans one Python distribution and packs its entries; `rocm_wheel` makes a wheel of it.
+    doc = """Plans one Python distribution and compresses its files. `rocm_wheel` makes the wheel.
 
-The default output is the plan: JSON that says of every entry where it comes from, what becomes of it, and why.""",
+The default output is the plan: JSON that says where each entry comes from, what happens to it, and why.""",
     implementation = _rocm_package_impl,
     attrs = PACKAGE_ATTRS | {
-        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, as a wheel holds it. `devel`: the tree as it is, with links to what runtime packages have."),
-        "package": attr.string(mandatory = True, doc = "Name of the package, in plans, errors and progress."),
-        "per_target": attr.bool(doc = "Whether users have one of several such packages, by GPU target."),
-        "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files a devel package holds itself, although packages that it builds on are made from them, too: those packages leave them out."),
-        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`: below the tree of this package or of one in `builds_on`. `{suffix}` in the tree's name stands for the version suffix."),
-        "tree": attr.string(mandatory = True, doc = "Directory in site-packages that stands for the install prefix. `{suffix}` stands for the version suffix."),
+        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages."),
+        "package": attr.string(mandatory = True, doc = "Name of the package in plans, errors and progress messages."),
+        "per_target": attr.bool(doc = "Whether users install one of several such packages, by GPU target."),
+        "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files the devel package contains itself, because the packages it builds on leave them out."),
+        "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`, in the tree of this package or of one in `builds_on`. `{suffix}` stands for the version suffix."),
+        "tree": attr.string(mandatory = True, doc = "Directory in site-packages that replaces the install prefix. `{suffix}` stands for the version suffix."),
     },
     provides = [PackageInfo],
 )

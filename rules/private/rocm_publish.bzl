@@ -1,15 +1,15 @@
-"""rocm_publish: the command that publishes what `rocm_index` made."""
+"""rocm_publish: declares a command that publishes the output of `rocm_index`."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 
 visibility(["//rules"])
 
 def rocm_publish(name, dist, **kwargs):
-    """Declares a command: `bazel run //my:publish -- --to PLACE`, into a directory, an S3 bucket or a package index.
+    """Declares a command that publishes an index: `bazel run //my:publish -- --to PLACE`. A place is a directory, an S3 bucket or a package index.
 
     Args:
         name: name of the target.
-        dist: the `rocm_index` whose files are published. It is built first.
+        dist: the `rocm_index` to publish. It is built first.
         **kwargs: further attributes of `py_binary`.
     """
     py_binary(
@@ -18,7 +18,7 @@ def rocm_publish(name, dist, **kwargs):
         main = Label("//tools/commands/publish:tool.py"),
         args = ["--dist=$(rootpath {})".format(dist)],
         data = [dist],
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//tools/commands/publish")],
         **kwargs

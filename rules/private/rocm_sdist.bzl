@@ -33,11 +33,11 @@ def _rocm_sdist_impl(ctx):
     ]
 
 rocm_sdist = rule(
-    doc = "A source distribution, the same bytes each time.",
+    doc = "Writes a source distribution. Equal inputs give equal bytes.",
     implementation = _rocm_sdist_impl,
     attrs = PROJECT_ATTRS | {
-        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the sdist."),
-        "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the sdist as they do below its package."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the sdist."),
+        "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
         "_sdist": tool_attr("//tools/actions/sdist:sdist_tool"),
     },
     provides = [DistributionInfo],

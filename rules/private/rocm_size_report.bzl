@@ -1,4 +1,4 @@
-"""rocm_size_report: what packages take, by what their bytes are for, as a page, a plot and a document."""
+"""rocm_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
@@ -34,18 +34,17 @@ def _rocm_size_report_impl(ctx):
     return [DefaultInfo(files = depset(outputs.values()))]
 
 rocm_size_report = rule(
-    doc = """Reports what packages take: device code, host code and data, installed and as a download.
+    doc = """Reports the size of packages: device code, host code and data, installed and as a download.
 
-Of thin packages it says as well what they would take unsliced. `{name}.html` is a page for people, with tables and the
-plot; `{name}.svg` the plot alone; `{name}.json` has the same numbers in bytes. No wheel is read: what was written beside
-it says all.""",
+For thin packages it also reports the size without slicing. `{name}.html` has tables and a plot, `{name}.svg` the plot,
+`{name}.json` the numbers in bytes. The report is made from plans and indexes; it reads no wheel.""",
     implementation = _rocm_size_report_impl,
     attrs = {
         "wheels": attr.label_list(
             mandatory = True,
             allow_empty = False,
             providers = [DistributionInfo, PackageInfo],
-            doc = "Each a `rocm_wheel`. The report has them in this order.",
+            doc = "The wheels, each a `rocm_wheel`, in the order of the report.",
         ),
         "_chart_style": attr.label(default = "//tools/actions/size_report:chart.css", allow_single_file = True),
         "_size_report": tool_attr("//tools/actions/size_report:size_report_tool"),

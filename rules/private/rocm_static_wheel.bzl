@@ -11,7 +11,7 @@ def _rocm_static_wheel_impl(ctx):
     version = version_of(ctx)
     name = "{}-{}-py3-none-any.whl".format(escaped(ctx.attr.distribution), version)
 
-    # In a folder of its own: installers that find it beside the sdist would prefer it.
+    # In a separate folder, because installers would prefer it to the sdist beside it.
     wheel = ctx.actions.declare_file("static/" + name)
     metadata = ctx.actions.declare_file("static/{}.metadata".format(name))
     digest = ctx.actions.declare_file("static/{}.digest.json".format(name))
@@ -43,17 +43,17 @@ def _rocm_static_wheel_impl(ctx):
     ]
 
 rocm_static_wheel = rule(
-    doc = """A wheel of small files for every platform, with requirements that are fixed when it is built.
+    doc = """Writes a wheel of small files for every platform. Its requirements are fixed at build time.
 
-It stands for an sdist of the same name and version where none can be run, and lies in `static/`, apart from it: give it
-to `rocm_index` as `static`. It offers `PyWheelInfo`, so what takes a `py_wheel` takes this, too.""",
+It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
+`rocm_index` as `static`. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
     implementation = _rocm_static_wheel_impl,
     attrs = PROJECT_ATTRS | {
-        "console_scripts": attr.string_dict(doc = "Name of each console script -> its object reference, `module:function`."),
-        "extras": attr.string_list_dict(doc = "Name of each extra -> its requirements (PEP 508); `{version}` stands for this distribution's version."),
-        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Files -> their paths in the wheel."),
-        "sources": attr.label(allow_files = True, doc = "A `filegroup` whose files lie in the wheel as they do below its package."),
-        "strip_prefix": attr.string(doc = "Directory below the package of `sources`: only its files are taken, and lie in the wheel as they do below it."),
+        "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference, `module:function`."),
+        "extras": attr.string_list_dict(doc = "Name of each extra -> requirements (PEP 508). `{version}` stands for the version of this distribution."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the wheel."),
+        "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
+        "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
         "_static_wheel": tool_attr("//tools/actions/static_wheel:static_wheel_tool"),
     },
     provides = [DistributionInfo, PyWheelInfo],

@@ -1,4 +1,4 @@
-"""rocm_thin_packages: plans and packs a package for each GPU target, out of libraries that have code for many."""
+"""rocm_thin_packages: plans and packs a package for each GPU target, from libraries with code for many."""
 
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:units.bzl", "artifact_id")
@@ -10,28 +10,28 @@ load("//rules/private/providers:thin_packages_info.bzl", "ThinPackagesInfo")
 visibility(["//rules"])
 
 def _for_target(text, target):
-    """Puts a target, as a Python identifier holds it, in place of `{target}`."""
+    """Replaces `{target}` by the target, as part of a Python identifier."""
     return text.replace("{target}", target.replace("-", "_"))
 
 def _all_targets(ctx):
-    """Returns the targets of all packages, sorted; fails where what is declared cannot be."""
+    """Returns the targets of all packages, sorted; fails for contradictory declarations."""
     all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
     for name, targets in ctx.attr.targets.items():
         if not targets:
-            fail("{}: targets: {} has none; expected the GPU targets that it is for".format(ctx.label, name))
+            fail("{}: targets: {} has no GPU targets; expected at least one".format(ctx.label, name))
     for target in ctx.attr.left_out:
         if target in all_targets:
-            fail("{}: left_out: {}, for which there is a package; remove it from one of them".format(ctx.label, target))
+            fail("{}: left_out: {} has a package; remove it from `left_out` or from `targets`".format(ctx.label, target))
     return all_targets
 
 def _checked(ctx):
-    """Returns what is there once the coverage is checked; fails unless that is of these artifacts and targets."""
+    """Returns the file that the coverage check writes; fails unless the coverage is of these artifacts and targets."""
     if not ctx.attr.coverage:
         return []
     info = ctx.attr.coverage[CoverageInfo]
     for artifact in ctx.attr.artifacts:
         if artifact_id(artifact[ArtifactInfo]) not in info.artifacts:
-            fail("{}: coverage: {} is not about artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
+            fail("{}: coverage: {} does not cover artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
     for name, targets in ctx.attr.targets.items():
         if info.targets.get(name) != targets:
             fail("{}: coverage: {} has other `targets` for {}; expected {}".format(ctx.label, ctx.attr.coverage.label, name, targets))
@@ -62,21 +62,22 @@ def _rocm_thin_packages_impl(ctx):
     ]
 
 rocm_thin_packages = rule(
-    doc = """Plans and packs a package for each GPU target, or group of targets, out of artifacts with code for many.
+    doc = """Plans and packs one package per GPU target, or group of targets, from artifacts with code for many targets.
 
-Libraries keep the device code that the package's targets can load, and all else; files that name a target (`gfx90a68.kdb`)
-go to its package. What the packages have in common is packed once. Code for a target that no package is for stops the
-build, unless `left_out` names the target. A library without code for a target is in the target's package without device
-code; whether that is meant, `coverage` checks.
-`rocm_thin_package` picks one of the packages, for `rocm_wheel`. The default outputs are the plans.""",
+Each library keeps its host code and the device code that the package's targets can load. A file that names a target
+(`gfx90a68.kdb`) goes to the package of that target. Common content is compressed once. Code for a target without a
+package stops the build, unless `left_out` names the target. A library that has no code for a target is packaged without
+device code; `coverage` checks whether that is expected.
+
+`rocm_thin_package` selects one of the packages for `rocm_wheel`. The default outputs are the plans.""",
     implementation = _rocm_thin_packages_impl,
     attrs = PACKAGE_ATTRS | {
-        "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets: what it refuses is not planned."),
-        "left_out": attr.string_list(doc = "GPU targets whose code, which artifacts have, no package is for; what a package's own targets can load of it is kept."),
-        "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress, before `_` and the target."),
-        "rpath": attr.string_list(doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),
-        "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package's GPU target or group -> the targets, as LLVM's target IDs (`gfx90a`, `gfx942:xnack+`)."),
-        "tree": attr.string(mandatory = True, doc = "As that of `rocm_package`; `{target}` stands for the target, in which `-` is `_`."),
+        "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets. It is checked before anything is planned."),
+        "left_out": attr.string_list(doc = "GPU targets without a package, whose code in the artifacts is dropped. Code that a package's own targets can load is kept."),
+        "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress messages, followed by `_` and the target."),
+        "rpath": attr.string_list(doc = "As in `rocm_package`. `{target}` stands for the target, with `_` for `-`."),
+        "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package -> its GPU targets, as LLVM target IDs (`gfx90a`, `gfx942:xnack+`)."),
+        "tree": attr.string(mandatory = True, doc = "As in `rocm_package`. `{target}` stands for the target, with `_` for `-`."),
     },
     provides = [ThinPackagesInfo],
 )
@@ -89,11 +90,11 @@ def _rocm_thin_package_impl(ctx):
     return [DefaultInfo(files = depset([info.plan])), info]
 
 rocm_thin_package = rule(
-    doc = "One of the packages of a `rocm_thin_packages`.",
+    doc = "Selects one of the packages of a `rocm_thin_packages`.",
     implementation = _rocm_thin_package_impl,
     attrs = {
         "packages": attr.label(mandatory = True, providers = [ThinPackagesInfo], doc = "The `rocm_thin_packages`."),
-        "target": attr.string(mandatory = True, doc = "GPU target or group, as in its `targets`."),
+        "target": attr.string(mandatory = True, doc = "Name of the package, a key of `targets`."),
     },
     provides = [PackageInfo],
 )

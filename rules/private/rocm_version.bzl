@@ -1,4 +1,4 @@
-"""rocm_version: the version of every distribution, out of a base and what kind of a build it is."""
+"""rocm_version: the version of every distribution, from a base and the kind of build."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("//rules/private:version_suffix.bzl", "version_suffix")
@@ -7,9 +7,10 @@ load("//rules/private/common:pep440.bzl", "check_version")
 
 visibility(["//rules"])
 
+# The kinds of version that `rocm_version` knows.
 KINDS = ["dev", "nightly", "prerelease", "release"]
 
-# The serial that stands for the commit that is checked out, or for its date.
+# The serial that stands for the current commit, or for its date.
 _STAMP = "stamp"
 _DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -19,9 +20,9 @@ def _refuse(ctx, serial, expected, example):
     fail("{}: version kind `{}` with serial {}: expected {}. {}".format(shown(ctx.label), ctx.attr.kind[BuildSettingInfo].value, repr(serial), expected, remedy))
 
 def _stamp(ctx, serial, stamp, expected, example):
-    """Returns what the stamp is, if known."""
+    """Returns the stamp; fails if it is unknown."""
     if not stamp:
-        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git for it)", example)
+        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git)", example)
     return stamp
 
 def _dev(ctx, base, serial):
@@ -62,7 +63,7 @@ _FORMS = {"dev": _dev, "nightly": _nightly, "prerelease": _prerelease, "release"
 def _rocm_version_impl(ctx):
     base = ctx.attr.base
     if [part for part in base.split(".") if not part.isdigit()]:
-        fail("{}: base {}: expected numbers with dots between them, like 7.10.0. What follows them is the kind's business: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
+        fail("{}: base {}: expected numbers separated by dots, such as 7.10.0. The kind adds the rest: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
     version = ctx.build_setting_value or _FORMS[ctx.attr.kind[BuildSettingInfo].value](ctx, base, ctx.attr.serial[BuildSettingInfo].value)
     check_version(version, shown(ctx.label), shown(ctx.label))
     text = ctx.actions.declare_file(ctx.label.name + ".txt")
@@ -89,28 +90,28 @@ def rocm_version(name, base, kind = "dev", serial = "", version = "", commit = "
     |---|---|
     | `{name}_kind` | `dev`, `nightly`, `prerelease` or `release` |
     | `{name}_serial` | the commit (dev), date (nightly) or number (prerelease) |
-    | `{name}` | overrides both: a whole version, in the normal form of PEP 440 |
-    | `{name}_suffix` | part of the trees' names, so that two versions can lie side by side; empty for none |
+    | `{name}` | overrides both: a complete version, in the normal form of PEP 440 |
+    | `{name}_suffix` | suffix of the names of trees, to install two versions side by side; empty for none |
 
-    Give `{name}` to the rules that want a version, and `{name}_suffix` to `rocm_package`. Building `{name}` writes
-    `{name}.txt` with the version.
+    Pass `{name}` as `version` and `{name}_suffix` as `version_suffix`. Building `{name}` writes the version to
+    `{name}.txt`.
 
     | kind | serial | version |
     |---|---|---|
     | `dev` | | `7.10.0.dev0` |
     | `dev` | commit, or `stamp` | `7.10.0.dev0+gefed3c3b10a5` |
-    | `nightly` | date; `stamp`, or nothing, for the commit's | `7.10.0a20251021` |
+    | `nightly` | date; `stamp` or nothing for the date of the commit | `7.10.0a20251021` |
     | `prerelease` | number | `7.10.0rc2` |
     | `release` | | `7.10.0` |
 
     Args:
-        name: name of the version, and what the names of the other settings begin with.
-        base: the release that builds lead to, `X.Y.Z`; `rocm.version` of the module extension reads it from a file.
-        kind: what `{name}_kind` is if it is not set.
-        serial: what `{name}_serial` is if it is not set.
-        version: what `{name}` is if it is not set: a whole version that overrides kind and serial, or empty.
-        commit: the commit that the serial `stamp` stands for.
-        commit_date: its date, YYYYMMDD.
+        name: name of the version, and prefix of the other settings.
+        base: the next release, `X.Y.Z`. The tag `rocm.version` reads it from a file.
+        kind: default of `{name}_kind`.
+        serial: default of `{name}_serial`.
+        version: default of `{name}`: a complete version that overrides kind and serial, or empty.
+        commit: the commit that `stamp` stands for.
+        commit_date: date of the commit, YYYYMMDD.
         **kwargs: attributes that all rules have, such as `visibility`.
     """
     string_flag(name = name + "_kind", build_setting_default = kind, values = KINDS, **kwargs)

@@ -15,7 +15,7 @@ visibility(["//rules"])
 _XZ_THREADS = 2
 
 def _prove_platform_tag(ctx, package):
-    """Declares the action that proves the platform tag; returns its report, of which link makes an input."""
+    """Declares the action that proves the platform tag; returns its report, an input of link."""
     report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
     args = tool_args(ctx)
     args.add(ctx.attr.distribution, format = "--distribution=%s")
@@ -82,7 +82,7 @@ def _link_args(ctx, package, project, outputs, files):
     return args
 
 def _check_import_name(ctx, kind):
-    """Fails for a wheel without an import name whose archive, or whose scripts' functions, lie in the package of that name."""
+    """Fails if a devel package, or a wheel with console scripts, has no import name."""
     if not ctx.attr.import_name and (kind == "devel" or ctx.file.console_scripts):
         what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
         fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(ctx.label, what))
@@ -103,7 +103,7 @@ def _rocm_wheel_impl(ctx):
     sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = [placed(sbom_path, sbom, "the bill of materials")])
 
-    # An input, though link does not read it: so no flag can have a wheel made whose tag is not proven.
+    # Link does not read it. As an input it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
     run_tool(
         ctx,
@@ -118,7 +118,7 @@ def _rocm_wheel_impl(ctx):
         progress_message = "Linking wheel " + name,
         compresses_xz = ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel",
         use_default_shell_env = True,
-        # Else a cache has all bulk twice, as segments and in wheels, and once more for each version.
+        # Otherwise a cache stores the bulk twice, as segments and in wheels, and once more per version.
         execution_requirements = {"no-remote-cache-upload": ""},
     )
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")
@@ -132,19 +132,19 @@ def _rocm_wheel_impl(ctx):
     ]
 
 rocm_wheel = rule(
-    doc = "Links a package to a wheel. It offers `PyWheelInfo`, so what takes a `py_wheel` takes this, too; and the package's `PackageInfo`.",
+    doc = "Writes the wheel of a package. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.",
     implementation = _rocm_wheel_impl,
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{script, path}`: each becomes a console script, `{import_name}._cli:{script}`, if the package ships its tool; link notes those that it leaves out.",
+            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",
         ),
-        "externals": attr.string_list(doc = "SONAMEs of libraries, or glob patterns of them, that users' machines have to have: neither the platform tag promises them nor is a package of the build to bring them."),
-        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small files of the wheel -> their paths in it."),
-        "import_name": attr.string(doc = "Import name of the package's Python code. A devel package's wheel, and one with console_scripts, needs it."),
-        "license_patterns": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths in the tree: the licence texts of artifacts, which the metadata shall name, too (PEP 639)."),
-        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `rocm_package`."),
-        "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the wheel's platform tag. One that promises more than the files keep stops the build."),
+        "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel."),
+        "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages and with `console_scripts`."),
+        "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
+        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `rocm_package` or `rocm_thin_package`."),
+        "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),
         "_platform_tag": tool_attr("//tools/actions/platform_tag:platform_tag_tool"),

@@ -1,4 +1,4 @@
-"""rocm_wheel_test, rocm_wheel_set_test: tests that wheels are sound, by themselves and together."""
+"""rocm_wheel_test, rocm_wheel_set_test: check wheels, alone and together."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -16,21 +16,21 @@ _verify_config = rule(
 )
 
 def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", target = "**"):
-    """Declares that a finding is known and right. One that no finding needs fails the test.
+    """Declares that a finding is accepted. An exception that matches no finding fails the test.
 
     Args:
         id: identifier of the rule, such as `W404`; docs/verify.md lists them.
-        reason: why the finding is right, for whoever reads the BUILD file.
+        reason: why the finding is acceptable.
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.
         evidence: pattern of the evidence.
-        target: pattern of GPU targets, such as `gfx103*`: of a finding about several, the others stay.
+        target: pattern of GPU targets, such as `gfx103*`. If a finding is about several targets, the others stay.
 
     Returns:
         an element for `exceptions`.
     """
     if not reason.strip():
-        fail("verify_exception({}): has no reason; say why the finding is right".format(id))
+        fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
 def _verify_test(name, distributions, options, exceptions, settings, coverage = None, configs = [], **kwargs):
@@ -52,34 +52,34 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions],
         data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
-        # Else a `tools` of the module that calls this, among the data, would hide ours.
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//verify:library")],
         **kwargs
     )
 
 def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
-    """Tests that each wheel is sound by itself: archive, RECORD, metadata, ELF files, content.
+    """Checks each wheel by itself: archive, RECORD, metadata, ELF files, content.
 
     Args:
         name: name of the test.
         wheels: labels of wheels, or of directories of them, from any rule.
-        exceptions: what is known and right, each a `verify_exception`.
-        settings: budgets and the like, see docs/verify.md: `{"max_wheel_size": 100 << 20}`.
+        exceptions: accepted findings, each a `verify_exception`.
+        settings: limits and other settings, see docs/verify.md: `{"max_wheel_size": 100 << 20}`.
         **kwargs: further attributes of `py_test`.
     """
     _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
 
 def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
-    """Tests that each wheel is sound by itself, and all together: installed side by side they have what they need.
+    """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
 
     Args:
         name: name of the test.
         distributions: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
-        exceptions: what is known and right, each a `verify_exception`.
-        settings: budgets, libraries of the system and the like, see docs/verify.md.
-        coverage: label of the coverage table: which library has device code for which GPU target.
-        configs: labels of settings files, TOML or JSON, that come before `settings`; for ROCm's packages
+        exceptions: accepted findings, each a `verify_exception`.
+        settings: limits, system libraries and other settings, see docs/verify.md.
+        coverage: label of the coverage table, which says which library has device code for which GPU target.
+        configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
           `@rules_rocm_python//packaging:verify.toml`.
         **kwargs: further attributes of `py_test`.
     """

@@ -1,4 +1,4 @@
-"""The version suffix: part of the trees' names, so that two versions can lie side by side."""
+"""The version suffix: part of the names of trees, so that two versions can be installed side by side."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
@@ -8,27 +8,28 @@ visibility(["//rules/..."])
 # Stands for the suffix in the name of a tree.
 PLACEHOLDER = "{suffix}"
 
+# The attribute that `with_suffix` reads. Add it to the attributes of a rule: `attrs = {…} | VERSION_SUFFIX_ATTRS`.
 VERSION_SUFFIX_ATTRS = {
     "version_suffix": attr.label(
         providers = [BuildSettingInfo],
-        doc = "The build setting that holds the version suffix, of `rocm_version`. `{suffix}` stands for it, with `_` before it, or for nothing.",
+        doc = "Build setting with the version suffix, from `rocm_version`. `{suffix}` becomes `_` and the suffix, or nothing.",
     ),
 }
 
 def with_suffix(ctx, text):
-    """Puts the version suffix into a text with names of trees.
+    """Replaces `{suffix}` in the names of trees.
 
     Args:
         ctx: context of a rule with VERSION_SUFFIX_ATTRS.
-        text: string, in which `{suffix}` stands for the suffix and the `_` before it.
+        text: string, in which `{suffix}` stands for `_` and the suffix, or for nothing.
 
     Returns:
-        string.
+        the string with the suffix.
     """
     if PLACEHOLDER not in text:
         return text
     if not ctx.attr.version_suffix:
-        fail("{}: {} holds {}, but nothing says what stands for it; expected version_suffix".format(ctx.label, repr(text), PLACEHOLDER))
+        fail("{}: {} contains {}, but version_suffix is not set; expected the suffix setting of a rocm_version".format(ctx.label, repr(text), PLACEHOLDER))
     suffix = ctx.attr.version_suffix[BuildSettingInfo].value
     return text.replace(PLACEHOLDER, "_" + suffix if suffix else "")
 
@@ -36,7 +37,7 @@ def _version_suffix_impl(ctx):
     suffix = ctx.build_setting_value
     for character in suffix.elems():
         if not (character.isalnum() or character == "_"):
-            fail("{}: version suffix {} holds {}; expected letters, digits and `_`, like 7_10_0: it becomes part of a name that Python imports. Set --{}=SUFFIX".format(
+            fail("{}: version suffix {} contains {}; expected letters, digits and `_`, like 7_10_0: trees are named with it. Set --{}=SUFFIX".format(
                 shown(ctx.label),
                 repr(suffix),
                 repr(character),

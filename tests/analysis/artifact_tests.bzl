@@ -47,8 +47,8 @@ def artifact_test_suite(name):
         target = "gfx942:xnack+",
     )
     _declares_test(name = name + "_declares_test", target_under_test = good)
-    both = "//tests/analysis:data.txt and {} are both placed at lib/x; expected one of them there. Give one another path"
-    mode = "modes give \"lib/x\" the mode \"{}\", which no package may bring; expected one of 0644, 0755, 0444, 0555"
+    both = "//tests/analysis:data.txt and {} are both placed at lib/x; expected one file per path. Change one of the paths"
+    mode = "modes: \"lib/x\" has the mode \"{}\", which is not allowed in packages; expected one of 0644, 0755, 0444, 0555"
     outside = "leads outside the artifact tree; expected a relative link that stays inside"
     cases = {
         "absolute_link": (dict(links = {"lib/x": "/etc/passwd"}), ["the link lib/x -> /etc/passwd", outside]),
@@ -67,7 +67,7 @@ def artifact_test_suite(name):
         "path_not_normal": (dict(srcs = {"data.txt": "lib/./x"}), ["path \"lib/./x\": expected a relative path without '..', '.' or empty parts"]),
         "several_files": (dict(srcs = {":" + name + "_several": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
         "two_files": (dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x"}), [both.format("//tests/analysis:description.md")]),
-        "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes name \"lib/x\", which is no path of this artifact"]),
+        "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes: \"lib/x\" is not a path of this artifact"]),
     }
     native.filegroup(name = name + "_several", srcs = ["BUILD.bazel", "data.txt"], tags = ["manual"])
     tests = [name + "_declares_test"]
@@ -86,5 +86,5 @@ def artifact_test_suite(name):
         tags = ["manual"],
         target = "generic",
     )
-    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected as many of each"]))
+    tests.append(expect_failure(name + "_uneven_test", name + "_uneven", ["1 big_srcs, 1 big_manifests, 0 big_threads; expected the same number of each"]))
     native.test_suite(name = name, tests = tests)

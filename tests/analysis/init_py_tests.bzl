@@ -35,6 +35,6 @@ def init_py_test_suite(name):
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
     native.test_suite(name = name, tests = [
         name + "_declares_test",
-        expect_failure(name + "_empty_test", name + "_empty", ["neither preload nor extensions nor check_version"]),
-        expect_failure(name + "_versionless_test", name + "_versionless", ["fail_on_version_mismatch without a version", "expected check_version"]),
+        expect_failure(name + "_empty_test", name + "_empty", ["preload, extensions and check_version are not set"]),
+        expect_failure(name + "_versionless_test", name + "_versionless", ["fail_on_version_mismatch needs check_version"]),
     ])

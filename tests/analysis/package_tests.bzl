@@ -97,7 +97,7 @@ def package_test_suite(name):
     _provides_plan_test(name = name + "_provides_plan_test", target_under_test = name + "_package")
     _links_test(name = name + "_links_test", target_under_test = name + "_devel")
     _repacks_test(name = name + "_repacks_test", target_under_test = name + "_repacking")
-    both = "//tests/analysis:{}_built and //tests/analysis:{}_again are both mini_lib_generic; expected one of that name".format(name, name)
+    both = "//tests/analysis:{}_built and //tests/analysis:{}_again are both mini_lib_generic; expected distinct names".format(name, name)
     expect_failure(name + "_alike_test", name + "_alike", [both])
     rocm_package(name = name + "_outside", package = "mini", tags = ["manual"], tree = "../mini")
     expect_failure(name + "_outside_test", name + "_outside", ["tree \"../mini\": expected a relative path without '..', '.' or empty parts"])

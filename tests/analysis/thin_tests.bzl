@@ -70,8 +70,8 @@ _selection_test = unittest.make(_selection_impl)
 
 # What a rocm_thin_packages declares -> what the refusal says.
 _DECLARED = {
-    "left_out": (dict(left_out = ["gfx1030"], targets = {"gfx1030": ["gfx1030"]}), "left_out: gfx1030, for which there is a package"),
-    "targets": (dict(targets = {"gfx1030": []}), "targets: gfx1030 has none; expected the GPU targets that it is for"),
+    "left_out": (dict(left_out = ["gfx1030"], targets = {"gfx1030": ["gfx1030"]}), "left_out: gfx1030 has a package"),
+    "targets": (dict(targets = {"gfx1030": []}), "targets: gfx1030 has no GPU targets; expected at least one"),
 }
 
 def thin_test_suite(name):

@@ -45,7 +45,7 @@ _REFUSED = {
 
 # Name -> (version as given, what the error says).
 _WRONG = {
-    "no_version": ("nonsense", ["'nonsense' is not a version that PEP 440 knows", "expected the like of 7.10.0"]),
+    "no_version": ("nonsense", ["'nonsense' is not a version that PEP 440 knows", "expected a version such as 7.10.0"]),
     "not_normal": ("7.10.0-RC2", ["'7.10.0-RC2' is not in normal form", "expected '7.10.0rc2'", "=7.10.0rc2"]),
 }
 
@@ -156,7 +156,7 @@ _names_test = analysistest.make(_names_impl, config_settings = {_SUFFIX: "7_10"}
 
 def _bad_suffix_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "version suffix \"7.10\" holds \".\"; expected letters, digits and `_`, like 7_10_0")
+    asserts.expect_failure(env, "version suffix \"7.10\" contains \".\"; expected letters, digits and `_`, like 7_10_0")
     return analysistest.end(env)
 
 _bad_suffix_test = analysistest.make(_bad_suffix_impl, config_settings = {_SUFFIX: "7.10"}, expect_failure = True)
@@ -204,7 +204,7 @@ def version_test_suite(name):
     rocm_version(name = name + "_base", base = "7.10.0rc1", tags = ["manual"])
     tests += [
         name + "_overridden_test",
-        expect_failure(name + "_base_test", name + "_base", ["base \"7.10.0rc1\"", "expected numbers with dots between them, like 7.10.0"]),
+        expect_failure(name + "_base_test", name + "_base", ["base \"7.10.0rc1\"", "expected numbers separated by dots, such as 7.10.0"]),
     ]
     for case, (version, messages) in _WRONG.items():
         subject = "{}_{}".format(name, case)
@@ -227,5 +227,5 @@ def version_test_suite(name):
     )
     _names_test(name = name + "_names_test", target_under_test = name + "_names")
     tests += [name + "_{}_test".format(case) for case in ["suffixed", "unsuffixed", "bad_suffix", "names"]]
-    tests.append(expect_failure(name + "_unsettled_test", name + "_unsettled", ["holds {suffix}", "expected version_suffix"]))
+    tests.append(expect_failure(name + "_unsettled_test", name + "_unsettled", ["contains {suffix}", "version_suffix is not set"]))
     native.test_suite(name = name, tests = tests)

@@ -124,7 +124,7 @@ def _placed_tests(name):
     rocm_static_wheel(distribution = "my-licences", license_files = licenses, **_project(name + "_static_licenses", name + "_version"))
     _licenses_test(name = name + "_licenses_test", mnemonic = "RocmLink", target_under_test = name + "_licenses")
     _licenses_test(name = name + "_static_licenses_test", mnemonic = "RocmStaticWheel", target_under_test = name + "_static_licenses")
-    both = "//tests/analysis:data.txt and {} are both placed at {}; expected one of them there. Give one another path"
+    both = "//tests/analysis:data.txt and {} are both placed at {}; expected one file per path. Change one of the paths"
     cases = {
         "alike": (dict(files = {"data.txt": "a/b", "description.md": "a/b"}), both.format("//tests/analysis:description.md", "a/b")),
         "absolute": (dict(files = {"data.txt": "/a/b"}), "path \"/a/b\": expected a relative path without '..', '.' or empty parts"),
@@ -141,7 +141,7 @@ def _placed_tests(name):
     ] + [
         ("sdist", rocm_sdist, "clash", clash, both.format("//tests/analysis:description.md", "description.md")),
         ("sdist", rocm_sdist, "elsewhere", dict(sources = name + "_elsewhere"), "has LICENSE, which is not below tests/analysis/; expected files of that package"),
-        ("static", rocm_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected some"),
+        ("static", rocm_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected at least one"),
         ("wheel", rocm_wheel, "license", wheel_license, both.format("//:LICENSE", "{dist_info}/licenses/LICENSE")),
     ]
     tests = [name + "_licenses_test", name + "_static_licenses_test"]
@@ -189,7 +189,7 @@ def wheel_test_suite(name):
     _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
     _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
-    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected the like of 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
+    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
     nameless = "import_name: expected the name of the Python package that has "
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])

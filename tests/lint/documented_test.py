@@ -20,49 +20,52 @@ SHOWN_BY = (
         "other modes than 0644 and 0755",
         "tools/fetch/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
     ),
-    ("a mode of `rocm_artifact` that no package may bring", "tests/analysis/artifact_tests.bzl::mode_set_user_id"),
+    (
+        "a mode of `rocm_artifact` that is not allowed in packages",
+        "tests/analysis/artifact_tests.bzl::mode_set_user_id",
+    ),
     (
         "a name that is not UTF-8, or has control characters",
         "tools/fetch/catalog/bad_input_test.py::test_names_that_are_not_utf_8",
     ),
-    ("what is neither a file, a directory nor a link", "tools/fetch/catalog/bad_input_test.py::test_fifo"),
+    ("anything except files, directories and links", "tools/fetch/catalog/bad_input_test.py::test_fifo"),
     (
-        "a link that leads out of its base directory, by its text",
+        "a link whose text leads out of its base directory",
         "tools/fetch/catalog/bad_input_test.py::test_link_that_leads_outside",
     ),
     (
-        "a base directory that is not there",
+        "a base directory that does not exist",
         "tools/fetch/catalog/catalog_test.py::test_base_directories_that_are_not_there_are_empty",
     ),
     # Several of one path or name
-    ("two artifacts of one name in a package", "tests/analysis/package_tests.bzl::alike"),
+    ("a duplicate artifact name in a package", "tests/analysis/package_tests.bzl::alike"),
     (
-        "artifacts that have one path, but other kinds, texts of links or sizes",
+        "artifacts with the same path, but different kinds, link texts or sizes",
         "tools/actions/plan/prefix_test.py::test_artifacts_that_differ_are_both_named",
     ),
     (
-        "files of one path and size, but other content",
+        "files with the same path and size, but different content",
         "tools/actions/link/run_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
-        "a path below what another artifact has as a file or a link",
+        "a path below a file or a link of another artifact",
         "tools/actions/plan/prefix_test.py::test_a_path_below_something_that_is_no_directory",
     ),
     (
-        "equal files, of which one is executable",
+        "equal files, one of them executable",
         "tools/actions/plan/prefix_test.py::test_a_file_is_executable_if_one_artifact_says_so",
     ),
     (
-        "a path of a package that one that it builds on has, too",
+        "the same path in a package and in one that it builds on",
         "tools/actions/plan/runtime_test.py::test_one_path_in_two_packages_is_an_error",
     ),
     (
-        "a path of two packages that are installed together, without building on each other",
+        "the same path in two packages that are installed together and do not build on each other",
         "tools/actions/plan/devel_test.py::test_packages_that_are_installed_together_may_not",
     ),
-    ("two of `srcs`, `files` or licence texts at one path", "tests/analysis/wheel_tests.bzl::alike"),
+    ("several of `srcs`, `files` or licence texts at the same path", "tests/analysis/wheel_tests.bzl::alike"),
     (
-        "one of `files` where the tree has a file",
+        "one of `files` at the path of a file of the tree",
         "tools/actions/link/tool_test.py::test_a_file_of_the_tree_may_not_be_given_again",
     ),
     # Links
@@ -80,15 +83,15 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_link_to_data_of_another_package_is_an_error",
     ),
     (
-        "a link to a program without an executable bit",
+        "a link to a program that is not executable",
         "tools/actions/plan/runtime_test.py::test_launcher_to_a_program_that_may_not_be_executed_is_an_error",
     ),
     (
-        "a link to a script without an executable bit",
+        "a link to a script that is not executable",
         "tools/actions/plan/runtime_test.py::test_link_to_a_script_becomes_a_launcher_only_if_it_can_be_run",
     ),
     (
-        "a link to a program for another CPU than that of the launchers",
+        "a link to a program for a CPU other than that of the launchers",
         "tools/actions/pack/tool_test.py::test_launcher_for_another_cpu",
     ),
     (
@@ -97,15 +100,15 @@ SHOWN_BY = (
     ),
     # ELF files
     (
-        "a library file of another content than the one under its SONAME",
+        "a library that differs from the one under its SONAME",
         "tools/actions/plan/runtime_test.py::test_another_build_of_a_library_is_kept",
     ),
     (
-        "a library file that nothing provides under its SONAME",
+        "a library that nothing provides under its SONAME",
         "tools/actions/plan/runtime_test.py::test_library_that_nothing_provides_under_its_soname_is_kept",
     ),
     (
-        "a library file of the same SONAME, size and facts as another, but other content",
+        "libraries with the same SONAME, size and facts, but different content",
         "tools/actions/link/run_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
@@ -117,7 +120,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file of a kind that takes no RPATH (static, 32-bit, the dynamic loader)",
+        "a file that cannot have an RPATH (static, 32-bit, the dynamic loader)",
         "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
@@ -130,24 +133,24 @@ SHOWN_BY = (
         "tools/actions/plan/rpath_test.py::test_a_directory_outside_the_trees_is_refused",
     ),
     (
-        "a packaged library that a file needs, but in none of the directories that the file searches (RPATH)",
+        "a packaged library that a file needs, but does not find through its RPATH",
         "tools/actions/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",
     ),
     (
-        "a platform tag that promises more than the files keep",
+        "a platform tag that promises too much",
         "tools/actions/platform_tag/tool_test.py::test_one_tag_of_a_set_that_promises_more",
     ),
     (
-        "files for other CPUs than the platform tag's",
+        "files for CPUs other than the platform tag's",
         "tools/actions/platform_tag/judgement_test.py::test_a_package_for_another_architecture",
     ),
     # Device code
     (
-        "thin packages: code, or a file by its name, for a target that no package is for",
+        "thin packages: code, or a file name, for a target without a package",
         "tools/actions/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
     ),
     (
-        "thin packages: a file whose name says one GPU target, with code for others that packages are for",
+        "thin packages: a file named for one GPU target, with code for others that have packages",
         "tools/actions/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
     ),
     ("thin packages: code that cannot be read", "tools/actions/plan/slicing_test.py::test_code_that_cannot_be_read"),
@@ -169,27 +172,27 @@ SHOWN_BY = (
     ),
     # Packages and wheels
     (
-        "a package that is made from no artifact, as of a directory that holds a part of an SDK",
+        "a package without artifacts, for example if the directory has only part of an SDK",
         "tools/actions/plan/tool_test.py::test_a_package_of_no_artifact_is_noted",
     ),
     (
-        "a package whose artifacts are empty, or all of whose files are excluded",
+        "a package whose artifacts are empty, or whose files are all excluded",
         "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_noted",
     ),
     (
-        "a big file that a devel package has to hold itself, and is not to (`repacked`)",
+        "a big file that a devel package must contain, but does not pack (`repacked`)",
         "tools/actions/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
     ),
     (
-        "a console script whose tool the package does not ship",
+        "a console script whose tool the package does not contain",
         "tools/actions/link/tool_test.py::test_no_entry_points_without_tools",
     ),
     (
-        "a console script whose tool has no executable bit",
+        "a console script whose tool is not executable",
         "tools/actions/link/tool_test.py::test_a_console_script_whose_tool_may_not_be_executed_is_refused",
     ),
     (
-        "a list of console scripts with one name twice, or without paths",
+        "a list of console scripts with duplicate names or missing paths",
         "tools/actions/link/tool_test.py::test_a_list_of_console_scripts_that_is_none_is_refused",
     ),
     (
@@ -197,9 +200,12 @@ SHOWN_BY = (
         "tests/analysis/wheel_tests.bzl::_nameless_scripts_test",
     ),
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
-    ("an `import_name` that does", "tools/actions/link/wheel_test.py::test_members_lie_in_site_packages"),
     (
-        "a licence text whose name the metadata cannot hold",
+        "an `import_name` that leads out of site-packages",
+        "tools/actions/link/wheel_test.py::test_members_lie_in_site_packages",
+    ),
+    (
+        "a licence text whose name the metadata cannot contain",
         "tools/actions/link/metadata_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
     ("metadata that indexes refuse", "tools/actions/link/checks_test.py::test_what_is_no_classifier"),

@@ -1,7 +1,7 @@
-"""How labels are shown to people."""
+"""How labels are written in messages."""
 
 visibility(["//rules/..."])
 
 def shown(label):
-    """Returns a label as people write it, on the command line for one: without `@@` in the main repository."""
+    """Returns a label as on the command line: without `@@` in the main repository."""
     return str(label).replace("@@//", "//")

@@ -1,4 +1,4 @@
-"""What plans and packs a package, or several that are made from the same artifacts: for each, a member."""
+"""The actions that plan and pack a package, or several from the same artifacts; each is a member."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
@@ -12,10 +12,10 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 visibility(["//rules/..."])
 
 PACKAGE_ATTRS = {
-    "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "What the package is made from."),
-    "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one: links may lead into them."),
-    "exclude": attr.string_list(doc = "Glob patterns (`**` for any directories) of paths that the package does not hold."),
-    "include": attr.string_list(doc = "Glob patterns: if given, the package holds only these paths."),
+    "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that the package is made from."),
+    "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one. Links and RPATHs may lead into them."),
+    "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
+    "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
@@ -24,7 +24,7 @@ PACKAGE_ATTRS = {
 } | VERSION_SUFFIX_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
-    """Makes the record of a package that is planned and packed, and declares what the BUILD file says of it as a file.
+    """Makes the record of a package, and writes its definition.
 
     Args:
         ctx: context of a rule with PACKAGE_ATTRS.
@@ -80,7 +80,7 @@ def _plan(ctx, member, artifacts, edits, checked):
     return plan
 
 def _pack(ctx, artifact, unit, edits, segments, indexes):
-    """Declares the pack action of one unit, for all packages that are made from it: a file of each list for each."""
+    """Declares the pack action of one unit, for all packages; each list has one file per package."""
     launchers = [] if unit.is_big_file else [ctx.executable._launcher]
     name = unit.id.rpartition("/")[2] if unit.is_big_file else unit.id
     args = tool_args(ctx)
@@ -111,12 +111,12 @@ def _files(ctx, members, units, pattern):
     return {unit.id: [ctx.actions.declare_file(pattern.format(member = member.name, unit = unit.id)) for member in members] for _, unit in units}
 
 def _check_artifacts(ctx):
-    """Fails where two artifacts have one name, by which plans and outputs know them."""
+    """Fails for duplicate artifact names, which plans and outputs use."""
     found = {}
     for artifact in ctx.attr.artifacts:
         identity = artifact_id(artifact[ArtifactInfo])
         if identity in found:
-            fail("{}: artifacts: {} and {} are both {}; expected one of that name. Give one another artifact_name, component or target".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
+            fail("{}: artifacts: {} and {} are both {}; expected distinct names. Change artifact_name, component or target of one".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
         found[identity] = artifact.label
 
 def package_infos(ctx, members, units, checked = []):

@@ -70,10 +70,10 @@ def normal_form(version):
     """Returns a version in the normal form of PEP 440.
 
     Args:
-        version: string.
+        version: a string.
 
     Returns:
-        string, or None for what PEP 440 does not know as a version.
+        the normal form, or None if the string is not a version.
     """
     rest = version.strip().lower()
     rest = rest.removeprefix("v")
@@ -97,6 +97,6 @@ def check_version(version, where, flag):
     """
     normal = normal_form(version)
     if normal == None:
-        fail("{}: '{}' is not a version that PEP 440 knows; expected the like of 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --{}".format(where, version, flag))
+        fail("{}: '{}' is not a version that PEP 440 knows; expected a version such as 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --{}".format(where, version, flag))
     if normal != version:
         fail("{}: '{}' is not in normal form; expected '{}'. Set --{}={}".format(where, version, normal, flag, normal))

@@ -1,11 +1,11 @@
-"""What lies where: files that labels place at paths, each of one file, each path with one."""
+"""Placements: labels of single files, each with a path."""
 
 load("//rules/private/common:labels.bzl", "shown")
 
 visibility(["//rules/..."])
 
 def check_path(label, path, what):
-    """Fails unless a path is relative and in its one normal form, so that equal places have equal paths.
+    """Fails unless a path is relative and normalized, so that equal places have equal paths.
 
     Args:
         label: Label of the target, for the error.
@@ -17,7 +17,7 @@ def check_path(label, path, what):
         fail("{}: {} {}: expected a relative path without '..', '.' or empty parts".format(shown(label), what, repr(path)))
 
 def one_file(label, target, path):
-    """Returns the file of a target that is placed at a path; fails unless it has one alone.
+    """Returns the file of a target that is placed at a path; fails unless the target has exactly one.
 
     Args:
         label: Label of the target that places it, for the error.
@@ -29,7 +29,7 @@ def one_file(label, target, path):
     """
     files = target[DefaultInfo].files.to_list()
     if len(files) != 1 or files[0].is_directory:
-        fail("{}: {} gives {}; expected one regular file, to be placed at {}. Name a file, or a target that makes one alone".format(shown(label), shown(target.label), files, path))
+        fail("{}: {} gives {}; expected one regular file, to be placed at {}. Name a file, or a target with a single output".format(shown(label), shown(target.label), files, path))
     return files[0]
 
 def placed(path, file, label, what = "path", is_directory = False):
@@ -48,7 +48,7 @@ def placed(path, file, label, what = "path", is_directory = False):
     return struct(path = path, file = file, is_directory = is_directory, name = label if type(label) == "string" else shown(label), what = what)
 
 def by_path(label, places):
-    """Returns {path: what lies there}; fails where two things would lie at one path, or one in another.
+    """Returns {path: what is there}; fails for duplicate paths, and for a path below a file.
 
     Args:
         label: Label of the target, for errors.
@@ -62,12 +62,12 @@ def by_path(label, places):
         check_path(label, place.path, place.what)
         other = found.get(place.path)
         if other and (other.file != place.file or not place.file):
-            fail("{}: {} and {} are both placed at {}; expected one of them there. Give one another path".format(shown(label), other.name, place.name, place.path))
+            fail("{}: {} and {} are both placed at {}; expected one file per path. Change one of the paths".format(shown(label), other.name, place.name, place.path))
         found[place.path] = place
     for place in places:
         parts = place.path.split("/")
         for length in range(1, len(parts)):
             other = found.get("/".join(parts[:length]))
             if other and not other.is_directory:
-                fail("{}: {} is placed at {}, and {} below it, at {}; expected a file or a directory. Give one another path".format(shown(label), other.name, other.path, place.name, place.path))
+                fail("{}: {} is placed at {}, and {} below it, at {}; expected a file or a directory. Change one of the paths".format(shown(label), other.name, other.path, place.name, place.path))
     return found

@@ -10,19 +10,19 @@ visibility(["//rules/..."])
 PROJECT_ATTRS = {
     "classifiers": attr.string_list(doc = "Trove classifiers."),
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
-    "dynamic": attr.string_list(doc = "Fields of the core metadata that an sdist leaves to its build backend (PEP 643)."),
+    "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
-    "license_files": attr.label_list(allow_files = True, doc = "Licence texts that the distribution carries, under their names; several of one name in the folders that they have in their workspaces."),
-    "requires": attr.string_list(doc = "Requirements (PEP 508); `{version}` stands for this distribution's version."),
-    "requires_python": attr.string(default = ">=3.9", doc = "Versions of Python that the distribution is for."),
-    "summary": attr.string(mandatory = True, doc = "One line on what it is."),
-    "urls": attr.string_dict(doc = "Label -> URL of the project's pages."),
-    "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the version."),
+    "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
+    "requires": attr.string_list(doc = "Requirements (PEP 508). `{version}` stands for the version of this distribution."),
+    "requires_python": attr.string(default = ">=3.9", doc = "Supported versions of Python."),
+    "summary": attr.string(mandatory = True, doc = "One-line description."),
+    "urls": attr.string_dict(doc = "Label -> URL."),
+    "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
 }
 
 def version_of(ctx):
-    """Reads the version; fails unless it is one of PEP 440 in normal form.
+    """Reads the version; fails unless it is in PEP 440's normal form.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS.
@@ -35,7 +35,7 @@ def version_of(ctx):
     return version
 
 def escaped(name):
-    """Returns a distribution's name as file names have it (PEP 427, PEP 625)."""
+    """Returns a distribution's name, escaped for file names (PEP 427, PEP 625)."""
     for character in ["-", "."]:
         name = name.replace(character, "_")
     return name
@@ -45,7 +45,7 @@ def _in_workspace(file):
     return file.short_path.split("/", 2)[2] if file.short_path.startswith("../") else file.short_path
 
 def _license_path(file):
-    """Returns the path of a file in its workspace, below the name of that if it is not the main one.
+    """Returns the path of a file in its workspace, below the workspace's name if it is not the main one.
 
     Canonical names are those of a module (`name+`, `name+1.0`) or of an extension's repository (`module++extension+name`);
     Bazel 7 has `~` in place of `+`.
@@ -56,7 +56,7 @@ def _license_path(file):
     return "{}/{}".format(parts[-1] if len(parts) > 2 else parts[0], _in_workspace(file))
 
 def _license_texts(ctx, directory = ""):
-    """Returns what lies where, of the licence texts: each once, and a folder for each of those that have one name (PEP 639)."""
+    """Returns the placements of the licence texts; those with the same name are in separate folders (PEP 639)."""
     by_name = {}
     for file in ctx.files.license_files:
         by_name.setdefault(file.basename, {})[file] = None
@@ -67,7 +67,7 @@ def _license_texts(ctx, directory = ""):
     ]
 
 def source_files(ctx, strip_prefix = ""):
-    """Returns what lies where, of `sources`: as it lies below its package; fails for a file that does not.
+    """Returns the placements of `sources`, relative to their package; fails for files outside of it.
 
     Args:
         ctx: context of a rule with the attribute `sources`.
@@ -82,18 +82,18 @@ def source_files(ctx, strip_prefix = ""):
     prefix = package + "".join([part + "/" for part in [strip_prefix] if part])
     for file in ctx.files.sources:
         if not _in_workspace(file).startswith(package):
-            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Give it as one of `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
+            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Move it to `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
     found = [
         placed(_in_workspace(file).removeprefix(prefix), file, file.owner, "source")
         for file in ctx.files.sources
         if _in_workspace(file).startswith(prefix)
     ]
     if not found:
-        fail("{}: sources: {} has no file below {}; expected some. Set `sources`, or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
+        fail("{}: sources: {} has no file below {}; expected at least one. Set `sources` or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
     return found
 
 def small_files(ctx, licenses = "", others = []):
-    """Returns the small files of a distribution, {path: File}; fails where two would lie at one path.
+    """Returns the small files of a distribution, {path: File}; fails for duplicate paths.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS and the attribute `files`.
@@ -107,7 +107,7 @@ def small_files(ctx, licenses = "", others = []):
     places = by_path(ctx.label, files + _license_texts(ctx, licenses) + others)
     for path, place in places.items():
         if "=" in path:
-            fail("{}: {} is placed at {}; expected no '=' in the path, where tools split their arguments".format(shown(ctx.label), place.name, path))
+            fail("{}: {} is placed at {}; expected a path without '='".format(shown(ctx.label), place.name, path))
     return {path: place.file for path, place in places.items()}
 
 def project_file(ctx):

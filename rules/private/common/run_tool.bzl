@@ -1,4 +1,4 @@
-"""The one way in which rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
+"""How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
@@ -50,15 +50,15 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         mnemonic = mnemonic,
         progress_message = progress_message,
         toolchain = None,
-        # Also where a consumer's .bazelrc does not say so for all actions.
+        # Also if a consumer's .bazelrc does not forbid the network.
         execution_requirements = {"block-network": ""} | execution_requirements,
         resource_set = _two_threads_with_xz if compresses_xz else _RESOURCES[threads],
         use_default_shell_env = use_default_shell_env,
     )
 
-# Bazel wants functions known to the whole module, one per amount. Pack's threads are counted as half as many cores, so
-# that another action fills them while pack has work for one thread alone: to start, to read, to digest. xz keeps both of
-# its cores busy. Memory is in MB: what was measured, with a reserve; docs/hermeticity.md has the figures.
+# Bazel requires global functions, one per amount. Pack reserves half as many cores as threads, because only one thread
+# works while pack starts, reads and hashes. xz keeps both of its cores busy. Memory is in MB, measured with a reserve:
+# see docs/hermeticity.md.
 def _one_thread(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 

@@ -1,12 +1,12 @@
-"""Units: what one inspect action and one pack action work on."""
+"""Units: the input of one inspect action and one pack action."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules/..."])
 
-# What is neither an ELF file nor a script, by its name. There may be very many of them, and each input costs a link in
-# the sandbox: on a disk, more than it takes to look at it.
+# Extensions of files that are neither ELF files nor scripts. There may be very many, and each input costs a link in the
+# sandbox, which on a disk takes longer than reading the file's header.
 _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
@@ -14,7 +14,7 @@ _DATA_EXTENSIONS = {extension: None for extension in (
 INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")}
 
 def located_file(file):
-    """Maps a File to `FILE=PATH`: the name that manifests use, and where it is in the action."""
+    """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""
     return "{}={}".format(file.short_path, file.path)
 
 def artifact_id(artifact):
@@ -72,9 +72,9 @@ def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """
     parts = artifact.split("_")
     if len(parts) != 3:
-        fail("{}: artifact {}: expected names without `_`, which is what splits {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
+        fail("{}: artifact {}: expected names without `_`, which separates the parts of {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
 
-    # Units name output files, in which `:` (of `gfx950:xnack+`) has no place.
+    # Output files are named after units, and must not contain `:` (of `gfx950:xnack+`).
     folder = artifact.replace(":", "%3A")
     inspected = [_inspect_unit(ctx, artifact, unit, folder + "/" + unit.name) for unit in units]
     return [

@@ -2,12 +2,12 @@
 
 visibility(["//rules/..."])
 
-DOC = "One finished distribution: a wheel or an sdist, with what an index says about it."
+DOC = "A finished distribution, a wheel or an sdist, with the facts that an index needs."
 
 FIELDS = {
-    "digest": "File: JSON object with filename, size in bytes and SHA-256, so that an index need not read the distribution.",
+    "digest": "File: JSON object with file name, size in bytes and SHA-256.",
     "file": "File: the wheel or sdist.",
-    "metadata": "File: its core metadata, the text that PEP 658 serves beside it.",
+    "metadata": "File: core metadata, served beside the distribution (PEP 658).",
 }
 
 DistributionInfo = provider(doc = DOC, fields = FIELDS)

@@ -52,7 +52,7 @@ def _download(rctx, file_name):
         auth = get_auth(rctx, urls),
     )
     if not result.success:
-        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. The warnings above say why: it is not there any more (404), or is not the one that was locked (checksum). Write {} anew with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(
+        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. See the warnings above: it is gone (404), or differs from the locked one (checksum). Write {} again with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(
             rctx.attr.lock_file,
             rctx.attr.artifact,
             rctx.attr.sha256,

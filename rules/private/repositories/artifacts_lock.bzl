@@ -106,7 +106,7 @@ def locked_artifacts(mctx, name, file):
 
 def _locked_listing_impl(rctx):
     if rctx.attr.error:
-        fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (--help tells how)".format(rctx.attr.file, rctx.attr.error))
+        fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
     rows = []
     for artifact, repository in sorted(rctx.attr.repositories.items()):
         name, component, target = artifact.split("_")

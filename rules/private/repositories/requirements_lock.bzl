@@ -28,7 +28,7 @@ def parse_requirements_lock(content, origin):
         if "win32" in marker:
             continue
         if not pin or not rest:
-            fail("{}: expected `name==version --hash=sha256:…`, found {}. Write the file anew as CONTRIBUTING says.".format(origin, repr(line)))
+            fail("{}: expected `name==version --hash=sha256:…`, found {}. Write the file again as CONTRIBUTING.md says.".format(origin, repr(line)))
         locked[name] = struct(
             requirement = "{}=={}".format(name, version.strip()),
             hashes = [digest.strip() for digest in rest.split("--hash=")],

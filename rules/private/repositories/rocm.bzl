@@ -14,42 +14,42 @@ load(":version.bzl", "version")
 visibility(["//rules"])
 
 _artifacts = tag_class(
-    doc = "Declares the repository of the artifacts that are packaged. In this order it stands for the directory " +
-          "ROCM_ARTIFACTS_DIR, for the source that ROCM_ARTIFACTS names, or for the default.",
+    doc = "Declares the repository of the artifacts to package. It stands for the directory `ROCM_ARTIFACTS_DIR` if that is " +
+          "set, else for the source that `ROCM_ARTIFACTS` names, else for `default`.",
     attrs = {
-        "default": attr.label(mandatory = True, doc = "A `.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT, used when no variable is set."),
+        "default": attr.label(mandatory = True, doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT, used if no variable is set."),
         "name": attr.string(default = "rocm_artifacts", doc = "Name of the repository."),
-        "sources": attr.label_keyed_string_dict(doc = "`.bzl` files with ARTIFACTS, DIST_TARGETS and SPLIT, and the names by which ROCM_ARTIFACTS chooses them."),
+        "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> the name by which `ROCM_ARTIFACTS` selects it."),
     },
 )
 
 _debian = tag_class(
-    doc = "Declares a repository of Debian's or Ubuntu's own ROCm packages, fetched with the machine's apt by any user. " +
-          "ROCM_DEBIAN_SET chooses how much of it: `all`, or `small` for tests.",
+    doc = "Declares a repository with the ROCm packages of Debian or Ubuntu. Any user can fetch them; the machine's apt does it. " +
+          "`ROCM_DEBIAN_SET` selects `all`, or `small` for tests.",
     attrs = {
-        "name": attr.string(mandatory = True, doc = "Name of the repository, whose `//:artifacts.bzl` is a source for `artifacts`."),
-        "packages": attr.string_list(doc = "Packages to begin with, in place of ROCM_DEBIAN_SET; what they depend on comes along."),
-        "suite": attr.string(doc = "Suite to take packages of; if empty, `trixie` of Debian, and of Ubuntu the machine's own release."),
+        "name": attr.string(mandatory = True, doc = "Name of the repository. Its `//:artifacts.bzl` can be a source of `artifacts`."),
+        "packages": attr.string_list(doc = "Packages to fetch with their dependencies, instead of `ROCM_DEBIAN_SET`."),
+        "suite": attr.string(doc = "Suite of the packages. The default is `trixie` on Debian, and the machine's release on Ubuntu."),
     },
 )
 
 _lock = tag_class(
-    doc = "Declares a repository of the archives that a lock file names. Only those that a requested package needs are fetched.",
+    doc = "Declares a repository with the archives of a lock file. Only the archives that requested packages need are fetched.",
     attrs = {
-        "file": attr.label(mandatory = True, doc = "The lock file, as `bazel run @rules_rocm_python//tools/fetch/lock -- lock` writes it."),
-        "name": attr.string(mandatory = True, doc = "Name of the repository, whose `//:artifacts.bzl` is a source for `artifacts`."),
+        "file": attr.label(mandatory = True, doc = "Lock file, written by `bazel run @rules_rocm_python//tools/fetch/lock -- lock`."),
+        "name": attr.string(mandatory = True, doc = "Name of the repository. Its `//:artifacts.bzl` can be a source of `artifacts`."),
     },
 )
 
 _selection = tag_class(
-    doc = "Declares a repository that says which layout and targets ROCM_LAYOUT, ROCM_TARGETS and the like ask for.",
+    doc = "Declares a repository with the layout and targets that `ROCM_LAYOUT`, `ROCM_TARGETS` and `ROCM_TARGETS_LEFT_OUT` select.",
     attrs = {"name": attr.string(default = "rocm_selection", doc = "Name of the repository.")},
 )
 
 _version = tag_class(
-    doc = "Declares a repository with the base of the version, which `rocm_version` wants.",
+    doc = "Declares a repository with the base of the version, for `rocm_version`.",
     attrs = {
-        "file": attr.label(mandatory = True, doc = "JSON file with the base, like TheRock's `version.json`: `{\"rocm-version\": \"7.10.0\"}`."),
+        "file": attr.label(mandatory = True, doc = "JSON file with the base, such as TheRock's `version.json`: `{\"rocm-version\": \"7.10.0\"}`."),
         "name": attr.string(default = "rocm_version", doc = "Name of the repository."),
     },
 )
@@ -58,7 +58,7 @@ def _declare_artifacts(mctx, tag):
     sources = {}
     for label, name in tag.sources.items():
         if name in sources:
-            fail("rocm.artifacts(name = {}): two sources are named {}; each needs a name of its own".format(repr(tag.name), repr(name)))
+            fail("rocm.artifacts(name = {}): two sources are named {}; expected distinct names".format(repr(tag.name), repr(name)))
         sources[name] = str(label)
     directory = tag.name + "_directory"
     artifacts_directory(name = directory, archives = directory_archives(mctx, directory))
@@ -75,7 +75,7 @@ def _rocm_impl(mctx):
         tags = module.tags
         for tag in tags.artifacts + tags.debian + tags.lock + tags.selection + tags.version:
             if tag.name in names:
-                fail("module {}: a tag of `rocm` is named {}, as is one of module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
+                fail("module {}: the name {} of a tag of `rocm` is taken by module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
             names[tag.name] = module.name
         for tag in tags.artifacts:
             _declare_artifacts(mctx, tag)
@@ -90,7 +90,7 @@ def _rocm_impl(mctx):
     return mctx.extension_metadata(reproducible = True)
 
 rocm = module_extension(
-    doc = "Turns artifacts outside the workspace into targets.",
+    doc = "Declares repositories of artifacts, of versions and of what to package.",
     implementation = _rocm_impl,
     tag_classes = {
         "artifacts": _artifacts,

@@ -23,8 +23,8 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     Label("//tools/lib/gpus:table.py"),
 ]
 
-# All Python that fetches runs in UTF-8 mode (PEP 540): in a locale of another encoding, names of files would get into
-# manifests as what they are not.
+# Python runs in UTF-8 mode (PEP 540) while repositories are fetched. Otherwise a locale with another encoding would give
+# manifests wrong file names.
 _UTF8 = ["-X", "utf8"]
 
 # Isolated Python has no search path but its own, so it is told where the module's sources begin.

@@ -1,4 +1,4 @@
-"""Which part of the artifacts is packaged, and how: what decides, while Bazel loads, which targets there are."""
+"""The repository that says which artifacts are packaged, and in which layout."""
 
 visibility(["//rules/private/repositories/..."])
 

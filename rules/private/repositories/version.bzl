@@ -27,7 +27,7 @@ def _base(rctx):
 def _stamp(rctx, variable, example, is_right):
     value = rctx.getenv(variable, "")
     if value and not is_right(value):
-        fail("{}={}: expected the like of {}, or nothing".format(variable, value, example))
+        fail("{}={}: expected a value such as {}, or nothing".format(variable, value, example))
     return value
 
 def _is_commit(value):

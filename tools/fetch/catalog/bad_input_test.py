@@ -76,7 +76,7 @@ def test_no_artifacts(bad: BadInput) -> None:
     empty.mkdir()
     (empty / "file").touch()
     expected = (
-        f"ROCM_ARTIFACTS_DIR={empty}: holds no artifacts, neither folders ({{name}}_{{component}}_{{target}}) nor "
+        f"ROCM_ARTIFACTS_DIR={empty}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) nor "
         "archives (.tar.zst, .tar.xz, .tar.gz)"
     )
     assert bad.error(empty) == expected
@@ -89,8 +89,7 @@ def test_features_after_a_hyphen(bad: BadInput, target: str, expected: str) -> N
     folder = bad.root / f"blas_lib_{target}"
     folder.mkdir()
     assert bad.error() == (
-        f"{folder}: the target {target} has features after '-', as names of files have them; expected {expected}. "
-        f"Rename it to blas_lib_{expected}"
+        f"{folder}: the target {target} has features after '-'; expected {expected}. Rename it to blas_lib_{expected}"
     )
 
 
@@ -119,7 +118,7 @@ def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str
     (bad.folder / "gone").symlink_to("nowhere")
     (bad.stage / "file").touch()
     bad.manifest.write_text(f"stage\n{base}\n")
-    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is no directory; fetch it anew"
+    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is not a directory; fetch it anew"
 
 
 @pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])
@@ -178,18 +177,18 @@ CONTROLS = ["new\nline", "tab\t", "\x7f", "next\x85line", "line\u2028separator",
 @pytest.mark.parametrize("name", CONTROLS)
 def test_control_characters_in_a_name(bad: BadInput, name: str) -> None:
     (bad.stage / name).touch()
-    assert bad.error() == f"{bad.stage}: the name {name!r} holds a control character; rename it"
+    assert bad.error() == f"{bad.stage}: the name {name!r} contains a control character; rename it"
 
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_control_characters_in_a_link(bad: BadInput, name: str) -> None:
     (bad.stage / "link").symlink_to(name)
-    assert bad.error() == f"{bad.stage}/link: the name {name!r} holds a control character; rename it"
+    assert bad.error() == f"{bad.stage}/link: the name {name!r} contains a control character; rename it"
 
 
 def test_control_character_in_an_artifacts_name(bad: BadInput) -> None:
     (bad.root / "a\nb_lib_generic").mkdir()
-    assert bad.error() == f"{bad.root}: the name 'a\\nb_lib_generic' holds a control character; rename it"
+    assert bad.error() == f"{bad.root}: the name 'a\\nb_lib_generic' contains a control character; rename it"
 
 
 def test_names_that_are_not_utf_8(bad: BadInput) -> None:
@@ -212,8 +211,8 @@ def test_files_that_run_as_another_user(bad: BadInput, mode: int) -> None:
     (bad.stage / "tool").touch()
     (bad.stage / "tool").chmod(mode)
     assert bad.error() == (
-        f"{bad.stage}/tool: runs as another user (mode {mode:04o}), which no package may bring; remove those bits: "
-        "chmod u-s,g-s"
+        f"{bad.stage}/tool: set-user-ID or set-group-ID file (mode {mode:04o}), not allowed in packages; "
+        "remove those bits: chmod u-s,g-s"
     )
 
 

@@ -69,7 +69,7 @@ def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
         found[name] = path
     if not found:
         raise CatalogError(
-            f"ROCM_ARTIFACTS_DIR={directory}: holds no artifacts, neither folders ({{name}}_{{component}}_{{target}}) "
+            f"ROCM_ARTIFACTS_DIR={directory}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) "
             f"nor archives ({', '.join(ARCHIVES)})"
         )
     return found

@@ -150,7 +150,7 @@ class Members:
         except CatalogError as error:
             raise CatalogError(f"a hard link to {name!r}: {error}") from None
         if self._kinds.get(target) not in (MemberKind.FILE, MemberKind.HARD_LINK):
-            raise CatalogError(f"a hard link to {name!r}, which is no file that comes before it in the archive")
+            raise CatalogError(f"a hard link to {name!r}, which is not an earlier file of the archive")
         return target
 
     def _place(self, member: ArchiveMember) -> None:
@@ -162,7 +162,7 @@ class Members:
         # A directory may come after what lies in it; anything else comes once.
         is_implied = member.path in self._kinds and self._kinds[member.path] is None
         if member.path in self._kinds and not (is_implied and member.kind is MemberKind.DIRECTORY):
-            raise CatalogError("the second one of that name")
+            raise CatalogError("duplicate member name")
         self._kinds[member.path] = member.kind
         if member.kind is MemberKind.LINK:
             self._links[member.path] = member.target

@@ -55,7 +55,7 @@ def parse_name(text: str, where: Path | str, what: str = "a folder") -> Artifact
         )
     if (right := with_colons(target)) != target:
         raise CatalogError(
-            f"{where}: the target {target} has features after '-', as names of files have them; expected {right}. "
+            f"{where}: the target {target} has features after '-'; expected {right}. "
             f"Rename it to {name}_{component}_{right}"
         )
     return ArtifactName(name, component, target)
@@ -87,7 +87,7 @@ def _escaped_part(part: str) -> str:
 def check_name(path: str, where: Path | str) -> None:
     """Refuse names that no manifest line, params file or wheel can hold; raises CatalogError."""
     if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in path):
-        raise CatalogError(f"{where}: the name {path!r} holds a control character; rename it")
+        raise CatalogError(f"{where}: the name {path!r} contains a control character; rename it")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

@@ -50,13 +50,15 @@ def write(args: Arguments) -> None:
     except OSError as error:
         raise CatalogError(f"{archive}: cannot be read: {error.strerror}") from None
     if args.size is not None and size != args.size:
-        raise CatalogError(f"{archive}: has {size} bytes; expected {args.size}, as the lock file says. Write that anew")
+        raise CatalogError(f"{archive}: has {size} bytes; expected {args.size}, as the lock file says. Lock it again")
     limits = Limits(args.max_members, args.max_bytes, args.max_ratio)
     folder = args.output / UNPACKED / args.artifact
     try:
         digest = unpack(archive, folder, limits, args.zstd)
         if args.sha256 not in ("", digest):
-            raise CatalogError(f"has the SHA-256 {digest}; expected {args.sha256}, as the lock says. Fetch it anew")
+            raise CatalogError(
+                f"has the SHA-256 {digest}; expected {args.sha256}, as the lock file says. Fetch it again"
+            )
         artifact = scan(folder, parse_name(args.artifact, archive, "an archive"), args.repository)
         write_repository([artifact], args.output, what=archive.name, archive_sha256=args.sha256)
     except BaseException as error:

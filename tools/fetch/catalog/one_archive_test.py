@@ -55,8 +55,8 @@ def test_errors_of_the_program(archive: Path, tmp_path: Path, capsys: pytest.Cap
     assert error() == f"{archive}: cannot be read: No such file or directory"
     plant(archive, [manifest(), file("stage/x"), file("stage/y")])
     size = archive.stat().st_size
-    assert error("--size=5") == f"{archive}: has {size} bytes; expected 5, as the lock file says. Write that anew"
-    assert error(f"--sha256={'0' * 64}").endswith(f"; expected {'0' * 64}, as the lock says. Fetch it anew")
+    assert error("--size=5") == f"{archive}: has {size} bytes; expected 5, as the lock file says. Lock it again"
+    assert error(f"--sha256={'0' * 64}").endswith(f"; expected {'0' * 64}, as the lock file says. Fetch it again")
     assert error("--max-members=2").startswith(f"{archive}: member 'stage/y': more than 2 members")
     assert error("--max-bytes=1000").startswith(f"{archive}: unpacks to more than 1000 bytes")
     plant(archive, [manifest(), file("stage/share/therock/therock_manifest.json", b"{")])

@@ -57,7 +57,7 @@ def normal_mode(mode: int) -> int:
     Raises CatalogError for a set-user-ID or set-group-ID file.
     """
     if mode & (stat.S_ISUID | stat.S_ISGID):
-        raise CatalogError(f"runs as another user (mode {stat.S_IMODE(mode):04o}), which no package may bring")
+        raise CatalogError(f"set-user-ID or set-group-ID file (mode {stat.S_IMODE(mode):04o}), not allowed in packages")
     return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
 
 
@@ -106,7 +106,7 @@ def check_base(base: str, folder: Path) -> None:
     """
     manifest, place = folder / MANIFEST_NAME, existing(folder / base)
     if not place.is_dir():
-        raise CatalogError(f"{manifest}: names {base!r}, but {place} is no directory; fetch it anew")
+        raise CatalogError(f"{manifest}: names {base!r}, but {place} is not a directory; fetch it anew")
     if not place.resolve().is_relative_to(folder.resolve()):
         raise CatalogError(
             f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "

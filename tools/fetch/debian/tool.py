@@ -29,8 +29,7 @@ def resolve(directory: Path, suite: str, selection: Selection) -> None:
     """Write `resolved.json`: the packages to fetch, and those that stay with the system."""
     if unknown := [name for name in selection.required if not rule_of(name)]:
         raise ToolError(
-            f"no rule says what becomes of {', '.join(unknown)}; choose other packages, or add a rule to "
-            "tools/fetch/debian/table.py"
+            f"no rule for {', '.join(unknown)}; choose other packages, or add a rule to tools/fetch/debian/table.py"
         )
     apt = Apt.create(directory / "apt", suite)
     apt.update()

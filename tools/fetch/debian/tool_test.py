@@ -89,6 +89,4 @@ def test_an_unknown_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_package_that_no_rule_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resolve", str(tmp_path), "--package=hipcc", "--package=bash"]) == 1
     said = capsys.readouterr().err
-    assert (
-        "no rule says what becomes of bash; choose other packages, or add a rule to tools/fetch/debian/table.py" in said
-    )
+    assert "no rule for bash; choose other packages, or add a rule to tools/fetch/debian/table.py" in said

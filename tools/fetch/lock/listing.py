@@ -63,7 +63,7 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
     truncated = _text(root, "IsTruncated") == "true"
     token = _text(root, "NextContinuationToken") or None
     if truncated and not token:
-        raise ToolError(f"{url}: a listing that goes on, but says not where (ListObjectsV2); check --base-url")
+        raise ToolError(f"{url}: a truncated listing without a continuation token (ListObjectsV2); check --base-url")
     return S3Page(files, token if truncated else None)
 
 
@@ -174,7 +174,7 @@ def check_base_url(url: str) -> str:
     if parts.scheme not in ("http", "https", "file") or (parts.scheme != "file" and not parts.hostname):
         raise ToolError(f"--base-url={url}: expected a URL that begins with https://, http:// or file:///")
     if parts.username or parts.password:
-        raise ToolError("--base-url: holds a user name or password, which must not be in a lock file; use ~/.netrc")
+        raise ToolError("--base-url: contains a user name or password, which must not be in a lock file; use ~/.netrc")
     if parts.query or parts.fragment:
         raise ToolError(f"--base-url={url}: expected a URL without '?' and '#'")
     return url.rstrip("/")
@@ -238,6 +238,6 @@ def _list_s3(root: str, prefix: str, web: Web) -> list[ListedFile] | None:
         if page.token is None:
             return files
         if page.token == token:
-            raise ToolError(f"{url}: the listing comes back to where it was; check the server")
+            raise ToolError(f"{url}: the listing repeats itself; check the server")
         token = page.token
     raise ToolError(f"{root}: a listing of more than {PAGES_MAX} pages; check --run-id")

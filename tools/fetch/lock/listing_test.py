@@ -54,7 +54,7 @@ def test_s3_with_encoded_keys() -> None:
         (s3(contents("p/x", "many")), "says that x has 'many' bytes; expected a number"),
         (s3(contents("p/x", "-1")), "says that x has '-1' bytes; expected a number"),
         (s3(contents("p/x", "")), "says that x has '' bytes; expected a number"),
-        (s3("", "<IsTruncated>true</IsTruncated>"), "a listing that goes on, but says not where (ListObjectsV2)"),
+        (s3("", "<IsTruncated>true</IsTruncated>"), "a truncated listing without a continuation token (ListObjectsV2)"),
         (s3("")[:-5], "expected a listing of S3 as XML: "),
         (b'<!DOCTYPE x [<!ENTITY a "b">]>' + s3(""), "expected a listing of S3, found XML with a document type"),
     ],

@@ -63,12 +63,11 @@ def archives_of(files: Sequence[ListedFile], ignore: Sequence[str], url: str) ->
             name = parse_name(file.name.removesuffix(suffix), file.name, "an archive")
         except CatalogError as error:
             raise ToolError(
-                f"{url} lists {str(error).partition(';')[0]}; check --base-url, "
-                f"or pass over it with --ignore={file.name}"
+                f"{url} lists {str(error).partition(';')[0]}; check --base-url, or skip it with --ignore={file.name}"
             ) from None
         if name in found:
             raise ToolError(
-                f"{url} lists {found[name].file.name} and {file.name}, the same artifact; pass over one with --ignore"
+                f"{url} lists {found[name].file.name} and {file.name}, the same artifact; skip one with --ignore"
             )
         found[name] = RunArchive(name, file)
     if not found:

@@ -99,7 +99,7 @@ def test_archives_that_are_no_artifacts() -> None:
         archives_of(files, [], RUN)
     assert str(caught.value) == (
         f"{RUN} lists ninja_logs.tar.gz: expected an archive named {{name}}_{{component}}_{{target}} with a component "
-        "of lib, run, dev, dbg, doc, test; check --base-url, or pass over it with --ignore=ninja_logs.tar.gz"
+        "of lib, run, dev, dbg, doc, test; check --base-url, or skip it with --ignore=ninja_logs.tar.gz"
     )
     assert len(archives_of(files, ["*_logs.tar.gz"], RUN)) == 1
 
@@ -132,7 +132,7 @@ def test_checksums(text: str) -> None:
         ("<html>", "URL: expected one line like '00000000…  x', found '<html>'"),
         (DIGEST[1:] + "  x\n", "URL: expected one line like "),
         (f"{DIGEST}  x\n{DIGEST}  y\n", "URL: expected one line like "),
-        (f"{DIGEST}  y\n", "URL: is of 'y'; expected the digest of x"),
+        (f"{DIGEST}  y\n", "URL: has the digest of 'y'; expected that of x"),
     ],
 )
 def test_checksums_as_they_should_not_be(text: str, message: str) -> None:

@@ -150,8 +150,8 @@ def test_filters(bucket: Bucket, tmp_path: Path) -> None:
 def test_a_missing_checksum(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del bucket.files[RUN + "blas_lib_generic.tar.zst.sha256sum"]
     assert error(bucket, tmp_path, capsys) == (
-        "URL/77-linux/blas_lib_generic.tar.zst.sha256sum: not there; say --download-missing to fetch "
-        "blas_lib_generic.tar.zst and take its SHA-256 from that"
+        "URL/77-linux/blas_lib_generic.tar.zst.sha256sum: not found; use --download-missing to download "
+        "blas_lib_generic.tar.zst and compute its SHA-256"
     )
     written = lock(bucket, tmp_path, "--download-missing")
     assert written["archives"][1] == row(bucket, "blas_lib_generic", "77-linux/blas_lib_generic.tar.zst")
@@ -236,7 +236,7 @@ def test_listings_as_they_should_not_be(
         ("host/path", "--base-url=host/path: expected a URL that begins with"),
         ("https://", "--base-url=https://: expected a URL that begins with"),
         ("https://host/?x=y", "--base-url=https://host/?x=y: expected a URL without '?' and '#'"),
-        ("https://me:secret@host/", "--base-url: holds a user name or password, which must not be in a lock file"),
+        ("https://me:secret@host/", "--base-url: contains a user name or password, which must not be in a lock file"),
     ],
 )
 def test_base_urls(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str], base: str, message: str) -> None:

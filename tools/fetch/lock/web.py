@@ -153,7 +153,7 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     if not match:
         raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
     if match[2] and match[2].rpartition("/")[2] != name:
-        raise ToolError(f"{url}: is of {match[2]!r}; expected the digest of {name}")
+        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected that of {name}")
     return match[1].lower()
 
 
@@ -167,9 +167,7 @@ def digest_of(
     """
     said = _said(url, name, web)
     if said is None and not download_missing:
-        raise ToolError(
-            f"{url}{SUFFIX}: not there; say --download-missing to fetch {name} and take its SHA-256 from that"
-        )
+        raise ToolError(f"{url}{SUFFIX}: not found; use --download-missing to download {name} and compute its SHA-256")
     found = web.digest(url) if verify or said is None else None
     actual = found.size if found else size if size is not None else web.size(url)
     if size not in (None, actual):

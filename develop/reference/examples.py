@@ -1,0 +1,75 @@
+"""Examples of the reference, quoted from files that tests build: none is written for the reference alone."""
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from develop.reference.starlark import StarlarkError, Workspace, function_of, keywords, literal
+
+_SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
+_WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
+_PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
+_ROCM: Final = "packaging/rocm_packages.bzl"
+_TWO: Final = "examples/packages/BUILD.bazel"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call in a file: the one with this `name =` (or `id =`), or the first one if there is none."""
+
+    path: str
+    target: str = ""
+
+
+#: Name of the rule, macro or tag -> its example.
+EXAMPLES: Final = {
+    "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
+    "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
+    "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),
+    "rocm.lock": Example("MODULE.bazel", "own_rocm_locked"),
+    "rocm.selection": Example("MODULE.bazel", "own_rocm_selection"),
+    "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
+    "rocm_artifact": Example(_SDK, "tools_run_generic"),
+    "rocm_coverage": Example(_PACKAGES, "coverage"),
+    "rocm_index": Example(_TWO, "dist"),
+    "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
+    "rocm_install_test": Example(_WHEELS, "install_test"),
+    "rocm_package": Example(_TWO, "runtime"),
+    "rocm_publish": Example("packaging/BUILD.bazel", "publish"),
+    "rocm_sdist": Example(_ROCM),
+    "rocm_size_report": Example(_TWO, "size_report"),
+    "rocm_static_wheel": Example("verify/BUILD.bazel", "wheel"),
+    "rocm_thin_package": Example(_ROCM),
+    "rocm_thin_packages": Example(_ROCM),
+    "rocm_version": Example(_TWO, "version"),
+    "rocm_wheel": Example(_TWO, "runtime_wheel"),
+    "rocm_wheel_set_test": Example(_WHEELS, "dist_test"),
+    "rocm_wheel_test": Example("tests/wheel_test/BUILD.bazel", "core_test"),
+    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "W504"),
+}
+
+
+def quoted(workspace: Workspace, name: str) -> str:
+    """Return the text of a name's example. Raises StarlarkError if its file has no such call."""
+    example = EXAMPLES[name]
+    tree = workspace.tree(example.path)
+    for call in _calls(tree, name):
+        arguments = keywords(call)
+        target = next((literal(arguments[key]) for key in ("name", "id") if key in arguments), "")
+        if not example.target or target == f'"{example.target}"':
+            lines = workspace.text(example.path).splitlines()[call.lineno - 1 : call.end_lineno]
+            lines[0] = " " * call.col_offset + lines[0][call.col_offset :]
+            lines[-1] = lines[-1].rstrip(",)") + ")"
+            return textwrap.dedent("\n".join(lines))
+    raise StarlarkError(f"{example.path}: no {name}({example.target}); EXAMPLES of {__name__} names one")
+
+
+def _calls(tree: ast.Module, name: str) -> Iterator[ast.Call]:
+    """Yield the calls of a rule, or of a tag of an extension by whatever name that has, in the file's order."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda one: one.lineno):
+        called = function_of(call)
+        if called == name or ("." in name and called.partition(".")[2] == name.partition(".")[2] != ""):
+            yield call

@@ -1,0 +1,18 @@
+"""docs/reference.md is what the rules say of themselves, and each of their files has a `bzl_library`."""
+
+from develop.reference.libraries import declared, expected
+from develop.reference.page import page
+from develop.reference.starlark import Workspace
+from tests.lint.workspace import WORKSPACE
+
+
+def test_the_reference_is_that_of_the_rules() -> None:
+    text = (WORKSPACE / "docs/reference.md").read_text(encoding="utf-8")
+    assert text == page(Workspace(WORKSPACE)), "bazel run //develop/reference:update"
+
+
+def test_each_file_has_a_library_with_those_that_it_loads() -> None:
+    workspace = Workspace(WORKSPACE)
+    libraries = expected(workspace)
+    packages = {label.removeprefix("//").partition(":")[0] for label in libraries}
+    assert declared(workspace, packages) == libraries
