@@ -19,14 +19,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from tools.fetch.debian.choice import Choice, choose
-from tools.lib.common.errors import ToolError
-
 from develop.real_rocm.layout import lay_out
 from develop.real_rocm.table import RELEASES, Release
 from tools.fetch.debian.apt import Apt, machine_lists
-from tools.fetch.debian.sources import read_sources
-from tools.lib.common.program import report_errors
+from tools.fetch.debian.sources import Choice, choose, read_sources
+from tools.lib.common.program import ToolError, report_errors
 
 
 def sources_of(release: Release) -> Choice:

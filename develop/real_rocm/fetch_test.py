@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tools.fetch.debian.choice import deb822
 
 from develop.real_rocm import fetch
 from develop.real_rocm.fetch import fetch_all, sources_of
 from develop.real_rocm.table import RELEASES
+from tools.fetch.debian.sources import deb822
 
 SOURCES = """\
 deb http://mirror.invalid/debian bookworm main contrib

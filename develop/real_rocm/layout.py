@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from develop.real_rocm.table import DUPLICATES, LIBRARIES, SYSTEM, UNWANTED, Release, rule_of
-from tools.fetch.debian.table import Rule
+from tools.fetch.debian.table import LayoutRule
 
 #: Where Debian has a path -> where an install prefix has it. The first that matches counts.
 _PREFIXES = (
@@ -31,7 +31,7 @@ _MANIFEST = "artifact_manifest.txt"
 _PROFILER = "#!/usr/bin/env python3\nprint('rocprof-compute')\n"
 
 
-def place_of(path: str, rule: Rule) -> str | None:
+def place_of(path: str, rule: LayoutRule) -> str | None:
     """Return where the install prefix has a path of a package; None if it has not."""
     for old, new in _PREFIXES:
         if match := re.match(old, path):
@@ -44,7 +44,7 @@ def place_of(path: str, rule: Rule) -> str | None:
     return None if moved.startswith(UNWANTED) else moved
 
 
-def target_of(path: str, rule: Rule, family: str) -> str:
+def target_of(path: str, rule: LayoutRule, family: str) -> str:
     """Return the GPU target, or family of them, whose artifact has a file; an empty family splits by target."""
     if rule.artifact not in LIBRARIES:
         return "generic"
@@ -89,7 +89,7 @@ class Layout:
         self.bases.setdefault(artifact, set()).add(base)
         return self.directory / artifact / base
 
-    def add(self, package: Path, rule: Rule) -> None:
+    def add(self, package: Path, rule: LayoutRule) -> None:
         """Add an unpacked package. Of two entries with one path, the first stays; none goes through a link."""
         for path in entries(package):
             moved = place_of(path, rule)

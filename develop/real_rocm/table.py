@@ -7,7 +7,7 @@ mends texts and leaves out what Debian has beside the libraries. Here nothing is
 
 from dataclasses import dataclass
 
-from tools.fetch.debian.table import COMGR, HIP, LLVM, RUNTIME, SMI, SYSDEPS, Rule
+from tools.fetch.debian.table import COMGR, HIP, LLVM, RUNTIME, SMI, SYSDEPS, LayoutRule
 
 #: Of ROCm 5.7 and 7 alike.
 _COMMON = (
@@ -126,35 +126,37 @@ LIBRARIES = {
 }
 
 RULES = (
-    Rule(r"(clang|clang-tools|lld|llvm)-\d+", "amd-llvm", "run", LLVM),
-    Rule(r"lib(llvm|clang-cpp|clang1-)\d+(t64)?|libclang-common-\d+-dev|rocm-device-libs-\d+", "amd-llvm", "lib", LLVM),
-    Rule(r"libamd-comgr\d", "amd-llvm", "lib", COMGR),
-    Rule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
-    Rule(r"libamdhip64-\d|libhiprtc(-builtins)?\d", "core-hip", "lib", HIP),
-    Rule(r"libamdhip64-dev", "core-hip", "dev", HIP),
-    Rule(r"hipcc|hip-utils", "core-hip", "run", HIP),
-    Rule(r"hipify-perl", "hipify", "run", "compiler/hipify/stage"),
-    Rule(r"rocm-opencl-icd", "core-ocl", "lib", "core/ocl/stage"),
-    Rule(r"libhsa-runtime64-1", "core-runtime", "lib", RUNTIME),
-    Rule(r"libhsa-runtime-dev", "core-runtime", "dev", RUNTIME),
-    Rule(r"rocminfo", "core-runtime", "run", "core/rocminfo/stage"),
-    Rule(r"libhsa-amd-aqlprofile64-1", "aqlprofile", "lib", "profiler/aqlprofile/stage"),
-    Rule(r"librocm-dbgapi0", "amd-dbgapi", "lib", "debug/dbgapi/stage"),
-    Rule(r"librocprofiler-register-0|libroctx64-4", "rocprofiler-sdk", "lib", "profiler/register/stage"),
-    Rule(r"librocm-smi64-\d", "base", "lib", SMI),
-    Rule(r"rocm-smi", "base", "run", SMI),
-    Rule(r"librocm-core1", "base", "lib", "base/rocm-core/stage"),
+    LayoutRule(r"(clang|clang-tools|lld|llvm)-\d+", "amd-llvm", "run", LLVM),
+    LayoutRule(
+        r"lib(llvm|clang-cpp|clang1-)\d+(t64)?|libclang-common-\d+-dev|rocm-device-libs-\d+", "amd-llvm", "lib", LLVM
+    ),
+    LayoutRule(r"libamd-comgr\d", "amd-llvm", "lib", COMGR),
+    LayoutRule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
+    LayoutRule(r"libamdhip64-\d|libhiprtc(-builtins)?\d", "core-hip", "lib", HIP),
+    LayoutRule(r"libamdhip64-dev", "core-hip", "dev", HIP),
+    LayoutRule(r"hipcc|hip-utils", "core-hip", "run", HIP),
+    LayoutRule(r"hipify-perl", "hipify", "run", "compiler/hipify/stage"),
+    LayoutRule(r"rocm-opencl-icd", "core-ocl", "lib", "core/ocl/stage"),
+    LayoutRule(r"libhsa-runtime64-1", "core-runtime", "lib", RUNTIME),
+    LayoutRule(r"libhsa-runtime-dev", "core-runtime", "dev", RUNTIME),
+    LayoutRule(r"rocminfo", "core-runtime", "run", "core/rocminfo/stage"),
+    LayoutRule(r"libhsa-amd-aqlprofile64-1", "aqlprofile", "lib", "profiler/aqlprofile/stage"),
+    LayoutRule(r"librocm-dbgapi0", "amd-dbgapi", "lib", "debug/dbgapi/stage"),
+    LayoutRule(r"librocprofiler-register-0|libroctx64-4", "rocprofiler-sdk", "lib", "profiler/register/stage"),
+    LayoutRule(r"librocm-smi64-\d", "base", "lib", SMI),
+    LayoutRule(r"rocm-smi", "base", "run", SMI),
+    LayoutRule(r"librocm-core1", "base", "lib", "base/rocm-core/stage"),
     *(
         rule
         for artifact, libraries in LIBRARIES.items()
         for library in libraries
         for rule in (
-            Rule(rf"lib{library}\d", artifact, "lib", f"libs/{library}/stage"),
-            Rule(rf"lib{library}-dev", artifact, "dev", f"libs/{library}/stage"),
+            LayoutRule(rf"lib{library}\d", artifact, "lib", f"libs/{library}/stage"),
+            LayoutRule(rf"lib{library}-dev", artifact, "dev", f"libs/{library}/stage"),
         )
     ),
 )
-SYSTEM = Rule("", "sysdeps", "lib", SYSDEPS)
+SYSTEM = LayoutRule("", "sysdeps", "lib", SYSDEPS)
 
 #: Parts of packages that no ROCm build has, by their path in the install prefix.
 UNWANTED = (
@@ -165,7 +167,7 @@ UNWANTED = (
 DUPLICATES = {("libhipsparselt-dev", "lib/liborigami.a")}
 
 
-def rule_of(package: str, release: Release) -> Rule:
+def rule_of(package: str, release: Release) -> LayoutRule:
     """Return where a package of a release goes. Raises KeyError for one that is not of the release."""
     if package in release.system:
         return SYSTEM
