@@ -35,6 +35,7 @@ from verify.wheel_set.selector import selected_requirements
 SELECTOR = json.dumps(
     {
         "version": "1.0",
+        "layout": "split",
         "targets": ["gfx942", "gfx1100"],
         "default_target": "gfx942",
         "packages": {
