@@ -188,7 +188,7 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
         ([file("/tmp/escaped")], "member '/tmp/escaped': an absolute path"),
         ([link("core/clr/stage/l", "../x")], "the link l -> ../x leads outside the artifact tree"),
         ([member("core/clr/stage/d", b"3")], "member 'core/clr/stage/d': a character device"),
-        ([file("core/a"), file("core/a")], "member 'core/a': the second one of that name"),
+        ([file("core/a"), file("core/a")], "member 'core/a': duplicate member name"),
     ]
     for members, message in cases:
         plant(path, [manifest("core/clr/stage\n"), *members])
@@ -220,7 +220,7 @@ def test_a_directory_that_is_not_there(sdk: Sdk) -> None:
 def test_manifests(sdk: Sdk) -> None:
     """Missing, naming what is no directory, leading outside."""
     sdk.manifest.write_text("artifact_manifest.txt\n")
-    sdk.assert_refused("artifact_manifest.txt is no directory")
+    sdk.assert_refused("artifact_manifest.txt is not a directory")
     sdk.manifest.write_text("../x\n")
     sdk.assert_refused("'../x' leads outside the artifact")
     sdk.manifest.write_text("/etc\n")
