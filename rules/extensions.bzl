@@ -1,7 +1,9 @@
-"""Module extensions: `dependencies` (the locked tools of this module) and `rocm` (where artifacts come from)."""
+"""Module extensions: `dependencies` (this module's own), `artifacts` (directories of artifacts) and `rocm` (sources of ROCm's)."""
 
+load("//rules/private/repositories:artifacts.bzl", _artifacts = "artifacts")
 load("//rules/private/repositories:dependencies.bzl", _dependencies = "dependencies")
 load("//rules/private/repositories:rocm.bzl", _rocm = "rocm")
 
+artifacts = _artifacts
 dependencies = _dependencies
 rocm = _rocm

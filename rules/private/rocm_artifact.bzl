@@ -1,5 +1,6 @@
 """rocm_artifact: makes an artifact from targets of the workspace."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -15,15 +16,40 @@ def _check_link(ctx, path, target):
     parts = path.split("/")[:-1]
     for part in target.split("/"):
         if part == ".." and not parts or target.startswith("/"):
-            fail("{}: the link {} -> {} leads outside the artifact tree; expected a relative link that stays inside".format(ctx.label, path, target))
+            fail("{}: the link {} -> {} leads outside the artifact tree; expected a relative link that stays inside".format(shown(ctx.label), path, target))
         if part == "..":
             parts.pop()
         elif part != ".":
             parts.append(part)
 
+def _path_in_repository(file):
+    """Returns the path of a file below the root of its repository, whether it is a source or an output."""
+    return file.short_path.split("/", 2)[2] if file.short_path.startswith("../") else file.short_path
+
+def _place_of(file, strip_prefix, prefix):
+    """Returns the path of one of `files`, or of a file in a directory of `files`, below the install prefix."""
+    path = _path_in_repository(file).removeprefix(strip_prefix).removeprefix("/")
+    return "/".join([part for part in [prefix, path] if part])
+
+def _check_strip_prefix(ctx):
+    strip_prefix = ctx.attr.strip_prefix
+    for file in ctx.files.files:
+        path = _path_in_repository(file)
+        if strip_prefix and not path.startswith(strip_prefix + "/") and not (file.is_directory and path == strip_prefix):
+            fail("{}: files: {} is not below strip_prefix {}; expected only files below it. Change strip_prefix, or use srcs for this file".format(
+                shown(ctx.label),
+                repr(path),
+                repr(strip_prefix),
+            ))
+
 def _places(ctx):
-    """Returns {path: what is there}; fails for duplicate paths."""
+    """Returns {path: what is there}; fails for duplicate paths. The contents of directories are known later."""
     files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.srcs.items()]
+    files += [
+        placed(_place_of(file, ctx.attr.strip_prefix, ctx.attr.prefix), file, file.owner)
+        for file in ctx.files.files
+        if not file.is_directory
+    ]
     links = [placed(path, None, "a link to " + target, "link") for path, target in ctx.attr.links.items()]
     directories = [placed(path, None, "an empty directory", "directory", is_directory = True) for path in ctx.attr.directories]
     return by_path(ctx.label, files + links + directories)
@@ -35,42 +61,68 @@ def _entry(ctx, place):
         return {"base": ctx.attr.base_directory, "kind": "link", "path": place.path, "target": target}
     if place.is_directory:
         return {"base": ctx.attr.base_directory, "kind": "directory", "mode": "0755", "path": place.path}
-    mode = ctx.attr.modes.get(place.path, "0644")
-    return {"base": ctx.attr.base_directory, "file": place.file.short_path, "kind": "file", "mode": mode, "path": place.path}
+    entry = {"base": ctx.attr.base_directory, "file": place.file.short_path, "kind": "file", "path": place.path}
+    return entry | ({"mode": ctx.attr.modes[place.path]} if place.path in ctx.attr.modes else {})
 
 def _check_modes(ctx, paths):
     for path, mode in ctx.attr.modes.items():
         if path not in paths:
-            fail("{}: modes: {} is not a path of this artifact; expected one of {}".format(ctx.label, repr(path), sorted(paths)))
+            fail("{}: modes: {} is not a path of this artifact; expected one of {}".format(shown(ctx.label), repr(path), sorted(paths)))
         if mode not in _MODES:
-            fail("{}: modes: {} has the mode {}, which is not allowed in packages; expected one of {}".format(ctx.label, repr(path), repr(mode), ", ".join(_MODES)))
+            fail("{}: modes: {} has the mode {}, which is not allowed in packages; expected one of {}".format(shown(ctx.label), repr(path), repr(mode), ", ".join(_MODES)))
+
+def _write_manifest(ctx, artifact, places):
+    """Writes the manifest when the build runs: only then the files in directories are known."""
+    base, strip_prefix, prefix = ctx.attr.base_directory, ctx.attr.strip_prefix, ctx.attr.prefix
+
+    def found(file):
+        return {"base": base, "file": file.short_path, "kind": "file", "path": _place_of(file, strip_prefix, prefix)}
+
+    content = ctx.actions.args()
+    content.set_param_file_format("multiline")
+    content.add('{"artifact": ' + json.encode(artifact) + ', "entries": [')
+    content.add_joined(
+        [json.encode(_entry(ctx, place)) for _, place in sorted(places.items())] + [file for file in ctx.files.files if file.is_directory],
+        allow_closure = True,
+        join_with = ",\n",
+        map_each = lambda entry: entry if type(entry) == "string" else json.encode(found(entry)),
+    )
+    content.add("]}")
+    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
+    ctx.actions.write(manifest, content)
+    return manifest
 
 def _rocm_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
+    _check_strip_prefix(ctx)
     places = _places(ctx)
     _check_modes(ctx, [path for path, place in places.items() if place.file])
-    entries = [_entry(ctx, place) for place in places.values()]
-    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest.json")
-    document = {"artifact": artifact, "entries": sorted(entries, key = lambda entry: entry["path"])}
-    ctx.actions.write(manifest, json.encode_indent(document, indent = " ") + "\n")
-    return artifact_providers(ctx, artifact, manifest, [unit("small", manifest, ctx.files.srcs)])
+    manifest = _write_manifest(ctx, artifact, places)
+    return artifact_providers(ctx, artifact, manifest, [unit("small", manifest, ctx.files.srcs + ctx.files.files)])
 
 rocm_artifact = rule(
-    doc = """Makes an artifact from targets of the workspace.
+    doc = """Makes an artifact from targets: files one by one with `srcs`, or whole trees with `files`.
 
-Declare links, modes and empty directories here: Bazel does not keep them for inputs.""",
+Declare links, empty directories and unusual modes here: Bazel does not keep them for inputs.""",
     implementation = _rocm_artifact_impl,
     attrs = {
         "artifact_name": attr.string(mandatory = True, doc = "Name of the artifact, such as `core-hip`. Packages select artifacts by name."),
         "base_directory": attr.string(default = "stage", doc = "Base directory that plans show for the artifact's files."),
         "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "Part of the build: libraries, programs, development files, debug files, documentation, tests."),
         "directories": attr.string_list(doc = "Paths of empty directories."),
+        "files": attr.label_list(
+            allow_files = True,
+            doc = "Files that keep their paths, such as a `filegroup` of a prebuilt SDK, or a directory that a rule writes. " +
+                  "A file's path below the install prefix is `prefix`, and its path in its repository without `strip_prefix`.",
+        ),
         "links": attr.string_dict(doc = "Path of each link -> its target. A link may dangle, but it must not leave the prefix."),
-        "modes": attr.string_dict(doc = "Path -> mode, for files whose mode is not `0644`: `0755`, `0444` or `0555`."),
+        "modes": attr.string_dict(doc = "Path -> mode: `0644`, `0755`, `0444` or `0555`. Without it, programs and scripts (`#!`) get `0755`, and other files `0644`."),
+        "prefix": attr.string(doc = "Directory below the install prefix for `files`. The default is the install prefix itself."),
         "srcs": attr.label_keyed_string_dict(
             allow_files = True,
             doc = "File -> path below the install prefix.",
         ),
+        "strip_prefix": attr.string(doc = "Directory, from the root of the repository, which the paths of `files` lose. It is an error if one is not below it."),
         "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target, or a family of targets."),
     } | INSPECT_ATTRS,
     provides = [ArtifactInfo],

@@ -21,7 +21,12 @@ def _declares_impl(ctx):
     asserts.equals(env, "mini_lib_gfx942:xnack+", manifest["artifact"])
     asserts.equals(
         env,
-        [("lib/data", "file", "0444"), ("lib/link", "link", "data"), ("share/empty", "directory", "0755")],
+        [
+            ("lib/data", "file", "0444"),
+            ("lib/link", "link", "data"),
+            ("share/empty", "directory", "0755"),
+            ("share/text/description.md", "file", None),
+        ],
         [(entry["path"], entry["kind"], entry.get("target", entry.get("mode"))) for entry in manifest["entries"]],
     )
     return analysistest.end(env)
@@ -42,8 +47,11 @@ def artifact_test_suite(name):
         name = name + "_good",
         srcs = {"data.txt": "lib/data"},
         directories = ["share/empty"],
+        files = ["description.md"],
         links = {"lib/link": "data"},
         modes = {"lib/data": "0444"},
+        prefix = "share/text",
+        strip_prefix = "tests/analysis",
         target = "gfx942:xnack+",
     )
     _declares_test(name = name + "_declares_test", target_under_test = good)
@@ -55,6 +63,10 @@ def artifact_test_suite(name):
         "absolute_path": (dict(srcs = {"data.txt": "/lib/x"}), ["path \"/lib/x\": expected a relative path without '..'"]),
         "file_and_directory": (dict(srcs = {"data.txt": "lib/x"}, directories = ["lib/x"]), [both.format("an empty directory")]),
         "file_and_link": (dict(srcs = {"data.txt": "lib/x"}, links = {"lib/x": "y"}), [both.format("a link to y")]),
+        "file_and_placed_file": (
+            dict(srcs = {"data.txt": "lib/x"}, files = ["description.md"], prefix = "lib/x", strip_prefix = "tests/analysis"),
+            ["//tests/analysis:data.txt is placed at lib/x, and //tests/analysis:description.md below it, at lib/x/description.md"],
+        ),
         "file_below_file": (
             dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x/y"}),
             ["//tests/analysis:data.txt is placed at lib/x, and //tests/analysis:description.md below it, at lib/x/y; expected a file or a directory"],
@@ -65,7 +77,15 @@ def artifact_test_suite(name):
         "mode_set_user_id": (dict(srcs = {"data.txt": "lib/x"}, modes = {"lib/x": "4755"}), [mode.format("4755")]),
         "parent_path": (dict(srcs = {"data.txt": "lib/../../x"}), ["path \"lib/../../x\": expected a relative path without '..'"]),
         "path_not_normal": (dict(srcs = {"data.txt": "lib/./x"}), ["path \"lib/./x\": expected a relative path without '..', '.' or empty parts"]),
+        "prefix_outside": (
+            dict(files = ["data.txt"], prefix = "../x", strip_prefix = "tests/analysis"),
+            ["path \"../x/data.txt\": expected a relative path without '..'"],
+        ),
         "several_files": (dict(srcs = {":" + name + "_several": "lib/x"}), ["expected one regular file, to be placed at lib/x"]),
+        "strip_prefix_of_another_directory": (
+            dict(files = ["data.txt"], strip_prefix = "tests/anal"),
+            ["files: \"tests/analysis/data.txt\" is not below strip_prefix \"tests/anal\"; expected only files below it"],
+        ),
         "two_files": (dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x"}), [both.format("//tests/analysis:description.md")]),
         "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes: \"lib/x\" is not a path of this artifact"]),
     }

@@ -1,4 +1,4 @@
-"""The artifacts of ROCM_ARTIFACTS_DIR, folders and archives, as targets.
+"""The artifacts of a directory, folders and archives, as targets.
 
 An extension cannot watch paths outside the workspace, so for folders it only declares a constant repository; the rule
 behind that scans the directory. Contents are watched by Bazel itself, through the links that the repository holds. For
@@ -31,22 +31,31 @@ def _has_fingerprint(ctx, directory):
     lines = ctx.getenv(FINGERPRINT, "").split("\n")
     return bool([line for line in lines if line.partition(" ")[2] == directory])
 
-def directory_archives(mctx, name):
-    """Declares a repository for each archive in the directory that the environment names, if it does.
+def _directory(ctx, path, variable):
+    """Returns the absolute path of the directory: that of the variable, if it is set, else that of MODULE.bazel; or ""."""
+    path = (ctx.getenv(variable, "") if variable else "") or path
+    if path and not path.startswith("/"):
+        path = "{}/{}".format(ctx.path(Label("@@//:MODULE.bazel")).dirname, path)
+    return path
+
+def _directory_archives(mctx, name, path, variable):
+    """Declares a repository for each archive in a directory.
 
     Args:
         mctx: the module_ctx.
         name: name of the directory's repository.
+        path: string: the directory, or "".
+        variable: string: name of the environment variable that names another one, or "".
 
     Returns:
         A dict from the file name of an archive to the name of its repository.
     """
-    directory = mctx.getenv(DIRECTORY, "")
+    directory = _directory(mctx, path, variable)
     has_fingerprint = _has_fingerprint(mctx, directory)
-    path = mctx.path(directory) if directory.startswith("/") else None
-    if not path or not path.is_dir or not [child for child in path.readdir(watch = "no") if archive_suffix(child.basename)]:
+    place = mctx.path(directory) if directory else None
+    if not place or not place.is_dir or not [child for child in place.readdir(watch = "no") if archive_suffix(child.basename)]:
         return {}
-    stamps = json.decode(run_program(mctx, "tools.fetch.catalog.catalog", ["--list-archives", "--artifacts", path], CATALOG_SOURCES))
+    stamps = json.decode(run_program(mctx, "tools.fetch.catalog.catalog", ["--list-archives", "--artifacts", place], CATALOG_SOURCES))
     repositories = {}
     for file_name, stamp in stamps.items():
         suffix = archive_suffix(file_name)
@@ -57,7 +66,7 @@ def directory_archives(mctx, name):
         artifact_archive(
             name = repository,
             artifact = artifact,
-            file = str(path.get_child(file_name)),
+            file = str(place.get_child(file_name)),
             stamp = stamp if has_fingerprint else "",
             suffix = suffix,
         )
@@ -65,13 +74,11 @@ def directory_archives(mctx, name):
     return repositories
 
 def _artifacts_directory_impl(rctx):
-    directory = rctx.getenv(DIRECTORY, "")
+    directory = _directory(rctx, rctx.attr.path, rctx.attr.variable)
     if not directory:
         rctx.file("BUILD.bazel", "")
-        rctx.file("artifacts.bzl", _EMPTY.format(DIRECTORY))
+        rctx.file("artifacts.bzl", _EMPTY.format(rctx.attr.variable))
         return
-    if not directory.startswith("/"):
-        fail("{}={}: expected an absolute path, as in --repo_env={}=/abs/dir".format(DIRECTORY, directory, DIRECTORY))
     rctx.report_progress("scanning " + directory)
     arguments = ["--artifacts", directory, "--repository", rctx.name, "--output", rctx.path(".")]
     for file_name, repository in rctx.attr.archives.items():
@@ -83,12 +90,26 @@ def _artifacts_directory_impl(rctx):
         for path in [directory] + rctx.read("directories.txt").splitlines():
             rctx.path(path).readdir(watch = "yes")
 
-artifacts_directory = repository_rule(
+_artifacts_directory = repository_rule(
     doc = "The artifacts of one directory: folders as targets, archives as labels of their own repositories' targets.",
     implementation = _artifacts_directory_impl,
     attrs = {
         "archives": attr.string_dict(doc = "File names of archives in the directory, and the names of their repositories."),
+        "path": attr.string(doc = "The directory: absolute, or relative to the workspace."),
+        "variable": attr.string(doc = "Environment variable that names another directory."),
         "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
     },
-    environ = [DIRECTORY, FINGERPRINT],
+    environ = [FINGERPRINT],
 )
+
+def artifacts_directory(mctx, name, path = "", variable = ""):
+    """Declares the repositories of a directory of artifacts: its own, and one for each archive in it.
+
+    Args:
+        mctx: the module_ctx.
+        name: name of the directory's repository.
+        path: the directory, absolute or relative to the workspace. May be empty if `variable` is given.
+        variable: environment variable that names another directory, or "". If neither names one, there are no artifacts.
+    """
+    archives = _directory_archives(mctx, name, path, variable)
+    _artifacts_directory(name = name, archives = archives, path = path, variable = variable)

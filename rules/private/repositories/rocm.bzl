@@ -4,7 +4,7 @@ A module declares sources of artifacts, and one repository that `packaging/` loa
 chosen when a build starts, by environment variables of repositories; a source that is not chosen is not fetched.
 """
 
-load(":artifacts_directory.bzl", "artifacts_directory", "directory_archives")
+load(":artifacts_directory.bzl", "DIRECTORY", "artifacts_directory")
 load(":artifacts_lock.bzl", "locked_artifacts")
 load(":choice.bzl", "choice")
 load(":debian.bzl", "debian")
@@ -61,7 +61,7 @@ def _declare_artifacts(mctx, tag):
             fail("rocm.artifacts(name = {}): two sources are named {}; expected distinct names".format(repr(tag.name), repr(name)))
         sources[name] = str(label)
     directory = tag.name + "_directory"
-    artifacts_directory(name = directory, archives = directory_archives(mctx, directory))
+    artifacts_directory(mctx, directory, variable = DIRECTORY)
     choice(
         name = tag.name,
         default = str(tag.default),

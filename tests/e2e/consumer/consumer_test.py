@@ -21,7 +21,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.e2e.consumer.project import contents, copy_project, in_archive, lay_out
+from tests.e2e.consumer.project import contents, copy_project, in_archive, lay_out, lay_out_trees
 from tests.e2e.testing.builds import Build, Workspace, built
 from tools.lib.elf.reader import read_elf
 
@@ -52,6 +52,12 @@ OWN_TOOLCHAIN = """
 cc = use_extension("@rules_cc//cc:extensions.bzl", "cc_configure_extension")
 use_repo(cc, "local_config_cc_toolchains")
 register_toolchains("@local_config_cc_toolchains//:all")
+"""
+#: A directory of artifacts in the project.
+OWN_DIRECTORY = """
+directories = use_extension("@rules_rocm_python//rules:extensions.bzl", "artifacts")
+directories.directory(name = "acme_directory", path = "own", variable = "ACME_DIRECTORY")
+use_repo(directories, "acme_directory")
 """
 #: What Bazel 8 and 9 will insist on, as our own .bazelrc has it.
 COMING = re.compile(r"^common (--incompatible_\S+)$", re.MULTILINE)
@@ -224,6 +230,45 @@ def test_artifacts_of_a_directory(project: Project) -> None:
     assert after.keys() == before.keys()
     assert {name for name in before if after[name] != before[name]} == {devel}
     assert in_archive(after[devel]) == in_archive(before[devel])
+
+
+def test_trees(project: Project) -> None:
+    """Files of a prebuilt SDK, and a directory that a rule writes, keep their paths; their content decides modes."""
+    lay_out_trees(project.workspace.directory)
+    built(project.build("//trees:wheel"))
+    (wheel,) = (project.workspace.directory / "bazel-bin/trees").glob("*.whl")
+    with ZipFile(wheel) as archive:
+        found = {
+            info.filename: oct(info.external_attr >> 16 & 0o7777)
+            for info in archive.infolist()
+            if not info.filename.partition("/")[0].endswith(".dist-info")
+        }
+    assert found == {
+        "_acme_trees/opt/bin/acme-calc": "0o755",
+        "_acme_trees/opt/bin/script": "0o755",
+        "_acme_trees/opt/share/a = b.txt": "0o644",
+        "_acme_trees/opt/share/prebuilt.txt": "0o644",
+    }
+
+
+@pytest.mark.usefixtures("built_again")
+def test_a_directory_of_its_own(project: Project) -> None:
+    """MODULE.bazel names a directory of artifacts below the workspace; the project's variable names another."""
+    directory = project.workspace.directory
+    module = directory / "MODULE.bazel"
+    before = module.read_text()
+    module.write_text(before + OWN_DIRECTORY)
+    listing = ("query", "@acme_directory//...")
+    try:
+        lay_out(directory / "own", directory)
+        assert "@acme_directory//:runtime_lib_generic" in project.query(*listing)
+        shutil.rmtree(directory / "own/runtime_lib_generic")
+        assert "@acme_directory//:runtime_lib_generic" not in project.query(*listing)
+        lay_out(project.holder / "elsewhere", directory)
+        elsewhere = f"--repo_env=ACME_DIRECTORY={project.holder / 'elsewhere'}"
+        assert "@acme_directory//:runtime_lib_generic" in project.query(*listing, elsewhere)
+    finally:
+        module.write_text(before)
 
 
 @pytest.mark.usefixtures("built_again")

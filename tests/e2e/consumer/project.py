@@ -37,6 +37,65 @@ FILES = {
 }
 
 
+#: A package of a filegroup and of a directory that a rule writes.
+TREES = {
+    "tree.bzl": '''
+def _tree_impl(ctx):
+    tree = ctx.actions.declare_directory(ctx.label.name)
+    ctx.actions.run_shell(
+        inputs = ctx.files.program,
+        outputs = [tree],
+        command = """
+        mkdir "$2/bin" "$2/share"
+        cp "$1" "$2/bin/"
+        echo '#!/bin/sh' > "$2/bin/script"
+        echo > "$2/share/a = b.txt"
+        """,
+        arguments = [ctx.file.program.path, tree.path],
+    )
+    return DefaultInfo(files = depset([tree]))
+
+tree = rule(_tree_impl, attrs = {"program": attr.label(allow_single_file = True)})
+''',
+    "BUILD.bazel": """
+load("@rules_rocm_python//rules:artifact.bzl", "rocm_artifact")
+load("@rules_rocm_python//rules:package.bzl", "rocm_package")
+load("@rules_rocm_python//rules:wheel.bzl", "rocm_wheel")
+load(":tree.bzl", "tree")
+
+filegroup(name = "prebuilt", srcs = glob(["tree/**"]))
+tree(name = "tree", program = "//sdk:acme-calc")
+rocm_artifact(
+    name = "artifact",
+    artifact_name = "trees",
+    component = "run",
+    files = [":prebuilt", ":tree"],
+    prefix = "opt",
+    strip_prefix = "trees/tree",
+)
+rocm_package(name = "package", package = "trees", artifacts = [":artifact"], rpath = [], tree = "_acme_trees")
+rocm_wheel(
+    name = "wheel",
+    distribution = "acme-trees",
+    import_name = "acme_trees",
+    license_expression = "ISC",
+    package = ":package",
+    platform_tag = "//:platform_tag",
+    summary = "Trees",
+    version = "//:version",
+)
+""",
+    "tree/share/prebuilt.txt": "Prebuilt\n",
+}
+
+
+def lay_out_trees(project: Path) -> None:
+    """Write the package of TREES to the project."""
+    for path, text in TREES.items():
+        (project / "trees" / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / "trees" / path).write_text(text)
+
+
 def copy_project(directory: Path) -> Path:
     """Copy the workspace to `rules` below a directory, and the project out of it to `acme`, which is returned."""
     rules, project = directory / "rules", directory / "acme"

@@ -51,12 +51,19 @@ def read_artifact(path: str, facts: dict[str, Facts]) -> Artifact:
                 path=entry.path,
                 kind=Kind(entry.kind),
                 source=source,
-                mode=entry.mode,
+                mode=entry.mode or _default_mode(entry.kind, facts.get(source)),
                 link=entry.target,
                 facts=facts.get(source),
             )
         )
     return Artifact(manifest.artifact, tuple(found))
+
+
+def _default_mode(kind: str, facts: Facts | None) -> str:
+    """Return the mode of an entry whose manifest gives none: Bazel does not keep the executable bit of inputs."""
+    if kind == Kind.LINK.value:
+        return "0777"
+    return "0755" if facts and facts.type in ("elf-program", "script") else "0644"
 
 
 def _edit(entry: Entry) -> Edit:

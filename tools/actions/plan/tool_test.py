@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
-from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Found, Kind, Plan, Treatment
+from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Facts, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
-from tools.actions.plan.tool import edits_by_unit, main, make_plan
+from tools.actions.plan.tool import edits_by_unit, main, make_plan, read_artifact
 from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",))
@@ -197,6 +197,27 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
         "libexec/tool": "patch",
         "share/both": "keep",
         "share/ï = :": "keep",
+    }
+
+
+def test_content_decides_modes_that_the_manifest_leaves_open(tmp_path: Path) -> None:
+    """Bazel does not keep the executable bit of what it builds."""
+    names = {"lib/liba.so.1": "elf-library", "bin/tool": "elf-program", "bin/script": "script", "share/data": "data"}
+    entries = [{"base": "stage", "path": path, "kind": "file", "file": path} for path in names]
+    entries.append({"base": "stage", "path": "bin/set", "kind": "file", "file": "bin/set", "mode": "0444"})
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"artifact": "one_lib_generic", "entries": entries}))
+    facts = {
+        f"one_lib_generic/stage/{path}": Facts("one_lib_generic/small", 1, type_)
+        for path, type_ in (names | {"bin/set": "script"}).items()
+    }
+    found = read_artifact(str(manifest), facts).found
+    assert {one.path: one.mode for one in found} == {
+        "lib/liba.so.1": "0644",
+        "bin/tool": "0755",
+        "bin/script": "0755",
+        "share/data": "0644",
+        "bin/set": "0444",
     }
 
 

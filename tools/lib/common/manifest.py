@@ -18,8 +18,8 @@ class ManifestEntry:
     path: str
     kind: str
     """`file`, `link` or `directory`."""
-    mode: str = "0777"
-    """Permission bits, octal; links have none of their own."""
+    mode: str | None = None
+    """Permission bits, octal. None for a link, and for a file whose content decides: programs and scripts get 0755."""
     file: str = ""
     """The build's name of a file."""
     target: str | None = None
