@@ -25,6 +25,7 @@ class Example:
 
 #: Name of the rule, macro or tag -> its example.
 EXAMPLES: Final = {
+    "artifacts.directory": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_prebuilt"),
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
     "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
     "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),

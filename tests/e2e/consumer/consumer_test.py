@@ -53,12 +53,6 @@ cc = use_extension("@rules_cc//cc:extensions.bzl", "cc_configure_extension")
 use_repo(cc, "local_config_cc_toolchains")
 register_toolchains("@local_config_cc_toolchains//:all")
 """
-#: A directory of artifacts in the project.
-OWN_DIRECTORY = """
-directories = use_extension("@rules_rocm_python//rules:extensions.bzl", "artifacts")
-directories.directory(name = "acme_directory", path = "own", variable = "ACME_DIRECTORY")
-use_repo(directories, "acme_directory")
-"""
 #: What Bazel 8 and 9 will insist on, as our own .bazelrc has it.
 COMING = re.compile(r"^common (--incompatible_\S+)$", re.MULTILINE)
 
@@ -244,6 +238,7 @@ def test_trees(project: Project) -> None:
             if not info.filename.partition("/")[0].endswith(".dist-info")
         }
     assert found == {
+        "_acme_trees/.acme-trees": "0o644",
         "_acme_trees/opt/bin/acme-calc": "0o755",
         "_acme_trees/opt/bin/script": "0o755",
         "_acme_trees/opt/share/a = b.txt": "0o644",
@@ -253,22 +248,19 @@ def test_trees(project: Project) -> None:
 
 @pytest.mark.usefixtures("built_again")
 def test_a_directory_of_its_own(project: Project) -> None:
-    """MODULE.bazel names a directory of artifacts below the workspace; the project's variable names another."""
-    directory = project.workspace.directory
-    module = directory / "MODULE.bazel"
-    before = module.read_text()
-    module.write_text(before + OWN_DIRECTORY)
-    listing = ("query", "@acme_directory//...")
-    try:
-        lay_out(directory / "own", directory)
-        assert "@acme_directory//:runtime_lib_generic" in project.query(*listing)
-        shutil.rmtree(directory / "own/runtime_lib_generic")
-        assert "@acme_directory//:runtime_lib_generic" not in project.query(*listing)
-        lay_out(project.holder / "elsewhere", directory)
-        elsewhere = f"--repo_env=ACME_DIRECTORY={project.holder / 'elsewhere'}"
-        assert "@acme_directory//:runtime_lib_generic" in project.query(*listing, elsewhere)
-    finally:
-        module.write_text(before)
+    """MODULE.bazel names a directory of artifacts below the workspace; a variable of the project names another."""
+    units = "_acme_sdk_core/share/acme/units.txt"
+    added = project.workspace.directory / "prebuilt/units_run_generic/stage/share/acme/added.txt"
+    (core,) = project.dist.glob("acme_sdk_core-*.whl")
+    assert ZipFile(core).read(units).startswith(b"m meter")
+    added.write_text("new")
+    built(project.build(DIST))
+    assert ZipFile(core).read("_acme_sdk_core/share/acme/added.txt") == b"new"
+    added.unlink()
+    elsewhere = lay_out(project.holder / "elsewhere", project.workspace.directory)
+    listed = project.query("query", "@acme_prebuilt//...", f"--repo_env=ACME_PREBUILT={elsewhere}")
+    assert "@acme_prebuilt//:tools_run_generic" in listed
+    assert "units" not in listed
 
 
 @pytest.mark.usefixtures("built_again")

@@ -76,6 +76,7 @@ rocm_artifact(
 rocm_package(name = "package", package = "trees", artifacts = [":artifact"], rpath = [], tree = "_acme_trees")
 rocm_wheel(
     name = "wheel",
+    description = "README.md",
     distribution = "acme-trees",
     import_name = "acme_trees",
     license_expression = "ISC",
@@ -85,6 +86,7 @@ rocm_wheel(
     version = "//:version",
 )
 """,
+    "README.md": "Trees\n",
     "tree/share/prebuilt.txt": "Prebuilt\n",
 }
 

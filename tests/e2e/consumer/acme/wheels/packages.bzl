@@ -21,7 +21,7 @@ _RPATH = {
 
 # Which components of which artifacts.
 _ARTIFACTS = {
-    "core": {"lib": ["runtime"]},
+    "core": {"lib": ["runtime"], "run": ["units"]},
     "devel": {component: ["math", "runtime", "tools"] for component in ["dev", "lib", "run"]},
     "tools": {"lib": ["math"], "run": ["tools"]},
 }
