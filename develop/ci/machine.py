@@ -117,7 +117,7 @@ class Machine:
                 if not (is_kept and whole.exists()):
                     make(path)
                     whole.touch()
-            except FailedError as error:
+            except (FailedError, OSError, ValueError) as error:
                 self._made[name] = FailedError(f"{name} could not be made: {error}")
         made = self._made[name]
         if isinstance(made, FailedError):

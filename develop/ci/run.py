@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,8 +54,8 @@ def perform(check: Check, machine: Machine) -> Count:
     machine.log.truncate(0)
     try:
         count = check.run(machine) or Count(passed=1)
-    except (FailedError, OSError) as error:
-        machine.say(str(error))
+    except Exception as error:  # A check that breaks must not take the others with it.
+        machine.say(str(error) if isinstance(error, FailedError) else traceback.format_exc())
         count = Count(failed=1)
     took = f"({time.monotonic() - start:.0f} s)"
     if count.failed:

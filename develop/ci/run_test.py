@@ -88,6 +88,14 @@ def test_a_program_that_is_not_there(machine: Machine, capsys: pytest.CaptureFix
     assert "No such file or directory: '/nowhere/tool'" in capsys.readouterr().out
 
 
+def test_a_check_that_breaks(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    """The others run all the same, and the run has its closing line."""
+    assert perform_all([check(run=lambda _: Count(1 // 0)), check("two")], machine, is_ci=False) == Count(1, 1, 0)
+    said = capsys.readouterr().out
+    assert "ZeroDivisionError" in said
+    assert said.endswith("1 passed, 1 failed, 0 skipped\n")
+
+
 def test_a_check_that_counts_tests_of_its_own(machine: Machine) -> None:
     assert perform_all([check(run=lambda _: Count(40, 2)), check("two")], machine, is_ci=False) == Count(41, 2, 0)
 
