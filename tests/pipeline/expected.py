@@ -33,6 +33,8 @@ from tests.pipeline.sdk import (
     Slice,
 )
 
+#: The kind of refusal that comes last: when all is packed, and before the wheel is linked.
+OTHER_CPU = "another CPU than the tag's"
 #: What a refusal says -> the kind of input that calls for it.
 REFUSALS = {
     r"have one SONAME": "one SONAME, two libraries",
@@ -42,7 +44,7 @@ REFUSALS = {
     r"leads outside the artifact tree": "link leads out",
     r"damaged or cut off": "damaged",
     r"--platforms": "launcher of another CPU",
-    r"platform tag|expected files for": "another CPU than the tag's",
+    r"platform tag|expected files for": OTHER_CPU,
     r"`repacked`": "not repacked",
     r"execut": "launcher without executable bit",
     r"that none of the packages is for": "code for other GPUs",
@@ -67,6 +69,11 @@ class Shipped:
     target: str = ""
     data: bool = False
     """Whether its name says that it is data: then it is kept as it is."""
+
+    @property
+    def is_forwarder(self) -> bool:
+        """Whether it is a library that brings the one of another name beside it."""
+        return self.content is None and "/" not in self.target
 
 
 @dataclass
@@ -242,7 +249,22 @@ def expect(sdk: Sdk, scratch: Path) -> Expected:
             _leave_open(expected, package)
         else:
             _expect_package(expected, package, scratch)
+    for tree in expected.trees.values():
+        _expect_tag(expected, tree)
     return expected
+
+
+def _expect_tag(expected: Expected, tree: Tree) -> None:
+    """Say whether all programs and libraries of a package are for another CPU than its tag's: that stops."""
+    contents = [one.content for one in tree.shipped.values() if one.content and not one.data]
+    ours = [one for one in contents if not isinstance(one, Data) and not _is_foreign(expected, one)]
+    if foreign := next((one for one in contents if _is_foreign(expected, one)), None):
+        if not ours:
+            expected.must[OTHER_CPU] = f"{tree.package.name}: {foreign}"
+        elif all(
+            is_form(one, Form.OBJECT) or is_form(one, Form.BUNDLE) or is_form(one, Form.COMPRESSED) for one in ours
+        ):
+            expected.may[OTHER_CPU] = f"{tree.package.name}: {foreign}"
 
 
 def leads_out(path: str, text: str) -> bool:
@@ -341,7 +363,7 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
         return
     for path, node in tree.own.items():
         if isinstance(node, File) and _is_foreign(expected, node.content):
-            expected.may["another CPU than the tag's"] = path
+            expected.may[OTHER_CPU] = path
     if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
         expected.may["not repacked"] = "a package leaves a big file out"
     thin = [one.name for one in expected.sdk.packages if one.slice]
@@ -392,10 +414,7 @@ def _expect_runtime(expected: Expected, tree: Tree) -> None:
 
 
 def _expect_owners(expected: Expected, tree: Tree) -> None:
-    """Say what a package may not ship: what another has, and what is for another CPU."""
-    for path, shipped in tree.shipped.items():
-        if _is_foreign(expected, shipped.content):
-            expected.may["another CPU than the tag's"] = path
+    """Say what a package may not ship: what another has."""
     for name in tree.package.builds_on:
         other = expected.trees[name]
         if twice := sorted(set(other.shipped) & set(tree.shipped)):
@@ -439,9 +458,17 @@ def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[
     if there is not None and same_bytes(there, file.content):
         aliases[path] = under
         return
-    if there is not None:
+    if there is not None and _looks_like(there, file.content):
         expected.may["one SONAME, two libraries"] = path
     tree.shipped[path] = Shipped(file.content, file.executable)
+
+
+def _looks_like(one: Content, other: Content) -> bool:
+    """Whether two libraries agree in size and in what they say of themselves; the rest shows when wheels are linked."""
+    if not isinstance(one, Elf) or not isinstance(other, Elf):
+        return type(one) is type(other)
+    said = ("soname", "needed", "rpath", "runpath", "machine")
+    return len(one.build()) == len(other.build()) and all(getattr(one, name) == getattr(other, name) for name in said)
 
 
 def _has_file(expected: Expected, artifacts: set[str], path: str) -> bool:
