@@ -8,6 +8,7 @@ circle. What comes first in a pool is simplest: findings shrink to it.
 
 import posixpath
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -31,6 +32,11 @@ from tests.pipeline.sdk import (
 )
 from tools.device.model import Pointer
 from tools.elf import constants as c
+
+
+def chosen(*strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return values of one of the strategies: as `st.one_of` does, in half the time."""
+    return st.integers(0, len(strategies) - 1).flatmap(strategies.__getitem__)
 
 
 def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
@@ -59,7 +65,7 @@ ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORI
 
 OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
 machines = st.sampled_from((*[c.EM_X86_64] * 31, c.EM_AARCH64))
-search_paths = st.none() | st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join)
+search_paths = chosen(st.none(), st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join))
 libraries = st.builds(
     Elf,
     soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
@@ -105,11 +111,11 @@ fat = st.builds(
     soname=st.sampled_from((None, "libfoo.so.1", "libk_gfx906.so.1")),
 )
 datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
-damaged = st.one_of(*[datas] * 127, st.just(Data(b"\x7fELF")))
+damaged = chosen(*[datas] * 127, st.just(Data(b"\x7fELF")))
 
 library_files = st.builds(File, libraries, st.sampled_from((True, False)))
-tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
-text_files = st.builds(File, st.one_of(datas, others, libraries), st.sampled_from((False, True)))
+tool_files = st.builds(File, chosen(programs, damaged, others), st.sampled_from((True, False)))
+text_files = st.builds(File, chosen(datas, others, libraries), st.sampled_from((False, True)))
 
 
 def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
@@ -133,7 +139,7 @@ def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
         )
     )
     out = st.sampled_from(("missing", *["../lib"] * 9, "../../../out", "/abs"))
-    return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
+    return st.builds(Link, chosen(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
 
 
 def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStrategy[str]:
@@ -141,21 +147,23 @@ def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStra
     return st.builds(posixpath.join, st.sampled_from(directories), st.sampled_from(names))
 
 
-entries = st.one_of(
-    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), st.one_of(library_files, library_files, links(LIBRARIES))),
-    st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
-    st.tuples(paths(("bin",), TOOLS), st.builds(File, programs, st.just(True)) | st.sampled_from(TOOLS).map(Link)),
+entries = chosen(
+    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), chosen(library_files, library_files, links(LIBRARIES))),
+    st.tuples(paths(("bin", "libexec/x"), TOOLS), chosen(tool_files, links((*TOOLS, *LIBRARIES[:2])))),
+    st.tuples(
+        paths(("bin",), TOOLS), chosen(st.builds(File, programs, st.just(True)), st.sampled_from(TOOLS).map(Link))
+    ),
     st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.just(Directory())),
     st.tuples(
         paths(("share/doc", "lib/cmake", "include", *ODD_DIRECTORIES), TEXTS),
-        text_files | links(TEXTS) | st.just(Directory()),
+        chosen(text_files, links(TEXTS), st.just(Directory())),
     ),
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
 KERNELS = tuple(name for name in NAMED_TARGETS if name != "gfx906")
 kernels = st.tuples(
     paths(("lib/k", "lib", "lib/k/gfx906"), KERNELS),
-    st.one_of(*[st.builds(File, st.one_of(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
+    chosen(*[st.builds(File, chosen(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
 )
 fat_libraries = st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.builds(File, fat, st.just(True)))
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
@@ -197,8 +205,8 @@ def placed(what: st.SearchStrategy[tuple[str, Node]]) -> st.SearchStrategy[_Plac
         lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
         what,
         st.integers(0, 7),
-        st.one_of(*[st.none()] * 5, st.integers(0, 7)),
-        st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
+        chosen(*[st.none()] * 5, st.integers(0, 7)),
+        chosen(*[st.none()] * 11, entries),
     )
 
 
@@ -266,39 +274,43 @@ THIN_GROUPS = (
     ),
 )
 
+ANY_GROUP = chosen(*GROUPS)
+ANY_THIN_GROUP = chosen(*GROUPS, *THIN_GROUPS * 3)
+THREE, EIGHT = st.integers(0, 2), st.integers(0, 7)
+
 
 @st.composite
 def groups(draw: st.DrawFn, *, is_thin: bool) -> list[_Placed]:
     """Return paths that have to do with each other, mostly in one base directory."""
-    nodes = draw(st.one_of(*GROUPS, *(THIN_GROUPS * 3 if is_thin else ())))
-    first = draw(st.integers(0, 7))
+    nodes = draw(ANY_THIN_GROUP if is_thin else ANY_GROUP)
+    first = draw(EIGHT)
     return [
-        _Placed(
-            path, node, draw(st.sampled_from((first, first, first + 1))), draw(st.sampled_from((None, None, 3))), None
-        )
+        _Placed(path, node, first + (draw(THREE) == 2), 3 if draw(THREE) == 2 else None, None)
         for path, node in nodes.items()
     ]
 
 
 PLACED = placed(entries)
 #: Of an SDK from which a package per GPU target is made.
-PLACED_THIN = placed(st.one_of(entries, kernels, kernels, fat_libraries))
+PLACED_THIN = placed(chosen(entries, kernels, kernels, fat_libraries))
+
+
+SETS_OF_NAMES = st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted)
+SETS_OF_BASES = st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True)
+SEVERAL = st.integers(0, 14)
+GROUP, THIN_GROUP = groups(is_thin=False), groups(is_thin=True)
 
 
 @st.composite
-def artifact_sets(draw: st.DrawFn, of: st.SearchStrategy[_Placed]) -> tuple[Artifact, ...]:
+def artifact_sets(draw: st.DrawFn, *, is_thin: bool) -> tuple[Artifact, ...]:
     """Return up to four artifacts, each with one or two base directories."""
-    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted))
-    bases = [
-        (name, base)
-        for name in names
-        for base in draw(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True))
-    ]
+    names = draw(SETS_OF_NAMES)
+    bases = [(name, base) for name in names for base in draw(SETS_OF_BASES)]
     found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
-    least = draw(st.integers(0, 9))
-    pool = {one.path: one for one in draw(st.lists(of, min_size=least, max_size=14))}
-    for group in draw(st.lists(groups(is_thin=of is PLACED_THIN), max_size=3)):
-        pool |= {one.path: one for one in group}
+    several = (draw(PLACED_THIN if is_thin else PLACED) for _ in range(draw(SEVERAL)))
+    pool = {one.path: one for one in several}
+    for _ in range(draw(THREE)):
+        pool |= {one.path: one for one in draw(THIN_GROUP if is_thin else GROUP)}
     clean = placeable({path: one.node for path, one in pool.items()})
     for path, one in pool.items():
         if path in clean or one.second == 0:
@@ -315,9 +327,12 @@ def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{tree}/lib" for tree in dict.fromkeys(trees))
 
 
-PATTERN_SETS = st.one_of(
-    st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(())
-)
+PATTERN_SETS = chosen(st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(()))
+THIRD = st.sampled_from((2, 3))
+#: Of how many packages each artifact is, which may be none.
+COUNTS = st.sampled_from((st.just(1), st.just(1), st.just(1), st.integers(1, 2), *[st.integers(0, 1)] * 3, THREE))
+SOME_INCLUDED = chosen(st.just(()), st.just(()), PATTERN_SETS)
+BOOLEANS, SIXTEEN = st.booleans(), st.integers(0, 15)
 #: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
 RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
 
@@ -325,15 +340,12 @@ RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profil
 @st.composite
 def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
-    third = draw(st.sampled_from((2, 3)))
-    several = st.sets(
-        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.sampled_from((1, 1, 1, 2)))
-    )
-    owners = {name: draw(several) for name in names}
+    any_three, count = (0, 1, draw(THIRD)), draw(COUNTS)
+    owners = {name: {any_three[draw(THREE)] for _ in range(draw(count))} for name in names}
     packages: list[Package] = []
     for number, (name, tree) in enumerate(RUNTIME):
         of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
-        if of or not draw(st.integers(0, 15)):
+        if of or not draw(SIXTEEN):
             on = tuple(package for package in packages if name != "profiler" or package.name == "core")
             packages.append(
                 Package(
@@ -342,18 +354,16 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
                     of,
                     builds_on=tuple(package.name for package in on),
                     exclude=draw(PATTERN_SETS),
-                    include=draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS)),
+                    include=draw(SOME_INCLUDED),
                     rpath=searched((tree, *(package.tree for package in on))),
                 )
             )
-    if not packages or draw(st.integers(0, 2)):
+    if not packages or draw(THREE):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
         kept = draw(PATTERN_SETS)
         packages.append(
-            Package(
-                "devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(st.booleans())
-            )
+            Package("devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
         )
     return tuple(packages)
 
@@ -366,23 +376,25 @@ THIN_SETS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"gfx1030": ("gfx1030",), "gfx90a": ("gfx90a:xnack+",)},
     {"gfx906": ("gfx906",), "gfx1030": ("gfx1030",), "gfx90a": ("gfx90a",)},
 )
+THIN_OWNERS = st.sampled_from(("thin", "thin", "core", "both", "devel"))
+SETS_OF_TARGETS = st.sampled_from(THIN_SETS)
 PROCESSORS = ("gfx1011", "gfx1030", "gfx906", "gfx90a")
 
 
 @st.composite
 def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages per GPU target, perhaps with one for run time that they build on, and one for development."""
-    owners = {name: draw(st.sampled_from(("thin", "thin", "core", "both", "devel"))) for name in names}
+    owners = {name: draw(THIN_OWNERS) for name in names}
     packages = []
     if of_core := tuple(name for name, owner in owners.items() if owner in ("core", "both")):
         packages.append(Package("core", "_core", of_core, exclude=draw(PATTERN_SETS), rpath=searched(("_core",))))
     of_thin = tuple(name for name, owner in owners.items() if owner in ("thin", "both")) or names[:1]
-    targets = draw(st.sampled_from(THIN_SETS))
+    targets = draw(SETS_OF_TARGETS)
     all_targets = tuple(sorted({one for several in targets.values() for one in several}))
     left_out = tuple(one for one in PROCESSORS if one not in all_targets)
-    if not draw(st.integers(0, 7)):
+    if not draw(EIGHT):
         left_out = left_out[1:]
-    exclude, include = draw(PATTERN_SETS), draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS))
+    exclude, include = draw(PATTERN_SETS), draw(SOME_INCLUDED)
     trees = tuple(package.tree for package in packages)
     on = tuple(package.name for package in packages)
     for name, several in targets.items():
@@ -392,7 +404,7 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
         packages.append(
             Package(f"libraries_{name}", tree, of_thin, on, "runtime", include, exclude, rpath, slice=declared)
         )
-    if draw(st.integers(0, 2)):
+    if draw(THREE):
         on = tuple(package.name for package in packages)
         rpath = searched(("_devel", *trees))
         packages.append(
@@ -430,10 +442,14 @@ def for_other_cpu(sdk: Sdk) -> Sdk:
     return Sdk(artifacts, sdk.packages, replace(sdk.settings, machine=OTHER_CPU[sdk.settings.machine]))
 
 
+CHANGES = st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern"))
+ANY_ENTRY = chosen(entries, kernels)
+
+
 @st.composite
 def changed(draw: st.DrawFn, sdk: Sdk) -> Sdk:
     """Return an SDK in which one thing is otherwise: a path is there or not, is another, or a setting is."""
-    what = draw(st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern")))
+    what = draw(CHANGES)
     if what == "setting":
         name = draw(st.sampled_from(("compression", "devel_archive", "version", "license_patterns", "big_file")))
         other = draw(settings_of_builds)
@@ -467,22 +483,24 @@ def _changed_nodes(draw: st.DrawFn, what: str, nodes: dict[str, Node]) -> dict[s
         file = nodes[path]
         assert isinstance(file, File)
         return nodes | {path: replace(file, executable=not file.executable)}
-    path, node = draw(st.one_of(entries, kernels))
+    path, node = draw(ANY_ENTRY)
     return placeable(nodes | {draw(st.sampled_from([path, *files])): node})
 
 
 #: Which SDKs are drawn: those with packages per GPU target, others, or some of each.
-KINDS = {"all": (False, False, True), "thin": (True,), "usual": (False,)}
+KINDS = {
+    name: st.sampled_from(of) for name, of in (("all", (False, False, True)), ("thin", (True,)), ("usual", (False,)))
+}
 
 
 @st.composite
 def sdks(draw: st.DrawFn, kind: str = "all") -> Sdk:
     """Return SDKs of one of the KINDS."""
-    is_thin = draw(st.sampled_from(KINDS[kind]))
-    artifacts = draw(artifact_sets(PLACED_THIN if is_thin else PLACED))
+    is_thin = draw(KINDS[kind])
+    artifacts = draw(artifact_sets(is_thin=is_thin))
     packages = draw((thin_package_sets if is_thin else package_sets)(tuple(one.name for one in artifacts)))
     sdk = Sdk(artifacts, packages, draw(settings_of_builds))
-    return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
+    return for_other_cpu(sdk) if draw(EIGHT) == 7 else sdk
 
 
 @st.composite

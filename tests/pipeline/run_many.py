@@ -15,7 +15,7 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.drawing import ONLY_FRESH
-from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, judged, second_run_is_fresh
 from tests.pipeline.random_sdks import KINDS, sdks_and_changes
 from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import Sdk
@@ -48,12 +48,15 @@ class Search:
         """Try one SDK, and by its turn another variation, or what it is after a change; raises what is new."""
         self.cases += 1
         try:
-            self.came[holds(sdk)] += 1
             variation, what = divmod(turn, VARIED)
             if what == VARIED - 1:
-                is_reproducible(sdk, VARIATIONS[variation])
+                came = is_reproducible(sdk, VARIATIONS[variation], judged)
             elif what == VARIED - 2:
-                self.came["actions that a second run did not repeat"] += second_run_is_fresh(sdk, after)
+                came, hits = second_run_is_fresh(sdk, after, judged)
+                self.came["actions that a second run did not repeat"] += hits
+            else:
+                came = holds(sdk)
+            self.came[came] += 1
         except Exception as error:
             kind = kind_of(error)
             self.seen[kind] += 1
