@@ -14,6 +14,7 @@ import email.parser
 import hashlib
 import io
 import json
+import os
 import posixpath
 import re
 import shutil
@@ -27,18 +28,8 @@ from pathlib import Path
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
-from tests.pipeline.expected import (
-    DATA,
-    OTHER_CPU,
-    REFUSALS,
-    Expected,
-    Shipped,
-    Tree,
-    has_code,
-    is_form,
-    kept_code,
-    matches,
-)
+from tests.pipeline.expected import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
+from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
 from tests.pipeline.reading import FindingError, bundles_of, normal, read_bundle, read_elf
 from tests.pipeline.sdk import (
     SCRIPTS,
@@ -323,6 +314,12 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     if file is None or place.is_dir():
         if file is not None or not (place.is_dir() and place.resolve() == (root / real).resolve()):
             raise FindingError("devel: directory", f"{path}: {tree.own[path]}")
+        return
+    launcher = thin[0].shipped.get(os.path.relpath(place.resolve(), root.resolve())) if thin else None
+    if launcher and launcher.content is None and thin[0].package.tree in launcher.target:
+        # Left out of the tree, but of all that is installed for a GPU target there is a link.
+        if launcher.target != f"{thin[0].package.tree}/{real}":
+            raise FindingError("devel: launcher", f"{path} executes {launcher.target}; expected {real}")
         return
     if thin and real in thin[0].own and thin[0].wants(real) and has_code(real, file.content):
         assert isinstance(file.content, Other)
