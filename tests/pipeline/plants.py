@@ -83,8 +83,8 @@ class Plant:
     kind: str = "usual"
 
 
-def _first_mode_wins(real: Any, artifacts: Any) -> Any:
-    merged, equal = real(artifacts)
+def _first_mode_wins(real: Any, artifacts: Any, *rest: Any) -> Any:
+    merged, equal = real(artifacts, *rest)
     modes: dict[str, str] = {}
     for artifact in sorted(artifacts, key=lambda one: one.name):
         for found in sorted(artifact.found, key=lambda one: (one.path, one.source)):
