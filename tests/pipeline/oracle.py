@@ -352,6 +352,8 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
             and real not in thin[0].shipped
         ):
             continue
+        if thin and thin[0].is_others(path) and not place.exists():
+            continue  # its name says that it is for other GPUs: it comes with their package
         if real is None:
             if place.is_symlink() or place.exists():
                 raise FindingError("devel: dangling link", f"{path} -> {tree.own[path]}")
