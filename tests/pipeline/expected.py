@@ -6,7 +6,6 @@ It was written apart from the product and imports nothing of it. Links are resol
 out like the merged prefix.
 """
 
-import fnmatch
 import posixpath
 import re
 from collections import Counter
@@ -14,10 +13,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.pipeline.file_rules import (
+    DATA,
+    has_code,
+    is_form,
+    is_program,
+    kept_code,
+    loads,
+    looks_like,
+    matches,
+    named_targets,
+    same_bytes,
+    soname_of,
+)
 from tests.pipeline.sdk import (
-    NAMED_TARGETS,
     SCRIPTS,
-    SPIRV,
     TORN,
     Content,
     Data,
@@ -33,6 +43,8 @@ from tests.pipeline.sdk import (
     Slice,
 )
 
+#: The kind of refusal that comes last: when all is packed, and before the wheel is linked.
+OTHER_CPU = "another CPU than the tag's"
 #: What a refusal says -> the kind of input that calls for it.
 REFUSALS = {
     r"have one SONAME": "one SONAME, two libraries",
@@ -42,19 +54,15 @@ REFUSALS = {
     r"leads outside the artifact tree": "link leads out",
     r"damaged or cut off": "damaged",
     r"--platforms": "launcher of another CPU",
-    r"platform tag|expected files for": "another CPU than the tag's",
+    r"platform tag|expected files for": OTHER_CPU,
     r"`repacked`": "not repacked",
     r"execut": "launcher without executable bit",
     r"that none of the packages is for": "code for other GPUs",
     r"name says that it is for": "name and code",
     r"cannot be sliced": "torn",
 }
-#: Generic processors, and of those that SDKs have code for, what each stands for.
-COVERED = {"gfx10-3-generic": ("gfx1030",), "gfx9-generic": ("gfx906",)}
 #: Bytes of a file that no generated file reaches.
 ALWAYS_SMALL = 1 << 20
-#: Names that say that files are data; nobody looks into these.
-DATA = (".h", ".txt", ".kdb")
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
 
 
@@ -67,6 +75,11 @@ class Shipped:
     target: str = ""
     data: bool = False
     """Whether its name says that it is data: then it is kept as it is."""
+
+    @property
+    def is_forwarder(self) -> bool:
+        """Whether it is a library that brings the one of another name beside it."""
+        return self.content is None and "/" not in self.target
 
 
 @dataclass
@@ -125,44 +138,6 @@ class Expected:
     """Those that the documentation leaves open."""
 
 
-def matches(path: str, pattern: str) -> bool:
-    """Whether a glob pattern means a path: `**` stands for any directories."""
-    if "**" not in pattern:
-        return path.count("/") == pattern.count("/") and fnmatch.fnmatchcase(path, pattern)
-    head, _, rest = pattern.partition("**")
-    parts = path.split("/")
-    starts = [at for at in range(len(parts) + 1) if fnmatch.fnmatchcase("/".join(parts[:at]), head.rstrip("/"))]
-    if not rest:
-        return any(0 < at < len(parts) or not head for at in starts)
-    return any(matches("/".join(parts[at:]), rest.lstrip("/")) for first in starts for at in range(first, len(parts)))
-
-
-def loads(target: str, code: str) -> bool:
-    """Whether a GPU loads code that was made for a target: docs/packages.md, "Thin packages"."""
-    processor, *features = code.split(":")
-    gpu, *has = target.split(":")
-    contrary = {f"{one[:-1]}{'+' if one.endswith('-') else '-'}" for one in features}
-    return code == SPIRV or ((gpu == processor or gpu in COVERED.get(processor, ())) and not contrary & set(has))
-
-
-def named_targets(path: str) -> tuple[str, ...]:
-    """Return the GPU targets that a path names: those of its last part that names any."""
-    return next(filter(None, (NAMED_TARGETS.get(part, ()) for part in reversed(path.split("/")))), ())
-
-
-def has_code(path: str, content: Content | None) -> bool:
-    """Whether a content has device code, as far as anybody looks at a file of that name."""
-    return isinstance(content, Other) and content.has_code and not path.endswith(DATA)
-
-
-def kept_code(package: Package, path: str, content: Content) -> tuple[str, ...]:
-    """Return the targets of the code that a package keeps of a content."""
-    assert isinstance(content, Other)
-    if package.slice is None or not has_code(path, content):
-        return content.targets
-    return tuple(code for code in content.targets if any(loads(target, code) for target in package.slice.targets))
-
-
 def _expect_code(expected: Expected, declared: Slice, path: str, content: Content) -> None:
     """Say whether all device code of a file that a package packs belongs somewhere."""
     if content == Data(TORN) and not path.endswith(DATA):
@@ -190,40 +165,9 @@ def _expect_names(expected: Expected, declared: Slice, path: str, node: Node) ->
             expected.must["name and code"] = f"{path}: {code}"
 
 
-def is_library(path: str, content: Content) -> bool:
-    """Whether a content is a shared library, as far as anybody looks at a file of that name."""
-    if path.endswith(DATA):
-        return False
-    return not content.program if isinstance(content, Elf) else is_form(content, Form.FAT_LIBRARY)
-
-
-def is_form(content: Content, form: Form) -> bool:
-    """Whether a content is an other file of this form."""
-    return isinstance(content, Other) and content.form is form
-
-
-def is_program(path: str, file: File) -> bool:
-    """Whether a link to a file becomes a launcher."""
-    if path.endswith(DATA):
-        return False
-    if isinstance(file.content, Data):
-        return file.content.is_script and file.executable
-    return file.content.program if isinstance(file.content, Elf) else is_form(file.content, Form.STATIC)
-
-
-def soname_of(path: str, content: Content) -> str | None:
-    """Return the SONAME of a library."""
-    return content.soname if isinstance(content, Elf | Other) and is_library(path, content) else None
-
-
 def _is_foreign(expected: Expected, content: Content | None) -> bool:
     """Whether a file is for another CPU than the build."""
     return isinstance(content, Elf | Other) and content.machine != expected.sdk.settings.machine
-
-
-def same_bytes(one: Content, other: Content) -> bool:
-    """Whether two contents are the same bytes."""
-    return one == other or one.build() == other.build()
 
 
 # What artifacts have
@@ -242,7 +186,22 @@ def expect(sdk: Sdk, scratch: Path) -> Expected:
             _leave_open(expected, package)
         else:
             _expect_package(expected, package, scratch)
+    for tree in expected.trees.values():
+        _expect_tag(expected, tree)
     return expected
+
+
+def _expect_tag(expected: Expected, tree: Tree) -> None:
+    """Say whether all programs and libraries of a package are for another CPU than its tag's: that stops."""
+    contents = [one.content for one in tree.shipped.values() if one.content and not one.data]
+    ours = [one for one in contents if not isinstance(one, Data) and not _is_foreign(expected, one)]
+    if foreign := next((one for one in contents if _is_foreign(expected, one)), None):
+        if not ours:
+            expected.must[OTHER_CPU] = f"{tree.package.name}: {foreign}"
+        elif all(
+            is_form(one, Form.OBJECT) or is_form(one, Form.BUNDLE) or is_form(one, Form.COMPRESSED) for one in ours
+        ):
+            expected.may[OTHER_CPU] = f"{tree.package.name}: {foreign}"
 
 
 def leads_out(path: str, text: str) -> bool:
@@ -341,7 +300,7 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
         return
     for path, node in tree.own.items():
         if isinstance(node, File) and _is_foreign(expected, node.content):
-            expected.may["another CPU than the tag's"] = path
+            expected.may[OTHER_CPU] = path
     if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
         expected.may["not repacked"] = "a package leaves a big file out"
     thin = [one.name for one in expected.sdk.packages if one.slice]
@@ -392,10 +351,7 @@ def _expect_runtime(expected: Expected, tree: Tree) -> None:
 
 
 def _expect_owners(expected: Expected, tree: Tree) -> None:
-    """Say what a package may not ship: what another has, and what is for another CPU."""
-    for path, shipped in tree.shipped.items():
-        if _is_foreign(expected, shipped.content):
-            expected.may["another CPU than the tag's"] = path
+    """Say what a package may not ship: what another has."""
     for name in tree.package.builds_on:
         other = expected.trees[name]
         if twice := sorted(set(other.shipped) & set(tree.shipped)):
@@ -439,7 +395,7 @@ def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[
     if there is not None and same_bytes(there, file.content):
         aliases[path] = under
         return
-    if there is not None:
+    if there is not None and looks_like(there, file.content):
         expected.may["one SONAME, two libraries"] = path
     tree.shipped[path] = Shipped(file.content, file.executable)
 

@@ -14,6 +14,7 @@ import email.parser
 import hashlib
 import io
 import json
+import os
 import posixpath
 import re
 import shutil
@@ -27,7 +28,8 @@ from pathlib import Path
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
-from tests.pipeline.expected import DATA, REFUSALS, Expected, Shipped, Tree, has_code, is_form, kept_code, matches
+from tests.pipeline.expected import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
+from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
 from tests.pipeline.reading import FindingError, bundles_of, normal, read_bundle, read_elf
 from tests.pipeline.sdk import (
     SCRIPTS,
@@ -45,6 +47,9 @@ from tests.pipeline.sdk import (
 #: Refusals of several lines.
 LONG = ("code for other GPUs", "torn", "name and code")
 
+#: Refusals that may come from linking a wheel: contents are compared then, and console scripts are known.
+LATE = {OTHER_CPU, "conflict", "launcher without executable bit"}
+
 
 def check_refusal(expected: Expected, message: str) -> str:
     """Return of which kind a refusal is; raises FindingError unless the documentation lets the build stop so.
@@ -54,6 +59,8 @@ def check_refusal(expected: Expected, message: str) -> str:
     known = next((kind for words, kind in REFUSALS.items() if re.search(words, message)), None)
     if known is None or known not in expected.must | expected.may:
         raise FindingError(f"refused: {known}", f"{message}\n expected: {expected.must or expected.may or 'wheels'}")
+    if known == OTHER_CPU and set(expected.must) - LATE:
+        raise FindingError(f"refused too late: {known}", f"{message}\n expected before: {expected.must}")
     lines = message.split("\n")
     if len(lines) > (len(set(lines)) if known in LONG else 1) or not message.startswith(("ERROR: //", "/")):
         raise FindingError("form of an error", message)
@@ -143,10 +150,10 @@ def _check_tree(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes,
             raise FindingError("mode", f"{where}: {mode:o}; expected executable: {shipped.executable}")
         if shipped.content is not None:
             check_content(where, shipped, data, (tree.package, path))
-        elif "/" in shipped.target:
-            check_launcher(where, data, posixpath.join(prefix, posixpath.dirname(path)), shipped.target)
-        else:
+        elif shipped.is_forwarder:
             check_forwarder(where, data, tree, path, shipped.target)
+        else:
+            check_launcher(where, data, posixpath.join(prefix, posixpath.dirname(path)), shipped.target)
 
 
 def _check_licenses(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes, int]]) -> None:
@@ -269,11 +276,16 @@ def check_installed(expected: Expected, site: Path) -> None:
 
 
 def _beside(site: Path, devel: Tree, thin: Tree) -> Path:
-    """Return the devel tree as it is where one of the packages per GPU target is installed: with links to its files."""
+    """Return the devel tree as it is where one of the packages per GPU target is installed: with links to its files.
+
+    Its forwarders serve programs at run time; the tree has the artifacts' own unversioned names, if any.
+    """
     root = site / f"{devel.package.tree}_{thin.package.name}"
     shutil.copytree(site / devel.package.tree, root, symlinks=True)
-    for path in thin.shipped:
+    for path, shipped in thin.shipped.items():
         place = root / path
+        if shipped.is_forwarder:
+            continue
         if path in devel.own and not place.is_symlink() and not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             place.hardlink_to(site / thin.package.tree / path)
@@ -302,6 +314,12 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     if file is None or place.is_dir():
         if file is not None or not (place.is_dir() and place.resolve() == (root / real).resolve()):
             raise FindingError("devel: directory", f"{path}: {tree.own[path]}")
+        return
+    launcher = thin[0].shipped.get(os.path.relpath(place.resolve(), root.resolve())) if thin else None
+    if launcher and launcher.content is None and thin[0].package.tree in launcher.target:
+        # Left out of the tree, but of all that is installed for a GPU target there is a link.
+        if launcher.target != f"{thin[0].package.tree}/{real}":
+            raise FindingError("devel: launcher", f"{path} executes {launcher.target}; expected {real}")
         return
     if thin and real in thin[0].own and thin[0].wants(real) and has_code(real, file.content):
         assert isinstance(file.content, Other)
@@ -334,9 +352,11 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
             and real not in thin[0].shipped
         ):
             continue
+        if thin and thin[0].is_others(path) and not place.exists():
+            continue  # its name says that it is for other GPUs: it comes with their package
         if real is None:
             if place.is_symlink() or place.exists():
-                raise FindingError("devel: dangling link", f"{path} -> {place.readlink()}")
+                raise FindingError("devel: dangling link", f"{path} -> {tree.own[path]}")
             continue
         if not place.exists() and not place.is_symlink() and not _is_anywhere(expected, tree, real):
             continue

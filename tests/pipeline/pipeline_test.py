@@ -4,17 +4,16 @@
 """
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks, sdks_and_changes
 from tests.pipeline.run import Variation
 from tests.pipeline.sdk import Sdk
 
-SHARE = settings(
-    max_examples=100, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+SHARE = settings(ONLY_FRESH, max_examples=100, derandomize=True, phases=(Phase.generate, Phase.shrink))
 
 
 @pytest.mark.parametrize("kind", ["usual", "thin"])

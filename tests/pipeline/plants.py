@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed, settings
 
 from tests.pipeline import run
+from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
@@ -82,8 +83,8 @@ class Plant:
     kind: str = "usual"
 
 
-def _first_mode_wins(real: Any, artifacts: Any) -> Any:
-    merged, equal = real(artifacts)
+def _first_mode_wins(real: Any, artifacts: Any, *rest: Any) -> Any:
+    merged, equal = real(artifacts, *rest)
     modes: dict[str, str] = {}
     for artifact in sorted(artifacts, key=lambda one: one.name):
         for found in sorted(artifact.found, key=lambda one: (one.path, one.source)):
@@ -270,14 +271,7 @@ def search(plant: Plant, number: int) -> tuple[int, float, str]:
     cases, start, found = 0, time.monotonic(), ""
 
     @seed(number)
-    @settings(
-        max_examples=plant.within,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-    )
+    @settings(ONLY_FRESH, max_examples=plant.within)
     @given(sdks_and_changes(plant.kind))
     def trial(pair: tuple[Sdk, Sdk]) -> None:
         nonlocal cases

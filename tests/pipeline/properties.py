@@ -1,23 +1,27 @@
 """What is tried with one SDK: the oracle's answer, and that nothing but the SDK decides the bytes."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.pipeline import oracle
+from tests.pipeline.calling import BuildError
 from tests.pipeline.expected import expect
 from tests.pipeline.reading import FindingError
-from tests.pipeline.run import BuildError, Built, Cache, Variation, build, write_artifacts
+from tests.pipeline.run import Built, Cache, Variation, build, write_artifacts
 from tests.pipeline.sdk import Sdk
 
 #: Where scratch directories are made: in memory, if the machine has such a file system.
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
-PLAIN = Variation()
+PLAIN = Variation(quick=True)
 #: Every other way in which the same SDK may come.
 VARIATIONS = (
     Variation(file_mode=0o600, program_mode=0o700, time=1, backwards=True, umask=0o077),
     Variation(archive=".tar.gz"),
     Variation(archive=".tar.zst", file_mode=0o664, program_mode=0o775, backwards=True),
 )
+#: Says what came of an SDK's build, in a directory for what it installs.
+Judge = Callable[[Sdk, Path, Built | str], str]
 
 
 def made(sdk: Sdk, place: Path, variation: Variation = PLAIN, cache: Cache | None = None) -> Built | str:
@@ -33,39 +37,48 @@ def made(sdk: Sdk, place: Path, variation: Variation = PLAIN, cache: Cache | Non
 def holds(sdk: Sdk) -> str:
     """Check an SDK's build against the oracle; return what came, in a few words. Raises FindingError."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-        place = Path(scratch)
-        expected = expect(sdk, place / "expected")
-        built = made(sdk, place / "one")
-        if isinstance(built, str):
-            return f"refused: {oracle.check_refusal(expected, built)}"
-        if "conflict" not in expected.may:
-            wheels = {name: wheel.file for name, wheel in built.wheels.items()}
-            oracle.check_wheels(expected, wheels, place / "site")
-            oracle.check_installed(expected, place / "site")
-            oracle.check_index(expected, wheels, built.index)
-            return f"{len(wheels)} wheels"
+        return judged(sdk, Path(scratch), made(sdk, Path(scratch) / "one"))
+
+
+def judged(sdk: Sdk, place: Path, built: Built | str) -> str:
+    """Check what came of an SDK against the oracle, and return it in a few words; raises FindingError."""
+    expected = expect(sdk, place / "expected")
+    if isinstance(built, str):
+        return f"refused: {oracle.check_refusal(expected, built)}"
+    if "conflict" in expected.may:
         return "unsettled"
+    wheels = {name: wheel.file for name, wheel in built.wheels.items()}
+    oracle.check_wheels(expected, wheels, place / "site")
+    oracle.check_installed(expected, place / "site")
+    oracle.check_index(expected, wheels, built.index)
+    return f"{len(wheels)} wheels"
 
 
-def is_reproducible(sdk: Sdk, variation: Variation) -> None:
-    """Check that a variation gives the same bytes, or is refused as well; raises FindingError."""
+def is_reproducible(sdk: Sdk, variation: Variation, judge: Judge = lambda *_: "") -> str:
+    """Check that a variation gives the same bytes, or is refused as well; raises FindingError.
+
+    `judge` is asked about the first build, too: its answer is returned.
+    """
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-        one, other = made(sdk, Path(scratch) / "one"), made(sdk, Path(scratch) / "a longer name", variation)
-        _check_same(one, other, str(variation))
+        place = Path(scratch)
+        one = made(sdk, place / "one")
+        came = judge(sdk, place, one)
+        _check_same(one, made(sdk, place / "a longer name", variation), str(variation))
+        return came
 
 
-def second_run_is_fresh(before: Sdk, after: Sdk) -> int:
+def second_run_is_fresh(before: Sdk, after: Sdk, judge: Judge = lambda *_: "") -> tuple[str, int]:
     """Check that a build after a change gives what a fresh one gives, where only actions run whose inputs changed.
 
-    Returns how many did not run. Raises FindingError.
+    Returns what the judge says of the first build, and how many actions did not run. Raises FindingError.
     """
     cache = Cache()
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         place = Path(scratch)
-        made(before, place / "one", cache=cache)
+        came = judge(before, place, made(before, place / "one", cache=cache))
         cache.hits = 0
         _check_same(made(after, place / "fresh"), made(after, place / "second run", cache=cache), "a second run")
-        return cache.hits
+        return came, cache.hits
 
 
 def _check_same(one: Built | str, other: Built | str, what: str) -> None:

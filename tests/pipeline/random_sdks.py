@@ -2,162 +2,25 @@
 
     sdk = sdks().example()
 
-Names come from small pools, so that they meet: one path in two artifacts, one SONAME in two libraries, links in a
-circle. What comes first in a pool is simplest: findings shrink to it.
+They are made of random files (`tests.pipeline.random_files`), of which several may have one path.
 """
 
-import posixpath
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from tests.pipeline.sdk import (
-    NAMED_TARGETS,
-    SPIRV,
-    TORN,
-    Artifact,
-    Data,
-    Directory,
-    Elf,
-    File,
-    Form,
-    Link,
-    Node,
-    Other,
-    Package,
-    Sdk,
-    Settings,
-    Slice,
+from tests.pipeline.random_files import (
+    GROUPS,
+    OTHER_CPU,
+    THIN_GROUPS,
+    chosen,
+    entries,
+    fat_libraries,
+    kernels,
+    placeable,
 )
-from tools.lib.device.model import Pointer
-from tools.lib.elf import constants as c
+from tests.pipeline.sdk import Artifact, Elf, File, Node, Other, Package, Sdk, Settings, Slice
 
-
-def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
-    """Return what can lie in one directory: without what is below a file or a link."""
-    blocked = {path for path, node in nodes.items() if not isinstance(node, Directory)}
-
-    def fits(path: str) -> bool:
-        while path := posixpath.dirname(path):
-            if path in blocked:
-                return False
-        return True
-
-    return {path: node for path, node in sorted(nodes.items()) if fits(path)}
-
-
-SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
-#: SONAMEs that are no names of files beside the library.
-STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
-LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
-ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 255, ".hidden")
-ODD_DIRECTORIES = ("share/a b/été", "share/BUILD", "share/x:y/%41")
-TOOLS = ("tool", "tool.py", "tool-1")
-TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
-LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
-ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
-
-OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
-machines = st.sampled_from((*[c.EM_X86_64] * 31, c.EM_AARCH64))
-search_paths = st.none() | st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join)
-libraries = st.builds(
-    Elf,
-    soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
-    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
-    rpath=search_paths,
-    runpath=search_paths,
-    machine=machines,
-    variant=st.sampled_from((0, 0, 1, 2)),
-    spare=st.sampled_from((3, 0)),
-    zeros=st.sampled_from((0, 70000)),
-    page=st.sampled_from((0x1000, 0x1000, 0x10000)),
-    empty_load=st.sampled_from((False, False, False, True)),
-)
-programs = st.builds(
-    Elf,
-    needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
-    rpath=search_paths,
-    machine=st.sampled_from((*[c.EM_X86_64] * 9, c.EM_AARCH64)),
-    program=st.just(True),
-    variant=st.sampled_from((0, 1)),
-)
-others = st.builds(Other, form=st.sampled_from(Form), targets=st.sampled_from((("gfx1030",), ("gfx1030", "gfx90a"))))
-CODE = (
-    "gfx1030",
-    "gfx90a",
-    "gfx906",
-    "gfx90a:xnack+",
-    "gfx90a:xnack-",
-    "gfx10-3-generic",
-    "gfx9-generic",
-    SPIRV,
-    "gfx1011",
-)
-COMPRESSIONS = ((0, ""), (2, "zlib"), (2, "zstd"), (3, "zstd"), (1, "zlib"))
-fat = st.builds(
-    Other,
-    form=st.sampled_from((Form.FAT_LIBRARY, Form.FAT_LIBRARY, Form.BUNDLE)),
-    targets=st.lists(st.sampled_from((*CODE[:4] * 4, *CODE)), min_size=1, max_size=5, unique=True).map(tuple),
-    parts=st.sampled_from((1, 2, 3)),
-    size=st.sampled_from((50, 5000)),
-    compressions=st.lists(st.sampled_from((*COMPRESSIONS[:1] * 4, *COMPRESSIONS)), max_size=2).map(tuple),
-    pointer=st.sampled_from(Pointer),
-    soname=st.sampled_from((None, "libfoo.so.1", "libk_gfx906.so.1")),
-)
-datas = st.sampled_from((b"", b"a", b"b", *[b"#!/bin/sh\n"] * 4, b"__CLANG_OFF")).map(Data)
-damaged = st.one_of(*[datas] * 127, st.just(Data(b"\x7fELF")))
-
-library_files = st.builds(File, libraries, st.sampled_from((True, False)))
-tool_files = st.builds(File, st.one_of(programs, damaged, others), st.sampled_from((True, False)))
-text_files = st.builds(File, st.one_of(datas, others, libraries), st.sampled_from((False, True)))
-
-
-def links(names: tuple[str, ...]) -> st.SearchStrategy[Link]:
-    """Return links to what may lie beside, in other directories, nowhere, or out of the prefix."""
-    beside = st.sampled_from(names)
-    far = st.builds(
-        lambda directory, name: f"../{directory}/{name}", st.sampled_from((*LIBRARY_DIRECTORIES, "bin")), beside
-    )
-    strange = st.sampled_from(
-        (
-            "missing",
-            "sub",
-            ".",
-            "..",
-            "../bin",
-            "libfoo.so.1/",
-            "tool/.",
-            "../lib//libfoo.so.1",
-            "./tool",
-            "sub/../tool",
-        )
-    )
-    out = st.sampled_from(("missing", *["../lib"] * 9, "../../../out", "/abs"))
-    return st.builds(Link, st.one_of(*[beside] * 8, *[far] * 8, *[strange] * 3, out))
-
-
-def paths(directories: tuple[str, ...], names: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Return paths of these names in these directories."""
-    return st.builds(posixpath.join, st.sampled_from(directories), st.sampled_from(names))
-
-
-entries = st.one_of(
-    st.tuples(paths(LIBRARY_DIRECTORIES, LIBRARIES), st.one_of(library_files, library_files, links(LIBRARIES))),
-    st.tuples(paths(("bin", "libexec/x"), TOOLS), tool_files | links((*TOOLS, *LIBRARIES[:2]))),
-    st.tuples(paths(("bin",), TOOLS), st.builds(File, programs, st.just(True)) | st.sampled_from(TOOLS).map(Link)),
-    st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.just(Directory())),
-    st.tuples(
-        paths(("share/doc", "lib/cmake", "include", *ODD_DIRECTORIES), TEXTS),
-        text_files | links(TEXTS) | st.just(Directory()),
-    ),
-    st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
-)
-KERNELS = tuple(name for name in NAMED_TARGETS if name != "gfx906")
-kernels = st.tuples(
-    paths(("lib/k", "lib", "lib/k/gfx906"), KERNELS),
-    st.one_of(*[st.builds(File, st.one_of(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
-)
-fat_libraries = st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.builds(File, fat, st.just(True)))
 ARTIFACTS = ("hip_lib_generic", "hip_run_generic", "blas_lib_generic", "hip_dev_generic", "blas_lib_gfx950:xnack+")
 BASES = ("stage", "core/clr/stage", "stage/inner", "données/s t")
 PATTERNS = (
@@ -197,108 +60,46 @@ def placed(what: st.SearchStrategy[tuple[str, Node]]) -> st.SearchStrategy[_Plac
         lambda entry, first, second, other: _Placed(entry[0], entry[1], first, second, other[1] if other else None),
         what,
         st.integers(0, 7),
-        st.one_of(*[st.none()] * 5, st.integers(0, 7)),
-        st.integers(0, 11).flatmap(lambda number: entries if number == 11 else st.none()),
+        chosen(*[st.none()] * 5, st.integers(0, 7)),
+        chosen(*[st.none()] * 11, entries),
     )
 
 
-def library(soname: str, variant: int = 0) -> File:
-    """Return a library that runs, in one of its builds."""
-    return File(Elf(soname=soname, variant=variant), executable=True)
-
-
-#: Builds of one library; of the first and the third the size is the same.
-BUILDS = st.sampled_from((0, 1, 2))
-#: Paths that have to do with each other: what one of them is decides what becomes of the others.
-GROUPS = (
-    st.builds(
-        lambda one, other: {
-            "lib/libfoo.so.1": library("libfoo.so.1"),
-            "lib/libfoo.so.1.2": library("libfoo.so.1", one),
-            "lib/libfoo_debug.so": library("libfoo.so.1", other),
-        },
-        BUILDS,
-        BUILDS,
-    ),
-    st.just(
-        {
-            "lib/libbar.so.9": library("libbar.so.9"),
-            "lib/libbar.so.10": library("libbar.so.10"),
-            "bin/tool-1": Link("../lib/libbar.so.9"),
-        }
-    ),
-    st.builds(
-        lambda machine, is_executable: {
-            "bin/tool": File(Elf(machine=machine, program=True), is_executable),
-            "bin/tool-1": Link("tool"),
-            "libexec/x/tool": Link("../../bin/tool-1"),
-        },
-        st.sampled_from((c.EM_X86_64, c.EM_X86_64, c.EM_AARCH64)),
-        st.sampled_from((True, True, True, False)),
-    ),
-    st.just(
-        {
-            "share/doc/config.h": Link("a b"),
-            "share/doc/a b": Link("notes.txt"),
-            "share/doc/notes.txt": File(Data(b"text")),
-            "include/config.h": Link("../share/doc/config.h"),
-        }
-    ),
-    st.just({"lib/libfoo.so": Link("libfoo.so.1"), "lib/libfoo.so.1": library("libfoo.so.1"), "lib64": Link("lib")}),
-)
-#: Of SDKs with packages per GPU target.
-THIN_GROUPS = (
-    st.builds(
-        lambda form, targets: {
-            "lib/k/K_gfx906.co": File(Other(form, targets)),
-            "lib/k/K.co": Link("K_gfx906.co"),
-        },
-        st.sampled_from((Form.BUNDLE, Form.FAT_LIBRARY)),
-        st.sampled_from((("gfx906",), ("gfx906", "gfx9-generic"), ("gfx906", "gfx1030"))),
-    ),
-    st.builds(
-        lambda targets: {
-            "lib/libk.so.1": File(Other(Form.FAT_LIBRARY, targets, soname="libk.so.1"), executable=True),
-            "lib/k/a.hsaco": File(Other(Form.BUNDLE, targets)),
-            "lib/k/b.hsaco": Link("a.hsaco"),
-        },
-        st.lists(st.sampled_from((*CODE[:-1], *CODE[:3])), min_size=1, max_size=4, unique=True).map(tuple),
-    ),
-)
+ANY_GROUP = chosen(*GROUPS)
+ANY_THIN_GROUP = chosen(*GROUPS, *THIN_GROUPS * 3)
+THREE, EIGHT = st.integers(0, 2), st.integers(0, 7)
 
 
 @st.composite
 def groups(draw: st.DrawFn, *, is_thin: bool) -> list[_Placed]:
     """Return paths that have to do with each other, mostly in one base directory."""
-    nodes = draw(st.one_of(*GROUPS, *(THIN_GROUPS * 3 if is_thin else ())))
-    first = draw(st.integers(0, 7))
+    nodes = draw(ANY_THIN_GROUP if is_thin else ANY_GROUP)
+    first = draw(EIGHT)
     return [
-        _Placed(
-            path, node, draw(st.sampled_from((first, first, first + 1))), draw(st.sampled_from((None, None, 3))), None
-        )
+        _Placed(path, node, first + (draw(THREE) == 2), 3 if draw(THREE) == 2 else None, None)
         for path, node in nodes.items()
     ]
 
 
 PLACED = placed(entries)
 #: Of an SDK from which a package per GPU target is made.
-PLACED_THIN = placed(st.one_of(entries, kernels, kernels, fat_libraries))
+PLACED_THIN = placed(chosen(entries, kernels, kernels, fat_libraries))
+SETS_OF_NAMES = st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted)
+SETS_OF_BASES = st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True)
+SEVERAL = st.integers(0, 14)
+GROUP, THIN_GROUP = groups(is_thin=False), groups(is_thin=True)
 
 
 @st.composite
-def artifact_sets(draw: st.DrawFn, of: st.SearchStrategy[_Placed]) -> tuple[Artifact, ...]:
+def artifact_sets(draw: st.DrawFn, *, is_thin: bool) -> tuple[Artifact, ...]:
     """Return up to four artifacts, each with one or two base directories."""
-    names = draw(st.lists(st.sampled_from(ARTIFACTS), min_size=1, max_size=4, unique=True).map(sorted))
-    bases = [
-        (name, base)
-        for name in names
-        for base in draw(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True))
-    ]
+    names = draw(SETS_OF_NAMES)
+    bases = [(name, base) for name in names for base in draw(SETS_OF_BASES)]
     found: dict[tuple[str, str], dict[str, Node]] = {base: {} for base in bases}
-    least = draw(st.integers(0, 9))
-    pool = {one.path: one for one in draw(st.lists(of, min_size=least, max_size=14))}
-    for group in draw(st.lists(groups(is_thin=of is PLACED_THIN), max_size=3)):
-        pool |= {one.path: one for one in group}
+    several = (draw(PLACED_THIN if is_thin else PLACED) for _ in range(draw(SEVERAL)))
+    pool = {one.path: one for one in several}
+    for _ in range(draw(THREE)):
+        pool |= {one.path: one for one in draw(THIN_GROUP if is_thin else GROUP)}
     clean = placeable({path: one.node for path, one in pool.items()})
     for path, one in pool.items():
         if path in clean or one.second == 0:
@@ -315,9 +116,12 @@ def searched(trees: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{tree}/lib" for tree in dict.fromkeys(trees))
 
 
-PATTERN_SETS = st.one_of(
-    st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(())
-)
+PATTERN_SETS = chosen(st.just(()), st.lists(st.sampled_from(PATTERNS), max_size=2, unique=True).map(tuple), st.just(()))
+THIRD = st.sampled_from((2, 3))
+#: Of how many packages each artifact is, which may be none.
+COUNTS = st.sampled_from((st.just(1), st.just(1), st.just(1), st.integers(1, 2), *[st.integers(0, 1)] * 3, THREE))
+SOME_INCLUDED = chosen(st.just(()), st.just(()), PATTERN_SETS)
+BOOLEANS, SIXTEEN = st.booleans(), st.integers(0, 15)
 #: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
 RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
 
@@ -325,15 +129,12 @@ RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profil
 @st.composite
 def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages made from artifacts of these names: up to three for run time, and perhaps one for development."""
-    third = draw(st.sampled_from((2, 3)))
-    several = st.sets(
-        st.sampled_from((0, 1, third)), min_size=draw(st.integers(0, 1)), max_size=draw(st.sampled_from((1, 1, 1, 2)))
-    )
-    owners = {name: draw(several) for name in names}
+    any_three, count = (0, 1, draw(THIRD)), draw(COUNTS)
+    owners = {name: {any_three[draw(THREE)] for _ in range(draw(count))} for name in names}
     packages: list[Package] = []
     for number, (name, tree) in enumerate(RUNTIME):
         of = tuple(artifact for artifact, numbers in owners.items() if number in numbers)
-        if of or not draw(st.integers(0, 15)):
+        if of or not draw(SIXTEEN):
             on = tuple(package for package in packages if name != "profiler" or package.name == "core")
             packages.append(
                 Package(
@@ -342,18 +143,16 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
                     of,
                     builds_on=tuple(package.name for package in on),
                     exclude=draw(PATTERN_SETS),
-                    include=draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS)),
+                    include=draw(SOME_INCLUDED),
                     rpath=searched((tree, *(package.tree for package in on))),
                 )
             )
-    if not packages or draw(st.integers(0, 2)):
+    if not packages or draw(THREE):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
         kept = draw(PATTERN_SETS)
         packages.append(
-            Package(
-                "devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(st.booleans())
-            )
+            Package("devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
         )
     return tuple(packages)
 
@@ -366,23 +165,25 @@ THIN_SETS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"gfx1030": ("gfx1030",), "gfx90a": ("gfx90a:xnack+",)},
     {"gfx906": ("gfx906",), "gfx1030": ("gfx1030",), "gfx90a": ("gfx90a",)},
 )
+THIN_OWNERS = st.sampled_from(("thin", "thin", "core", "both", "devel"))
+SETS_OF_TARGETS = st.sampled_from(THIN_SETS)
 PROCESSORS = ("gfx1011", "gfx1030", "gfx906", "gfx90a")
 
 
 @st.composite
 def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return packages per GPU target, perhaps with one for run time that they build on, and one for development."""
-    owners = {name: draw(st.sampled_from(("thin", "thin", "core", "both", "devel"))) for name in names}
+    owners = {name: draw(THIN_OWNERS) for name in names}
     packages = []
     if of_core := tuple(name for name, owner in owners.items() if owner in ("core", "both")):
         packages.append(Package("core", "_core", of_core, exclude=draw(PATTERN_SETS), rpath=searched(("_core",))))
     of_thin = tuple(name for name, owner in owners.items() if owner in ("thin", "both")) or names[:1]
-    targets = draw(st.sampled_from(THIN_SETS))
+    targets = draw(SETS_OF_TARGETS)
     all_targets = tuple(sorted({one for several in targets.values() for one in several}))
     left_out = tuple(one for one in PROCESSORS if one not in all_targets)
-    if not draw(st.integers(0, 7)):
+    if not draw(EIGHT):
         left_out = left_out[1:]
-    exclude, include = draw(PATTERN_SETS), draw(st.one_of(st.just(()), st.just(()), PATTERN_SETS))
+    exclude, include = draw(PATTERN_SETS), draw(SOME_INCLUDED)
     trees = tuple(package.tree for package in packages)
     on = tuple(package.name for package in packages)
     for name, several in targets.items():
@@ -392,7 +193,7 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
         packages.append(
             Package(f"libraries_{name}", tree, of_thin, on, "runtime", include, exclude, rpath, slice=declared)
         )
-    if draw(st.integers(0, 2)):
+    if draw(THREE):
         on = tuple(package.name for package in packages)
         rpath = searched(("_devel", *trees))
         packages.append(
@@ -430,10 +231,14 @@ def for_other_cpu(sdk: Sdk) -> Sdk:
     return Sdk(artifacts, sdk.packages, replace(sdk.settings, machine=OTHER_CPU[sdk.settings.machine]))
 
 
+CHANGES = st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern"))
+ANY_ENTRY = chosen(entries, kernels)
+
+
 @st.composite
 def changed(draw: st.DrawFn, sdk: Sdk) -> Sdk:
     """Return an SDK in which one thing is otherwise: a path is there or not, is another, or a setting is."""
-    what = draw(st.sampled_from(("entry", "entry", "mode", "remove", "setting", "pattern")))
+    what = draw(CHANGES)
     if what == "setting":
         name = draw(st.sampled_from(("compression", "devel_archive", "version", "license_patterns", "big_file")))
         other = draw(settings_of_builds)
@@ -467,22 +272,24 @@ def _changed_nodes(draw: st.DrawFn, what: str, nodes: dict[str, Node]) -> dict[s
         file = nodes[path]
         assert isinstance(file, File)
         return nodes | {path: replace(file, executable=not file.executable)}
-    path, node = draw(st.one_of(entries, kernels))
+    path, node = draw(ANY_ENTRY)
     return placeable(nodes | {draw(st.sampled_from([path, *files])): node})
 
 
 #: Which SDKs are drawn: those with packages per GPU target, others, or some of each.
-KINDS = {"all": (False, False, True), "thin": (True,), "usual": (False,)}
+KINDS = {
+    name: st.sampled_from(of) for name, of in (("all", (False, False, True)), ("thin", (True,)), ("usual", (False,)))
+}
 
 
 @st.composite
 def sdks(draw: st.DrawFn, kind: str = "all") -> Sdk:
     """Return SDKs of one of the KINDS."""
-    is_thin = draw(st.sampled_from(KINDS[kind]))
-    artifacts = draw(artifact_sets(PLACED_THIN if is_thin else PLACED))
+    is_thin = draw(KINDS[kind])
+    artifacts = draw(artifact_sets(is_thin=is_thin))
     packages = draw((thin_package_sets if is_thin else package_sets)(tuple(one.name for one in artifacts)))
     sdk = Sdk(artifacts, packages, draw(settings_of_builds))
-    return for_other_cpu(sdk) if draw(st.integers(0, 7)) == 7 else sdk
+    return for_other_cpu(sdk) if draw(EIGHT) == 7 else sdk
 
 
 @st.composite

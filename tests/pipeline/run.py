@@ -22,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 from develop.testing import tiny_elf
+from tests.pipeline.calling import BuildError, call, quickly
 from tests.pipeline.sdk import SCRIPTS, Directory, Link, Node, Package, Sdk, Settings
 from tools.actions.index import tool as index_tool
 from tools.actions.inspect import tool as inspect_tool
@@ -41,10 +42,6 @@ LICENSE = "MIT"
 README = "# An SDK\n"
 
 
-class BuildError(Exception):
-    """A tool refused its input: the text is what it printed."""
-
-
 @dataclass(frozen=True)
 class Variation:
     """What may not change a byte: how the artifacts lie on the disk, and in which order tools are told of them."""
@@ -56,6 +53,8 @@ class Variation:
     time: int = 1_700_000_000
     backwards: bool = False
     umask: int = 0o022
+    quick: bool = False
+    """Whether tools are called without params files, and without the one thread that they may start."""
 
 
 @dataclass(frozen=True)
@@ -175,16 +174,6 @@ def _gzip(data: bytes) -> bytes:
     return compressor.compress(data) + compressor.flush()
 
 
-def _call(main: Callable[[list[str]], int], arguments: list[str]) -> None:
-    """Run a tool; raises BuildError with what it printed if it fails."""
-    errors = io.StringIO()
-    with contextlib.redirect_stderr(errors):
-        status = main(arguments)
-    if status:
-        lines = [line for line in errors.getvalue().strip().split("\n") if not line.startswith("NOTE: ")]
-        raise BuildError("\n".join(lines))
-
-
 @dataclass
 class Cache:
     """Outputs of actions by their tools, arguments and the contents of the inputs that the rules declare."""
@@ -223,9 +212,12 @@ def _action(
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
         return
-    params = run.folder / "params"
-    params.write_text("".join(f"{argument}\n" for argument in arguments), encoding="utf-8")
-    _call(main, [f"@{params}"])
+    if run.variation.quick:
+        call(main, arguments)
+    else:
+        params = run.folder / "params"
+        params.write_text("".join(f"{argument}\n" for argument in arguments), encoding="utf-8")
+        call(main, [f"@{params}"])
     if run.cache:
         run.cache.known[key] = _written(run, outputs)
 
@@ -236,7 +228,11 @@ def build(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation, cache: 
     What the cache knows is not built again.
     """
     run = _Build(sdk, folder, variation, cache=cache)
-    with mock.patch.object(scan, "BIG_FILE_BYTES", sdk.settings.big_file), _umask(variation.umask):
+    with (
+        mock.patch.object(scan, "BIG_FILE_BYTES", sdk.settings.big_file),
+        _umask(variation.umask),
+        quickly(threads=not variation.quick),
+    ):
         _catalog(run, artifacts)
         for artifact in run.artifacts.values():
             for unit in artifact.units:
@@ -268,14 +264,14 @@ def _catalog(run: _Build, artifacts: Path) -> None:
         archives = [f"{one.name}{run.variation.archive}" for one in run.sdk.artifacts]
     pairs = [f"--archived={name}={REPOSITORY}_{number}" for number, name in enumerate(archives)]
     arguments = [f"--artifacts={artifacts}", f"--repository={REPOSITORY}", f"--output={output}"]
-    _call(catalog.main, arguments + run.ordered(pairs))
+    call(catalog.main, arguments + run.ordered(pairs))
     _read_repository(run, output)
     for number, name in enumerate(archives):
         place = run.folder / "external" / f"{REPOSITORY}_{number}"
         place.mkdir()
         artifact = name.removesuffix(run.variation.archive)
         arguments = [f"--archive={artifacts / name}", f"--artifact={artifact}"]
-        _call(one_archive.main, [*arguments, f"--repository={place.name}", f"--output={place}"])
+        call(one_archive.main, [*arguments, f"--repository={place.name}", f"--output={place}"])
         _read_repository(run, place)
 
 

@@ -7,12 +7,15 @@ without: what else there is shall show, too. Exits with 1 if there was a finding
 import argparse
 import sys
 import time
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import Phase, given, seed, settings
+from hypothesis import strategies as st
 
-from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
+from tests.pipeline.drawing import ONLY_FRESH
+from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, judged, second_run_is_fresh
 from tests.pipeline.random_sdks import KINDS, sdks_and_changes
 from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import Sdk
@@ -21,6 +24,14 @@ from tests.pipeline.sdk import Sdk
 CHUNK = 250
 #: Of so many SDKs, one is built in another variation as well, and one is changed and built again.
 VARIED = 8
+
+
+def kind_of(error: Exception) -> str:
+    """Return by what findings are told apart; of an error that nobody expected, where it was raised."""
+    if isinstance(error, FindingError):
+        return error.kind
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
 
 
 @dataclass
@@ -33,50 +44,40 @@ class Search:
     came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
 
-    def trial(self, sdk: Sdk, after: Sdk) -> None:
-        """Try one SDK, and of some what it is after a change; raises what is new."""
+    def trial(self, sdk: Sdk, after: Sdk, turn: int) -> None:
+        """Try one SDK, and by its turn another variation, or what it is after a change; raises what is new."""
         self.cases += 1
         try:
-            self.came[holds(sdk)] += 1
-            turn, what = divmod(self.cases, VARIED)
-            if what == 0:
-                is_reproducible(sdk, VARIATIONS[turn % len(VARIATIONS)])
-            elif what == 1:
-                self.came["actions that a second run did not repeat"] += second_run_is_fresh(sdk, after)
-        except FindingError as error:
-            self.seen[error.kind] += 1
-            if error.kind not in self.known:
-                raise
+            variation, what = divmod(turn, VARIED)
+            if what == VARIED - 1:
+                came = is_reproducible(sdk, VARIATIONS[variation], judged)
+            elif what == VARIED - 2:
+                came, hits = second_run_is_fresh(sdk, after, judged)
+                self.came["actions that a second run did not repeat"] += hits
+            else:
+                came = holds(sdk)
+            self.came[came] += 1
         except Exception as error:
-            kind = f"{type(error).__name__}: {error}"[:60]
+            kind = kind_of(error)
             self.seen[kind] += 1
             if kind not in self.known:
                 raise
 
     def run(self, number: int, cases: int, *, shrink: bool) -> None:
         """Try some SDKs of one seed; print a finding."""
-        phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+        phases = (Phase.generate, Phase.shrink) if shrink else ONLY_FRESH.phases
 
         @seed(number)
-        @settings(
-            max_examples=cases,
-            deadline=None,
-            database=None,
-            phases=phases,
-            print_blob=False,
-            suppress_health_check=list(HealthCheck),
-            report_multiple_bugs=False,
-        )
-        @given(sdks_and_changes(self.kind))
-        def trial(pair: tuple[Sdk, Sdk]) -> None:
+        @settings(ONLY_FRESH, max_examples=cases, phases=phases)
+        @given(sdks_and_changes(self.kind), st.integers(0, VARIED * len(VARIATIONS) - 1))
+        def trial(pair: tuple[Sdk, Sdk], turn: int) -> None:
             self.last = pair
-            self.trial(*pair)
+            self.trial(*pair, turn)
 
         try:
             trial()
         except Exception as error:
-            kind = error.kind if isinstance(error, FindingError) else f"{type(error).__name__}: {error}"[:60]
-            self.known.add(kind)
+            self.known.add(kind_of(error))
             print(f"\nFINDING (seed {number}) {type(error).__name__}: {error}\n {self.last!r}\n", flush=True)
 
 

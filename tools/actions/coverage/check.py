@@ -102,7 +102,7 @@ def check(args: Arguments) -> None:
         raise ToolError(wrong)
     summary = lack_summary(found, packages)
     if summary and not args.expected:
-        head = f"WARNING: {args.label}: packages lack code for their GPUs in these libraries, and go on without:"
+        head = f"NOTE: {args.label}: packages lack code for their GPUs in these libraries, and go on without:"
         advice = f"To have this checked, commit the table: {args.accept}"
         print("\n".join([head, *summary, advice]), file=sys.stderr)
     write_coverage(args.table, found)

@@ -35,7 +35,7 @@ def write(args: Arguments) -> None:
     artifacts = [read_artifact(path, facts) for path in args.manifest]
     coverage = coverage_of(artifacts)
     for reason in unread(artifacts):
-        print(f"WARNING: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
+        print(f"NOTE: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
     style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
     write_coverage(args.json, coverage)
     Path(args.html).write_text(coverage_page(coverage, style), encoding="utf-8")

@@ -56,6 +56,11 @@ def _source(found: Found, prefix: Prefix) -> str | None:
     return here.source if here else None
 
 
+def _comes_along(plan: Plan, owned: Entry) -> bool:
+    """Whether the tree has a file of a package per GPU target once that is installed: all but its forwarders."""
+    return plan.per_target and owned.is_packed_file and owned.treatment is not Treatment.FORWARDER
+
+
 def _is_linked(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
     """Whether this package has a link to a runtime package's file in place of what the artifact has at its path.
 
@@ -64,8 +69,10 @@ def _is_linked(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
     stays_link = found.kind is Kind.LINK and not (owned.treatment is Treatment.COPY_OF_LINK and owned.type == LIBRARY)
     if not owned.is_packed_file or stays_link:
         return False
+    if plan.per_target:
+        return _comes_along(plan, owned)
     source = _source(found, prefix)
-    return plan.per_target or (source is not None and prefix.is_same(source, owned.source))
+    return source is not None and prefix.is_same(source, owned.source)
 
 
 def _is_other_name(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
@@ -131,7 +138,7 @@ def _tree_as_planned(entries: list[Entry], tree: _Tree) -> Prefix:
         stays = entry.treatment is Treatment.LINK_TO and entry.kind is Kind.LINK and entry.target == entry.link
         kind = entry.kind if stays or entry.kind is Kind.DIRECTORY else Kind.FILE
         owner = tree.owners.get(entry.path)
-        if entry.treatment is not Treatment.DROP or (owner and owner[0].per_target and owner[1].is_packed_file):
+        if entry.treatment is not Treatment.DROP or (owner and _comes_along(*owner)):
             nodes[entry.path] = Found(entry.path, kind, entry.source, link=entry.link)
     return Prefix(nodes, [])
 

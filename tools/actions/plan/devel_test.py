@@ -228,6 +228,16 @@ def test_forwarders_are_links_here() -> None:
     assert planned["lib/libb.so.1"].target == "../../_core/lib/libb.so.1"
 
 
+def test_a_file_is_here_where_a_package_per_target_has_a_forwarder() -> None:
+    """That is not linked to when the tree is unpacked: the file was nowhere."""
+    definition = Definition("libraries_gfx942", "runtime", "_libraries_gfx942", per_target=True)
+    libraries = plan(definition, library("lib/libx.so.1", "libx.so.1"))
+    assert {one.path for one in libraries.entries if one.treatment is Treatment.FORWARDER} == {"lib/libx.so"}
+    found = entries(library("lib/libx.so.1", "libx.so.1"), file("lib/libx.so"), builds_on=(libraries,))
+    assert found["lib/libx.so"].treatment is Treatment.KEEP
+    assert found["lib/libx.so.1"].treatment is Treatment.DROP
+
+
 def test_forwarder_that_stands_for_no_artifacts_name_is_not_here() -> None:
     core = plan(CORE, library("lib/liba.so.1", "liba.so.1"))
     planned = entries(library("lib/liba.so.1", "liba.so.1"), link("lib/libb.so", "liba.so"), builds_on=(core,))

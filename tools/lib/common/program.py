@@ -24,11 +24,23 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
     )
 
 
+def _is_unreadable(path: str) -> bool:
+    """Whether a file is there, or in a directory that is not passable, and may not be read."""
+    try:
+        os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return not os.access(path, os.R_OK)
+
+
 def report_errors(label: str, work: Callable[[], None]) -> int:
     """Run the work of a tool and return its exit code.
 
     A ToolError, or a file that may not be read, becomes one message on standard error that
-    begins with the label of the Bazel target; anything else is a bug and keeps its traceback.
+    begins with the label of the Bazel target; anything else, also what may not be written, is
+    a bug and keeps its traceback.
     """
     try:
         work()
@@ -37,7 +49,9 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         return 1
     except PermissionError as error:
         # An action sees links to its inputs: the file itself is what its owner knows.
-        file = os.path.realpath(error.filename) if isinstance(error.filename, str) else "a file"
+        if not isinstance(error.filename, str) or not _is_unreadable(error.filename):
+            raise
+        file = os.path.realpath(error.filename)
         print(
             f"ERROR: {label}: {file}: {error.strerror}. Actions may run as another user than Bazel does: make the file "
             "readable for all, and its directories passable (chmod a+r, a+x)",

@@ -46,11 +46,12 @@ def test_a_tool_error_is_one_message_that_names_the_target(capsys: pytest.Captur
 
 
 def test_a_file_that_may_not_be_read_is_named_as_its_owner_knows_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Actions see links; and who runs them may not be who owns the files."""
     (tmp_path / "file").touch()
     (tmp_path / "input").symlink_to("file")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read all
 
     def work() -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "input"))
@@ -60,6 +61,17 @@ def test_a_file_that_may_not_be_read_is_named_as_its_owner_knows_it(
         f"ERROR: //a:b: {tmp_path}/file: Permission denied. Actions may run as another user than Bazel does: make the "
         "file readable for all, and its directories passable (chmod a+r, a+x)\n"
     )
+
+
+@pytest.mark.parametrize("names", [["output"], ["missing"], []])
+def test_a_file_that_may_not_be_written_is_a_defect(tmp_path: Path, names: list[str]) -> None:
+    (tmp_path / "output").touch()
+
+    def work() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", *(str(tmp_path / name) for name in names))
+
+    with pytest.raises(PermissionError):
+        report_errors("//a:b", work)
 
 
 def test_a_defect_keeps_its_traceback() -> None:
