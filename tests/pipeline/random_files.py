@@ -7,6 +7,7 @@ circle. What comes first in a pool is simplest: findings shrink to it.
 """
 
 import posixpath
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -157,10 +158,18 @@ entries = chosen(
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
 KERNELS = tuple(name for name in NAMED_TARGETS if name != "gfx906")
-kernels = st.tuples(
-    paths(("lib/k", "lib", "lib/k/gfx906"), KERNELS),
-    chosen(*[st.builds(File, chosen(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
-)
+any_kernels = chosen(*[st.builds(File, chosen(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS))
+
+
+def kernels_named(name: str) -> st.SearchStrategy[tuple[str, Node]]:
+    """Return kernels of this name: of those that it says they are for, or any."""
+    proper = st.builds(lambda other, targets: File(replace(other, targets=targets)), fat, st.just(NAMED_TARGETS[name]))
+    return st.tuples(
+        paths(("lib/k", "lib", "lib/k/gfx906"), (name,)), chosen(any_kernels, *[proper] * 2 * bool(NAMED_TARGETS[name]))
+    )
+
+
+kernels = chosen(*map(kernels_named, KERNELS))
 fat_libraries = st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.builds(File, fat, st.just(True)))
 
 
