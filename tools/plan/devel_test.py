@@ -154,6 +154,17 @@ def test_what_is_executable_only_here_is_held_here() -> None:
     assert outcome(planned["bin/b"]) == (Treatment.LINK_TO, "package core has it", "../../_core/bin/b")
 
 
+def test_a_link_to_what_is_executable_only_here_stays_a_link() -> None:
+    """The copy that a runtime package has in its place could not be run."""
+    run, there = library("lib/a"), link("lib/b", "a")
+    core = plan(CORE, replace(run, mode="0644"), there)
+    (copy,) = (entry for entry in core.entries if entry.path == "lib/b")
+    assert copy.treatment is Treatment.COPY_OF_LINK
+    planned = entries(run, there, builds_on=(core,))
+    assert (planned["lib/a"].treatment, planned["lib/a"].mode) == (Treatment.PATCH, "0755")
+    assert outcome(planned["lib/b"]) == (Treatment.LINK_TO, "link, kept", "a")
+
+
 def test_what_a_runtime_package_drops_is_here() -> None:
     core = plan(replace(CORE, exclude=("**/cmake/**",)), file("lib/cmake/a.cmake"))
     planned = entries(file("lib/cmake/a.cmake"), builds_on=(core,))
