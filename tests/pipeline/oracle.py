@@ -351,7 +351,7 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
         if (
             target
             and (_is_for_some(path, node, thin) or _is_for_some(real or "", target, thin))
-            and real not in thin[0].shipped
+            and (real not in thin[0].shipped or thin[0].shipped[real].is_forwarder)
         ):
             continue
         if thin and thin[0].is_others(path) and not place.exists():

@@ -249,6 +249,18 @@ def test_a_file_is_here_where_a_package_per_target_has_a_forwarder() -> None:
     assert found["lib/libx.so.1"].treatment is Treatment.DROP
 
 
+def test_a_file_of_one_package_per_target_counts_where_another_has_a_forwarder() -> None:
+    one = Definition("libraries_gfx90a", "runtime", "_libraries_gfx90a", per_target=True)
+    other = Definition("libraries_gfx942", "runtime", "_libraries_gfx942", per_target=True)
+    here = (library("lib/libx.so.1", "libx.so.1"), file("lib/libx.so"))
+    for plans in (order := (plan(one, here[0]), plan(other, *here))), order[::-1]:
+        assert outcome(entries(*here, builds_on=plans)["lib/libx.so"]) == (
+            Treatment.DROP,
+            "linked to libraries_gfx942, if that is installed, when the tree is unpacked",
+            None,
+        )
+
+
 def test_forwarder_that_stands_for_no_artifacts_name_is_not_here() -> None:
     core = plan(CORE, library("lib/liba.so.1", "liba.so.1"))
     planned = entries(library("lib/liba.so.1", "liba.so.1"), link("lib/libb.so", "liba.so"), builds_on=(core,))
