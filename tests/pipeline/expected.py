@@ -62,7 +62,7 @@ REFUSALS = {
     r"cannot be sliced": "torn",
 }
 #: Bytes of a file that no generated file reaches.
-ALWAYS_SMALL = 1 << 20
+ALWAYS_SMALL = 16 << 20
 VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
 
 

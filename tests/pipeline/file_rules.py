@@ -86,5 +86,5 @@ def looks_like(one: Content, other: Content) -> bool:
     """Whether two libraries agree in size and in what they say of themselves; the rest shows when wheels are linked."""
     if not isinstance(one, Elf) or not isinstance(other, Elf):
         return type(one) is type(other)
-    said = ("soname", "needed", "rpath", "runpath", "machine")
+    said = ("soname", "needed", "rpath", "runpath", "machine", "versions")
     return len(one.build()) == len(other.build()) and all(getattr(one, name) == getattr(other, name) for name in said)

@@ -305,7 +305,9 @@ def _is_for_some(path: str, node: Node, thin: list[Tree]) -> bool:
 def _is_anywhere(expected: Expected, devel: Tree, real: str) -> bool:
     """Whether the devel tree has a path of the prefix, or a package that it builds on."""
     below = [expected.trees[name] for name in devel.package.builds_on]
-    return devel.wants(real) or isinstance(devel.own.get(real), Directory) or any(real in one.shipped for one in below)
+    if isinstance(devel.own.get(real), Directory):
+        return devel.wants(real) or any(path.startswith(f"{real}/") and devel.wants(path) for path in devel.own)
+    return devel.wants(real) or any(real in one.shipped for one in below)
 
 
 def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real: str) -> None:
@@ -349,7 +351,7 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
         if (
             target
             and (_is_for_some(path, node, thin) or _is_for_some(real or "", target, thin))
-            and real not in thin[0].shipped
+            and (real not in thin[0].shipped or thin[0].shipped[real].is_forwarder)
         ):
             continue
         if thin and thin[0].is_others(path) and not place.exists():

@@ -24,6 +24,7 @@ from tests.pipeline import run
 from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks_and_changes
+from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import run as link_run
@@ -281,7 +282,7 @@ def search(plant: Plant, number: int) -> tuple[int, float, str]:
     with plant.plant():
         try:
             trial()
-        except Exception as error:
+        except FindingError as error:
             found = f"{type(error).__name__}: {error}".partition("\n")[0]
     return cases, time.monotonic() - start, found
 

@@ -18,6 +18,7 @@ PLAIN = Variation(quick=True)
 VARIATIONS = (
     Variation(file_mode=0o600, program_mode=0o700, time=1, backwards=True, umask=0o077),
     Variation(archive=".tar.gz"),
+    Variation(archive=".tar.xz", file_mode=0o640, time=1 << 33),
     Variation(archive=".tar.zst", file_mode=0o664, program_mode=0o775, backwards=True),
 )
 #: Says what came of an SDK's build, in a directory for what it installs.

@@ -7,6 +7,7 @@ circle. What comes first in a pool is simplest: findings shrink to it.
 """
 
 import posixpath
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -59,6 +60,9 @@ ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORI
 OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
 machines = st.sampled_from((*[c.EM_X86_64] * 31, c.EM_AARCH64))
 search_paths = chosen(st.none(), st.lists(st.sampled_from(ORIGINS), max_size=2).map(":".join))
+#: Bytes of a file that are deflated at once, at most.
+BLOCK = 1 << 20
+VERSIONS = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.17")), ("libfoo.so.1", ("FOO_1",)))
 libraries = st.builds(
     Elf,
     soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
@@ -68,7 +72,8 @@ libraries = st.builds(
     machine=machines,
     variant=st.sampled_from((0, 0, 1, 2)),
     spare=st.sampled_from((3, 0)),
-    zeros=st.sampled_from((0, 70000)),
+    zeros=st.sampled_from((*[0, 70000] * 16, BLOCK + 1)),
+    versions=st.sampled_from(((), (), VERSIONS[:1], VERSIONS)),
     page=st.sampled_from((0x1000, 0x1000, 0x10000)),
     empty_load=st.sampled_from((False, False, False, True)),
 )
@@ -153,10 +158,18 @@ entries = chosen(
     st.tuples(st.sampled_from(("lib64", "lib/sub", "llvm")), st.sampled_from(("lib", "bin", "sub", ".")).map(Link)),
 )
 KERNELS = tuple(name for name in NAMED_TARGETS if name != "gfx906")
-kernels = st.tuples(
-    paths(("lib/k", "lib", "lib/k/gfx906"), KERNELS),
-    chosen(*[st.builds(File, chosen(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS)),
-)
+any_kernels = chosen(*[st.builds(File, chosen(*[fat, datas] * 7, libraries, st.just(Data(TORN))))] * 3, links(KERNELS))
+
+
+def kernels_named(name: str) -> st.SearchStrategy[tuple[str, Node]]:
+    """Return kernels of this name: of those that it says they are for, or any."""
+    proper = st.builds(lambda other, targets: File(replace(other, targets=targets)), fat, st.just(NAMED_TARGETS[name]))
+    return st.tuples(
+        paths(("lib/k", "lib", "lib/k/gfx906"), (name,)), chosen(any_kernels, *[proper] * 2 * bool(NAMED_TARGETS[name]))
+    )
+
+
+kernels = chosen(*map(kernels_named, KERNELS))
 fat_libraries = st.tuples(paths(LIBRARY_DIRECTORIES[:2], LIBRARIES), st.builds(File, fat, st.just(True)))
 
 
@@ -202,6 +215,7 @@ GROUPS = (
             "include/config.h": Link("../share/doc/config.h"),
         }
     ),
+    st.just({"lib/libfoo.so.1": library("libfoo.so.1"), "lib64/libfoo.so.1": Link("../lib/libfoo.so.1")}),
     st.just({"lib/libfoo.so": Link("libfoo.so.1"), "lib/libfoo.so.1": library("libfoo.so.1"), "lib64": Link("lib")}),
 )
 #: Of SDKs with packages per GPU target.

@@ -182,7 +182,8 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
     all_targets = tuple(sorted({one for several in targets.values() for one in several}))
     left_out = tuple(one for one in PROCESSORS if one not in all_targets)
     if not draw(EIGHT):
-        left_out = left_out[1:]
+        forgotten = draw(THREE)
+        left_out = (*left_out[:forgotten], *left_out[forgotten + 1 :])
     exclude, include = draw(PATTERN_SETS), draw(SOME_INCLUDED)
     trees = tuple(package.tree for package in packages)
     on = tuple(package.name for package in packages)

@@ -7,9 +7,11 @@ rocm_wheel.bzl and rocm_index.bzl. Arguments go through params files. A tool tha
 """
 
 import contextlib
+import functools
 import hashlib
 import io
 import json
+import lzma
 import os
 import posixpath
 import shutil
@@ -152,8 +154,7 @@ def _archive(folder: Path, variation: Variation) -> None:
             if path.name != "artifact_manifest.txt":
                 _add(tar, path, str(path.relative_to(folder)), known)
     data = stream.getvalue()
-    compressed = zstd_frame(data) if variation.archive == ".tar.zst" else _gzip(data)
-    folder.with_name(folder.name + variation.archive).write_bytes(compressed)
+    folder.with_name(folder.name + variation.archive).write_bytes(COMPRESSED[variation.archive](data))
 
 
 def _add(tar: tarfile.TarFile, path: Path, name: str, known: dict[bytes, str]) -> None:
@@ -172,6 +173,14 @@ def _add(tar: tarfile.TarFile, path: Path, name: str, known: dict[bytes, str]) -
 def _gzip(data: bytes) -> bytes:
     compressor = zlib.compressobj(1, wbits=31)
     return compressor.compress(data) + compressor.flush()
+
+
+#: What compresses an archive, by what its name ends with.
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    ".tar.zst": zstd_frame,
+    ".tar.gz": _gzip,
+    ".tar.xz": functools.partial(lzma.compress, preset=0),
+}
 
 
 @dataclass

@@ -48,6 +48,8 @@ class Elf:
     """Free entries of the dynamic section: with none, an edit has to move something."""
     zeros: int = 0
     page: int = 0x1000
+    versions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Symbol versions that it needs, by the libraries' names."""
     empty_load: bool = False
     """Whether a segment has no bytes in the file, and its offset is past the end, as `objcopy` leaves them."""
 
@@ -62,7 +64,7 @@ class Elf:
             rpath=self.rpath,
             runpath=self.runpath,
             interpreter=LOADER if self.program else None,
-            versions=(),
+            versions=self.versions,
             spare=self.spare,
             zeros=self.zeros,
             tail=f"build {self.variant}".encode() + bytes(1 + 8 * (self.variant % 2)),

@@ -101,6 +101,13 @@ def _other_name(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | 
     return _entry(found, Treatment.LINK_TO, reason, _sibling(owner.tree, found.path, path))
 
 
+def _is_run_only_here(found: Found, owned: Entry, prefix: Prefix) -> bool:
+    """Whether only artifacts of this package say that a file, or what a link leads to, is to be run."""
+    resolved = prefix.resolve(found.path)
+    file = resolved.node.found if resolved else None
+    return bool(file and file.facts and is_executable(file.mode) and not is_executable(owned.mode))
+
+
 def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
     """Return the entry for a path that a runtime package knows, or None if this package must hold it."""
     if _is_other_name(found, plan, owned, tree.prefix):
@@ -111,8 +118,9 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
         return _entry(
             found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked"
         )
-    if found.kind is Kind.FILE and found.facts and is_executable(found.mode) and not is_executable(owned.mode):
-        # Only artifacts of this package say that it is to be run: a link to that file could not be.
+    if _is_run_only_here(found, owned, tree.prefix):  # a link to the package's file could not be run
+        if not found.facts:
+            return None
         reason = f"package {plan.package} has it, but not as an executable"
         return with_rpath(_entry(found, Treatment.KEEP, reason), found.facts, tree.definition)
     return _entry(
@@ -179,6 +187,8 @@ def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
                     f"{entry.path}: package {other.package} has it from {known.source}, and package {plan.package} "
                     f"from {entry.source}; expected one owner. Exclude it from one of the packages"
                 )
+            if known.treatment is Treatment.FORWARDER:  # Of packages per GPU target, one may have a file there.
+                owners[entry.path] = (plan, entry)
     return owners
 
 

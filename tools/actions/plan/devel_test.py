@@ -154,6 +154,17 @@ def test_what_is_executable_only_here_is_held_here() -> None:
     assert outcome(planned["bin/b"]) == (Treatment.LINK_TO, "package core has it", "../../_core/bin/b")
 
 
+def test_a_link_to_what_is_executable_only_here_stays_a_link() -> None:
+    """The copy that a runtime package has in its place could not be run."""
+    run, there = library("lib/a"), link("lib/b", "a")
+    core = plan(CORE, replace(run, mode="0644"), there)
+    (copy,) = (entry for entry in core.entries if entry.path == "lib/b")
+    assert copy.treatment is Treatment.COPY_OF_LINK
+    planned = entries(run, there, builds_on=(core,))
+    assert (planned["lib/a"].treatment, planned["lib/a"].mode) == (Treatment.PATCH, "0755")
+    assert outcome(planned["lib/b"]) == (Treatment.LINK_TO, "link, kept", "a")
+
+
 def test_what_a_runtime_package_drops_is_here() -> None:
     core = plan(replace(CORE, exclude=("**/cmake/**",)), file("lib/cmake/a.cmake"))
     planned = entries(file("lib/cmake/a.cmake"), builds_on=(core,))
@@ -236,6 +247,18 @@ def test_a_file_is_here_where_a_package_per_target_has_a_forwarder() -> None:
     found = entries(library("lib/libx.so.1", "libx.so.1"), file("lib/libx.so"), builds_on=(libraries,))
     assert found["lib/libx.so"].treatment is Treatment.KEEP
     assert found["lib/libx.so.1"].treatment is Treatment.DROP
+
+
+def test_a_file_of_one_package_per_target_counts_where_another_has_a_forwarder() -> None:
+    one = Definition("libraries_gfx90a", "runtime", "_libraries_gfx90a", per_target=True)
+    other = Definition("libraries_gfx942", "runtime", "_libraries_gfx942", per_target=True)
+    here = (library("lib/libx.so.1", "libx.so.1"), file("lib/libx.so"))
+    for plans in (order := (plan(one, here[0]), plan(other, *here))), order[::-1]:
+        assert outcome(entries(*here, builds_on=plans)["lib/libx.so"]) == (
+            Treatment.DROP,
+            "linked to libraries_gfx942, if that is installed, when the tree is unpacked",
+            None,
+        )
 
 
 def test_forwarder_that_stands_for_no_artifacts_name_is_not_here() -> None:
