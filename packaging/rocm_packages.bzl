@@ -5,13 +5,13 @@ load("//packaging:gpus.bzl", "package_owner")
 load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:coverage.bzl", "rocm_coverage")
-load("//rules:index.bzl", "rocm_index")
-load("//rules:package.bzl", "rocm_package")
-load("//rules:sdist.bzl", "rocm_sdist")
-load("//rules:size_report.bzl", "rocm_size_report")
-load("//rules:static_wheel.bzl", "rocm_static_wheel")
+load("//rules:index.bzl", "sdk_index")
+load("//rules:package.bzl", "sdk_package")
+load("//rules:sdist.bzl", "sdk_sdist")
+load("//rules:size_report.bzl", "sdk_size_report")
+load("//rules:static_wheel.bzl", "sdk_static_wheel")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
-load("//rules:wheel.bzl", "rocm_wheel")
+load("//rules:wheel.bzl", "sdk_wheel")
 
 visibility(["//packaging", "//tests/..."])
 
@@ -49,7 +49,7 @@ def _searched(rpath, trees):
     return ["{}/{}".format(trees[entry.partition("/")[0]], entry.partition("/")[2]) for entry in rpath]
 
 def _wheel(name, package, distribution, readme, requires = [], summary = "", **kwargs):
-    rocm_wheel(
+    sdk_wheel(
         name = name,
         classifiers = METADATA.classifiers,
         description = Label("//packaging/{}:README.md".format(readme)),
@@ -76,7 +76,7 @@ def _glue(package, import_name, files):
     return {Label("//packaging/{}:src/rocm_{}/{}".format(package, "profiler" if package == "profiler" else "sdk_" + package, file)): "{}/{}".format(import_name, file) for file in files}
 
 def _core(name, artifacts, trees):
-    rocm_package(
+    sdk_package(
         name = name + "core",
         package = "core",
         artifacts = _select(artifacts, CORE.artifacts, ["generic"]),
@@ -102,7 +102,7 @@ def _libraries_package(name, artifacts, trees, family):
     """Declares the libraries package, the generic one or that of a family, and its wheel; returns its target."""
     suffix = "_" + family if family else ""
     trees = trees | {"libraries": _tree("rocm_sdk_libraries" + _identifier(suffix))}
-    rocm_package(
+    sdk_package(
         name = name + "libraries" + suffix,
         package = "libraries" + suffix,
         artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + ([family] if family else [])),
@@ -158,7 +158,7 @@ def _libraries_wheel(name, target):
 
 def _device(name, artifacts, trees, target, targets):
     """Declares the package of one GPU target's device code; `targets` are those with its features."""
-    rocm_package(
+    sdk_package(
         name = name + "device_" + target,
         package = "device_" + target,
         artifacts = _select(artifacts, DEVICE.artifacts, targets),
@@ -183,7 +183,7 @@ def _profiler(name, artifacts, trees):
     labels = _select(artifacts, PROFILER.artifacts, ["generic"])
     if not labels:
         return []
-    rocm_package(
+    sdk_package(
         name = name + "profiler",
         package = "profiler",
         artifacts = labels,
@@ -210,7 +210,7 @@ def _profiler(name, artifacts, trees):
 def _devel(name, artifacts, trees, split, targets, builds_on):
     names = {pattern: True for package in [CORE, LIBRARIES] for patterns in package.artifacts.values() for pattern in patterns}
     names = sorted(names) + DEVEL.additional_artifacts
-    rocm_package(
+    sdk_package(
         name = name + "devel",
         package = "devel",
         artifacts = [
@@ -267,13 +267,13 @@ def _selector(name, content):
         urls = METADATA.urls,
         version = _VERSION,
     )
-    rocm_sdist(
+    sdk_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
         files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )
-    rocm_static_wheel(
+    sdk_static_wheel(
         name = name + "rocm_static_wheel",
         console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
         extras = _static_extras(content),
@@ -323,7 +323,7 @@ def _reports(name, packages):
         output_group = "platform_tag",
         visibility = ["//visibility:public"],
     )
-    rocm_size_report(
+    sdk_size_report(
         name = name + "size_report",
         wheels = [package + "_wheel" for package in packages],
         visibility = ["//visibility:public"],
@@ -378,7 +378,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
     )
     static = [name + "rocm_static_wheel"]
     native.filegroup(name = name + "all_wheels", srcs = distributions + static, visibility = ["//visibility:public"])
-    rocm_index(
+    sdk_index(
         name = name + "dist",
         distributions = distributions,
         selector = name + "distributions",

@@ -1,5 +1,8 @@
-"""Public face of `rocm_artifact`."""
+"""Public face of `sdk_artifact`."""
 
-load("//rules/private:rocm_artifact.bzl", _rocm_artifact = "rocm_artifact")
+load("//rules/private:sdk_artifact.bzl", _sdk_artifact = "sdk_artifact")
 
-rocm_artifact = _rocm_artifact
+sdk_artifact = _sdk_artifact
+
+# The same, by the first names: docs/names.md.
+rocm_artifact = _sdk_artifact

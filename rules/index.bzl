@@ -1,5 +1,8 @@
-"""Public face of `rocm_index`."""
+"""Public face of `sdk_index`."""
 
-load("//rules/private:rocm_index.bzl", _rocm_index = "rocm_index")
+load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index")
 
-rocm_index = _rocm_index
+sdk_index = _sdk_index
+
+# The same, by the first names: docs/names.md.
+rocm_index = _sdk_index

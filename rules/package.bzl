@@ -1,5 +1,8 @@
-"""Public face of `rocm_package`."""
+"""Public face of `sdk_package`."""
 
-load("//rules/private:rocm_package.bzl", _rocm_package = "rocm_package")
+load("//rules/private:sdk_package.bzl", _sdk_package = "sdk_package")
 
-rocm_package = _rocm_package
+sdk_package = _sdk_package
+
+# The same, by the first names: docs/names.md.
+rocm_package = _sdk_package

@@ -1,5 +1,8 @@
-"""Public face of `rocm_publish`."""
+"""Public face of `sdk_publish`."""
 
-load("//rules/private:rocm_publish.bzl", _rocm_publish = "rocm_publish")
+load("//rules/private:sdk_publish.bzl", _sdk_publish = "sdk_publish")
 
-rocm_publish = _rocm_publish
+sdk_publish = _sdk_publish
+
+# The same, by the first names: docs/names.md.
+rocm_publish = _sdk_publish

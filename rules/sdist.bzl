@@ -1,5 +1,8 @@
-"""Public face of `rocm_sdist`."""
+"""Public face of `sdk_sdist`."""
 
-load("//rules/private:rocm_sdist.bzl", _rocm_sdist = "rocm_sdist")
+load("//rules/private:sdk_sdist.bzl", _sdk_sdist = "sdk_sdist")
 
-rocm_sdist = _rocm_sdist
+sdk_sdist = _sdk_sdist
+
+# The same, by the first names: docs/names.md.
+rocm_sdist = _sdk_sdist

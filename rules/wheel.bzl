@@ -1,5 +1,8 @@
-"""Public face of `rocm_wheel`."""
+"""Public face of `sdk_wheel`."""
 
-load("//rules/private:rocm_wheel.bzl", _rocm_wheel = "rocm_wheel")
+load("//rules/private:sdk_wheel.bzl", _sdk_wheel = "sdk_wheel")
 
-rocm_wheel = _rocm_wheel
+sdk_wheel = _sdk_wheel
+
+# The same, by the first names: docs/names.md.
+rocm_wheel = _sdk_wheel

@@ -1,4 +1,4 @@
-"""Runs the command as the program of a Bazel test (`rocm_wheel_test`): JUnit results go where Bazel wants them."""
+"""Runs the command as the program of a Bazel test (`sdk_wheel_test`): JUnit results go where Bazel wants them."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Installs distributions into a fresh environment, from them alone, and runs a script there. For `rocm_install_test`.
+"""Installs distributions into a fresh environment, from them alone, and runs a script there. For `sdk_install_test`.
 
     install.py --requirement REQUIREMENT… [--script FILE] [--installer pip|uv] [--python PROGRAM] PATH…
 

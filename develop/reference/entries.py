@@ -52,6 +52,8 @@ class Entry:
     returns: str = ""
     provides: tuple[str, ...] = ()
     tags: tuple["Entry", ...] = ()
+    #: Other names for the same.
+    aliases: tuple[str, ...] = ()
 
 
 def entry(workspace: Workspace, path: str, name: str) -> Entry:

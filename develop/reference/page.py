@@ -1,5 +1,7 @@
 """The reference as Markdown: a chapter per public file, in it an entry per name."""
 
+from dataclasses import replace
+
 from develop.reference.entries import Entry, Parameter, entry, settings
 from develop.reference.examples import EXAMPLES, quoted
 from develop.reference.starlark import StarlarkError, Workspace
@@ -49,8 +51,13 @@ def public_files(workspace: Workspace) -> list[str]:
 
 
 def entries(workspace: Workspace, path: str) -> list[Entry]:
-    """Return the entries of a public file, by name."""
-    return [entry(workspace, path, name) for name in sorted(workspace.names(path), key=str.lower)]
+    """Return the entries of a public file, by name. Of several names for the same, the first is the entry's."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for name in workspace.names(path):
+        found = workspace.resolve(path, name)
+        names.setdefault((found.path, found.name), []).append(name)
+    made = [replace(entry(workspace, path, name), aliases=tuple(others)) for name, *others in names.values()]
+    return sorted(made, key=lambda one: one.name.lower())
 
 
 def anchor(name: str) -> str:
@@ -73,7 +80,9 @@ def _entry(workspace: Workspace, path: str, one: Entry, level: str = "##") -> st
 
 
 def _loaded_from(path: str, one: Entry) -> str:
-    return "" if one.kind == "tag" else f" of `//rules:{path.rpartition('/')[2]}`"
+    if one.kind == "tag":
+        return ""
+    return f" of `//rules:{path.rpartition('/')[2]}`" + "".join(f", also as `{name}`" for name in one.aliases)
 
 
 def _table(one: Entry) -> str:

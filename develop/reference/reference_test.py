@@ -6,7 +6,7 @@ import pytest
 
 from develop.reference import examples, libraries, update
 from develop.reference.entries import Parameter, docstring, entry, settings
-from develop.reference.page import page
+from develop.reference.page import entries, page
 from develop.reference.starlark import StarlarkError, Workspace
 
 PUBLIC = """\
@@ -64,6 +64,12 @@ def test_a_rule_behind_a_re_export(things: Workspace) -> None:
         Parameter("kind", "How big; or small.", "string", '"big"', ("big", "small")),
         Parameter("name_of", "A | name.", "string", '""'),
     )
+
+
+def test_several_names_of_a_rule_are_one_entry(tmp_path: Path) -> None:
+    found = workspace(tmp_path, rules__thing=PUBLIC + "first_thing = _thing\n", rules__private__thing=PRIVATE)
+    workspace(tmp_path, rules__private__common__shared=SHARED)
+    assert [(one.name, one.aliases) for one in entries(found, "rules/thing.bzl")] == [("thing", ("first_thing",))]
 
 
 def test_only_public_names_are_exported(things: Workspace) -> None:

@@ -17,7 +17,7 @@ def _catalogued_artifact_impl(ctx):
     return artifact_providers(ctx, artifact, ctx.file.manifest, units, ctx.attr.archive_sha256 or None)
 
 catalogued_artifact = rule(
-    doc = "Makes an artifact from files outside the workspace. Repositories that the catalog generates use it; in a workspace, use `rocm_artifact`.",
+    doc = "Makes an artifact from files outside the workspace. Repositories that the catalog generates use it; in a workspace, use `sdk_artifact`.",
     implementation = _catalogued_artifact_impl,
     attrs = {
         "archive_sha256": attr.string(doc = "SHA-256 of the archive that the artifact was unpacked from, if known."),

@@ -69,15 +69,15 @@ Each library keeps its host code and the device code that the package's targets 
 package stops the build, unless `left_out` names the target. A library that has no code for a target is packaged without
 device code; `coverage` checks whether that is expected.
 
-`rocm_thin_package` selects one of the packages for `rocm_wheel`. The default outputs are the plans.""",
+`rocm_thin_package` selects one of the packages for `sdk_wheel`. The default outputs are the plans.""",
     implementation = _rocm_thin_packages_impl,
     attrs = PACKAGE_ATTRS | {
         "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets. It is checked before anything is planned."),
         "left_out": attr.string_list(doc = "GPU targets without a package, whose code in the artifacts is dropped. Code that a package's own targets can load is kept."),
         "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress messages, followed by `_` and the target."),
-        "rpath": attr.string_list(doc = "As in `rocm_package`. `{target}` stands for the target, with `_` for `-`."),
+        "rpath": attr.string_list(doc = "As in `sdk_package`. `{target}` stands for the target, with `_` for `-`."),
         "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package -> its GPU targets, as LLVM target IDs (`gfx90a`, `gfx942:xnack+`)."),
-        "tree": attr.string(mandatory = True, doc = "As in `rocm_package`. `{target}` stands for the target, with `_` for `-`."),
+        "tree": attr.string(mandatory = True, doc = "As in `sdk_package`. `{target}` stands for the target, with `_` for `-`."),
     },
     provides = [ThinPackagesInfo],
 )

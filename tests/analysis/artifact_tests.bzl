@@ -1,7 +1,7 @@
-"""Analysis tests of rocm_artifact and catalogued_artifact: what it declares, and what it says of bad input."""
+"""Analysis tests of sdk_artifact and catalogued_artifact: what it declares, and what it says of bad input."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:artifact.bzl", "sdk_artifact")
 load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:providers.bzl", "ArtifactInfo")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
@@ -34,11 +34,11 @@ def _declares_impl(ctx):
 _declares_test = analysistest.make(_declares_impl)
 
 def _artifact(name, **kwargs):
-    rocm_artifact(name = name, artifact_name = "mini", component = "lib", tags = ["manual"], **kwargs)
+    sdk_artifact(name = name, artifact_name = "mini", component = "lib", tags = ["manual"], **kwargs)
     return name
 
 def artifact_test_suite(name):
-    """Declares the tests of rocm_artifact.
+    """Declares the tests of sdk_artifact.
 
     Args:
         name: name of the suite.

@@ -1,7 +1,7 @@
 """Tests of rocm_coverage: its actions, the command that accepts what was found, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:artifact.bzl", "sdk_artifact")
 load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:thin_packages.bzl", "rocm_thin_packages")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
@@ -30,8 +30,8 @@ def coverage_test_suite(name):
     Args:
         name: name of the suite.
     """
-    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
-    rocm_artifact(name = name + "_other", srcs = {"data.txt": "lib/data"}, artifact_name = "other", component = "lib", tags = ["manual"])
+    sdk_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_artifact(name = name + "_other", srcs = {"data.txt": "lib/data"}, artifact_name = "other", component = "lib", tags = ["manual"])
     rocm_coverage(
         name = name + "_subject",
         artifacts = [name + "_artifact"],

@@ -1,9 +1,9 @@
-"""Analysis tests of rocm_package: one plan, one pack action per unit, which reads only what it needs."""
+"""Analysis tests of sdk_package: one plan, one pack action per unit, which reads only what it needs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:artifact.bzl", "sdk_artifact")
 load("//rules:catalog.bzl", "catalogued_artifact")
-load("//rules:package.bzl", "rocm_package")
+load("//rules:package.bzl", "sdk_package")
 load("//rules:providers.bzl", "PackageInfo")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
@@ -56,12 +56,12 @@ def _repacks_impl(ctx):
 _repacks_test = analysistest.make(_repacks_impl)
 
 def package_test_suite(name):
-    """Declares the tests of rocm_package.
+    """Declares the tests of sdk_package.
 
     Args:
         name: name of the suite.
     """
-    rocm_artifact(name = name + "_built", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_artifact(name = name + "_built", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
     catalogued_artifact(
         name = name + "_found",
         artifact_name = "mini",
@@ -74,7 +74,7 @@ def package_test_suite(name):
         tags = ["manual"],
         target = "generic",
     )
-    rocm_package(
+    sdk_package(
         name = name + "_package",
         artifacts = [name + "_built", name + "_found"],
         package = "mini",
@@ -89,17 +89,17 @@ def package_test_suite(name):
         tags = ["manual"],
         tree = "_devel",
     )
-    rocm_artifact(name = name + "_again", srcs = {"description.md": "lib/other"}, artifact_name = "mini", component = "lib", tags = ["manual"])
-    rocm_package(name = name + "_alike", artifacts = [name + "_built", name + "_again"], package = "mini", tags = ["manual"], tree = "_mini")
-    rocm_package(name = name + "_devel", **devel)
-    rocm_package(name = name + "_repacking", repacked = [name + "_found"], **devel)
+    sdk_artifact(name = name + "_again", srcs = {"description.md": "lib/other"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_package(name = name + "_alike", artifacts = [name + "_built", name + "_again"], package = "mini", tags = ["manual"], tree = "_mini")
+    sdk_package(name = name + "_devel", **devel)
+    sdk_package(name = name + "_repacking", repacked = [name + "_found"], **devel)
     _declares_test(name = name + "_declares_test", target_under_test = name + "_package")
     _provides_plan_test(name = name + "_provides_plan_test", target_under_test = name + "_package")
     _links_test(name = name + "_links_test", target_under_test = name + "_devel")
     _repacks_test(name = name + "_repacks_test", target_under_test = name + "_repacking")
     both = "//tests/analysis:{}_built and //tests/analysis:{}_again are both mini_lib_generic; expected distinct names".format(name, name)
     expect_failure(name + "_alike_test", name + "_alike", [both])
-    rocm_package(name = name + "_outside", package = "mini", tags = ["manual"], tree = "../mini")
+    sdk_package(name = name + "_outside", package = "mini", tags = ["manual"], tree = "../mini")
     expect_failure(name + "_outside_test", name + "_outside", ["tree \"../mini\": expected a relative path without '..', '.' or empty parts"])
     native.test_suite(
         name = name,

@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//packaging:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
-load("//rules:artifact.bzl", "rocm_artifact")
+load("//rules:artifact.bzl", "sdk_artifact")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
 load(":util.bzl", "expect_failure")
 
@@ -81,7 +81,7 @@ def thin_test_suite(name):
         name: name of the suite.
     """
     unittest.suite(name + "_units", _selection_test, _refusal_test)
-    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
     common = dict(artifacts = [name + "_artifact"], package = "mini", tags = ["manual"], tree = "_mini_{target}")
     tests = []
     for what, (declared, message) in _DECLARED.items():

@@ -1,12 +1,12 @@
-"""Analysis tests of rocm_version: the version of every kind, normal forms, the suffix, and what is refused."""
+"""Analysis tests of sdk_version: the version of every kind, normal forms, the suffix, and what is refused."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//packaging:distributions.bzl", "names_file")
-load("//rules:artifact.bzl", "rocm_artifact")
-load("//rules:package.bzl", "rocm_package")
+load("//rules:artifact.bzl", "sdk_artifact")
+load("//rules:package.bzl", "sdk_package")
 load("//rules:providers.bzl", "PackageInfo")
-load("//rules:version.bzl", "normal_form", "rocm_version")
+load("//rules:version.bzl", "normal_form", "sdk_version")
 load(":util.bzl", "actions_of", "expect_failure")
 
 visibility("private")
@@ -172,7 +172,7 @@ normal_forms = rule(
 )
 
 def _package(name, suffix):
-    rocm_package(
+    sdk_package(
         name = name,
         artifacts = ["version_artifact"],
         package = "mini",
@@ -183,7 +183,7 @@ def _package(name, suffix):
     )
 
 def version_test_suite(name):
-    """Declares the tests of rocm_version.
+    """Declares the tests of sdk_version.
 
     Args:
         name: name of the suite.
@@ -191,28 +191,28 @@ def version_test_suite(name):
     tests = []
     for case, (kind, serial, version) in _VERSIONS.items():
         subject = "{}_{}".format(name, case)
-        rocm_version(name = subject, base = "7.10.0", commit = _COMMIT, commit_date = "20251124", kind = kind, serial = serial, tags = ["manual"])
+        sdk_version(name = subject, base = "7.10.0", commit = _COMMIT, commit_date = "20251124", kind = kind, serial = serial, tags = ["manual"])
         _is_test(name = subject + "_test", target_under_test = subject, version = version)
         tests.append(subject + "_test")
     for case, (kind, serial, messages) in _REFUSED.items():
         subject = "{}_refused_{}".format(name, case)
-        rocm_version(name = subject, base = "7.10.0", kind = kind, serial = serial, tags = ["manual"])
+        sdk_version(name = subject, base = "7.10.0", kind = kind, serial = serial, tags = ["manual"])
         tests.append(expect_failure(subject + "_test", subject, messages))
 
-    rocm_version(name = name + "_overridden", base = "7.10.0", kind = "prerelease", tags = ["manual"])
+    sdk_version(name = name + "_overridden", base = "7.10.0", kind = "prerelease", tags = ["manual"])
     _overridden_test(name = name + "_overridden_test", target_under_test = name + "_overridden")
-    rocm_version(name = name + "_base", base = "7.10.0rc1", tags = ["manual"])
+    sdk_version(name = name + "_base", base = "7.10.0rc1", tags = ["manual"])
     tests += [
         name + "_overridden_test",
         expect_failure(name + "_base_test", name + "_base", ["base \"7.10.0rc1\"", "expected numbers separated by dots, such as 7.10.0"]),
     ]
     for case, (version, messages) in _WRONG.items():
         subject = "{}_{}".format(name, case)
-        rocm_version(name = subject, base = "7.10.0", tags = ["manual"], version = version)
+        sdk_version(name = subject, base = "7.10.0", tags = ["manual"], version = version)
         tests.append(expect_failure(subject + "_test", subject, messages))
 
-    rocm_version(name = name + "_plain", base = "7.10.0", tags = ["manual"])
-    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_version(name = name + "_plain", base = "7.10.0", tags = ["manual"])
+    sdk_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
     _package(name + "_package", name + "_plain_suffix")
     _package(name + "_unsettled", None)
     _suffixed_test(name = name + "_suffixed_test", tail = "_7_10", target_under_test = name + "_package")

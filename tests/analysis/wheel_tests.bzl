@@ -1,17 +1,17 @@
-"""Analysis tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report: names, providers, what lies where, and errors."""
+"""Analysis tests of sdk_wheel, sdk_sdist, sdk_static_wheel, sdk_index and sdk_size_report: names, providers, what lies where, and errors."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules:artifact.bzl", "rocm_artifact")
-load("//rules:index.bzl", "rocm_index")
-load("//rules:package.bzl", "rocm_package")
+load("//rules:artifact.bzl", "sdk_artifact")
+load("//rules:index.bzl", "sdk_index")
+load("//rules:package.bzl", "sdk_package")
 load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
-load("//rules:sdist.bzl", "rocm_sdist")
-load("//rules:size_report.bzl", "rocm_size_report")
-load("//rules:static_wheel.bzl", "rocm_static_wheel")
-load("//rules:wheel.bzl", "rocm_wheel")
+load("//rules:sdist.bzl", "sdk_sdist")
+load("//rules:size_report.bzl", "sdk_size_report")
+load("//rules:static_wheel.bzl", "sdk_static_wheel")
+load("//rules:wheel.bzl", "sdk_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
@@ -120,8 +120,8 @@ def _placed_tests(name):
     write_file(name = name + "_license", out = "licences/LICENSE", content = ["The other licence", ""], tags = ["manual"])
     native.filegroup(name = name + "_several", srcs = ["data.txt", "description.md"], tags = ["manual"])
     native.filegroup(name = name + "_elsewhere", srcs = ["data.txt", "//:LICENSE"], tags = ["manual"])
-    rocm_wheel(distribution = "my-licences", license_files = licenses, **(wheel_attributes | _project(name + "_licenses", name + "_version")))
-    rocm_static_wheel(distribution = "my-licences", license_files = licenses, **_project(name + "_static_licenses", name + "_version"))
+    sdk_wheel(distribution = "my-licences", license_files = licenses, **(wheel_attributes | _project(name + "_licenses", name + "_version")))
+    sdk_static_wheel(distribution = "my-licences", license_files = licenses, **_project(name + "_static_licenses", name + "_version"))
     _licenses_test(name = name + "_licenses_test", mnemonic = "RocmLink", target_under_test = name + "_licenses")
     _licenses_test(name = name + "_static_licenses_test", mnemonic = "RocmStaticWheel", target_under_test = name + "_static_licenses")
     both = "//tests/analysis:data.txt and {} are both placed at {}; expected one file per path. Change one of the paths"
@@ -136,13 +136,13 @@ def _placed_tests(name):
     clash = dict(files = {"data.txt": "description.md"}, sources = name + "_several")
     subjects = [
         (kind, make, case, attributes, message)
-        for kind, make in [("sdist", rocm_sdist), ("static", rocm_static_wheel), ("wheel", rocm_wheel)]
+        for kind, make in [("sdist", sdk_sdist), ("static", sdk_static_wheel), ("wheel", sdk_wheel)]
         for case, (attributes, message) in cases.items()
     ] + [
-        ("sdist", rocm_sdist, "clash", clash, both.format("//tests/analysis:description.md", "description.md")),
-        ("sdist", rocm_sdist, "elsewhere", dict(sources = name + "_elsewhere"), "has LICENSE, which is not below tests/analysis/; expected files of that package"),
-        ("static", rocm_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected at least one"),
-        ("wheel", rocm_wheel, "license", wheel_license, both.format("//:LICENSE", "{dist_info}/licenses/LICENSE")),
+        ("sdist", sdk_sdist, "clash", clash, both.format("//tests/analysis:description.md", "description.md")),
+        ("sdist", sdk_sdist, "elsewhere", dict(sources = name + "_elsewhere"), "has LICENSE, which is not below tests/analysis/; expected files of that package"),
+        ("static", sdk_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected at least one"),
+        ("wheel", sdk_wheel, "license", wheel_license, both.format("//:LICENSE", "{dist_info}/licenses/LICENSE")),
     ]
     tests = [name + "_licenses_test", name + "_static_licenses_test"]
     for kind, make, case, attributes, message in subjects:
@@ -153,7 +153,7 @@ def _placed_tests(name):
     return tests
 
 def wheel_test_suite(name):
-    """Declares the tests of rocm_wheel, rocm_sdist, rocm_static_wheel, rocm_index and rocm_size_report.
+    """Declares the tests of sdk_wheel, sdk_sdist, sdk_static_wheel, sdk_index and sdk_size_report.
 
     Args:
         name: name of the suite.
@@ -161,28 +161,28 @@ def wheel_test_suite(name):
     string_flag(name = name + "_version", build_setting_default = "1.0rc2")
     string_flag(name = name + "_bad_version", build_setting_default = "1.0/../x")
     string_flag(name = name + "_tag", build_setting_default = "linux_aarch64")
-    rocm_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
-    rocm_package(name = name + "_package", artifacts = [name + "_artifact"], package = "mini", tags = ["manual"], tree = "_mini")
-    rocm_wheel(
+    sdk_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
+    sdk_package(name = name + "_package", artifacts = [name + "_artifact"], package = "mini", tags = ["manual"], tree = "_mini")
+    sdk_wheel(
         distribution = "my-sdk.core",
         package = name + "_package",
         platform_tag = name + "_tag",
         requires = ["my-sdk-base=={version}"],
         **_project(name + "_subject", name + "_version")
     )
-    rocm_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))
-    rocm_package(name = name + "_devel_package", artifacts = [name + "_artifact"], kind = "devel", package = "devel", tags = ["manual"], tree = "_devel")
-    rocm_wheel(distribution = "my-sdk-devel", package = name + "_devel_package", platform_tag = name + "_tag", **_project(name + "_nameless_devel", name + "_version"))
-    rocm_wheel(console_scripts = "manifest.json", distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_nameless_scripts", name + "_version"))
-    rocm_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
-    rocm_static_wheel(distribution = "my-sdk", files = {"data.txt": "my_sdk/data.txt"}, **_project(name + "_static", name + "_version"))
-    rocm_index(
+    sdk_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))
+    sdk_package(name = name + "_devel_package", artifacts = [name + "_artifact"], kind = "devel", package = "devel", tags = ["manual"], tree = "_devel")
+    sdk_wheel(distribution = "my-sdk-devel", package = name + "_devel_package", platform_tag = name + "_tag", **_project(name + "_nameless_devel", name + "_version"))
+    sdk_wheel(console_scripts = "manifest.json", distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_nameless_scripts", name + "_version"))
+    sdk_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
+    sdk_static_wheel(distribution = "my-sdk", files = {"data.txt": "my_sdk/data.txt"}, **_project(name + "_static", name + "_version"))
+    sdk_index(
         name = name + "_index",
         distributions = [name + "_subject", name + "_sdist"],
         static = [name + "_static"],
         tags = ["manual"],
     )
-    rocm_size_report(name = name + "_sizes", tags = ["manual"], wheels = [name + "_subject"])
+    sdk_size_report(name = name + "_sizes", tags = ["manual"], wheels = [name + "_subject"])
 
     _wheel_test(name = name + "_wheel_test", target_under_test = name + "_subject")
     _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")

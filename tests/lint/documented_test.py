@@ -21,7 +21,7 @@ SHOWN_BY = (
         "tools/fetch/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
     ),
     (
-        "a mode of `rocm_artifact` that is not allowed in packages",
+        "a mode of `sdk_artifact` that is not allowed in packages",
         "tests/analysis/artifact_tests.bzl::mode_set_user_id",
     ),
     (

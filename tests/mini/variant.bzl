@@ -25,10 +25,10 @@ def _variant_impl(ctx):
     return [DefaultInfo(files = depset([link]), runfiles = ctx.runfiles([link]))]
 
 variant = rule(
-    doc = "The directory of a `rocm_index`, as it comes out with these settings of //packaging.",
+    doc = "The directory of a `sdk_index`, as it comes out with these settings of //packaging.",
     implementation = _variant_impl,
     attrs = {
-        "dist": attr.label(mandatory = True, cfg = _settings, doc = "The `rocm_index`."),
+        "dist": attr.label(mandatory = True, cfg = _settings, doc = "The `sdk_index`."),
         "version": attr.string(doc = "The version; overrides kind and serial."),
         "version_kind": attr.string(default = "dev", doc = "The kind of version."),
         "version_serial": attr.string(doc = "The serial of the version."),

@@ -3,7 +3,7 @@
     built = build(sdk, folder, Variation())
 
 What an action is given follows `rules/private`: catalogued_artifact.bzl, common/units.bzl, common/package_actions.bzl,
-rocm_wheel.bzl and rocm_index.bzl. Arguments go through params files. A tool that returns an error ends the build.
+sdk_wheel.bzl and sdk_index.bzl. Arguments go through params files. A tool that returns an error ends the build.
 """
 
 import contextlib
@@ -431,7 +431,7 @@ def _project(run: _Build, package: Package) -> dict[str, Any]:
 
 
 def wheel_name(sdk: Sdk, package: Package) -> str:
-    """Return the file name of a package's wheel, as rocm_wheel.bzl declares it."""
+    """Return the file name of a package's wheel, as sdk_wheel.bzl declares it."""
     escaped = package.distribution.replace("-", "_").replace(".", "_")
     return f"{escaped}-{sdk.settings.version}-py3-none-{PLATFORMS[sdk.settings.machine]}.whl"
 

@@ -35,7 +35,7 @@ RUNPATH = Rule(
     "DT_RUNPATH",
     why="LD_LIBRARY_PATH comes before it, and it does not serve what a library needs in turn: another ROCm on the "
     "machine would be mixed in.",
-    remedy="Link with -Wl,--disable-new-dtags, or let rocm_package set DT_RPATH.",
+    remedy="Link with -Wl,--disable-new-dtags, or let sdk_package set DT_RPATH.",
 )
 OUTSIDE = Rule(
     "W414",

@@ -47,7 +47,7 @@ _selection = tag_class(
 )
 
 _version = tag_class(
-    doc = "Declares a repository with the base of the version, for `rocm_version`.",
+    doc = "Declares a repository with the base of the version, for `sdk_version`.",
     attrs = {
         "file": attr.label(mandatory = True, doc = "JSON file with the base, such as TheRock's `version.json`: `{\"rocm-version\": \"7.10.0\"}`."),
         "name": attr.string(default = "rocm_version", doc = "Name of the repository."),

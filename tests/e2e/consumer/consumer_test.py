@@ -192,7 +192,7 @@ def test_coverage(project: Project) -> None:
 
 
 def test_tests_of_the_project(project: Project) -> None:
-    """`rocm_wheel_test`, `rocm_wheel_set_test` and `rocm_install_test` serve it, too."""
+    """`sdk_wheel_test`, `sdk_wheel_set_test` and `sdk_install_test` serve it, too."""
     build = built(project.build("//...", command="test"))
     for name in ("core_wheel_test", "tools_wheel_test", "dist_test", "install_test"):
         assert re.search(rf"//wheels:{name} .*PASSED", build.output), build.output

@@ -58,14 +58,14 @@ def _tree_impl(ctx):
 tree = rule(_tree_impl, attrs = {"program": attr.label(allow_single_file = True)})
 ''',
     "BUILD.bazel": """
-load("@rules_rocm_python//rules:artifact.bzl", "rocm_artifact")
-load("@rules_rocm_python//rules:package.bzl", "rocm_package")
-load("@rules_rocm_python//rules:wheel.bzl", "rocm_wheel")
+load("@rules_rocm_python//rules:artifact.bzl", "sdk_artifact")
+load("@rules_rocm_python//rules:package.bzl", "sdk_package")
+load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
 load(":tree.bzl", "tree")
 
 filegroup(name = "prebuilt", srcs = glob(["tree/**"]))
 tree(name = "tree", program = "//sdk:acme-calc")
-rocm_artifact(
+sdk_artifact(
     name = "artifact",
     artifact_name = "trees",
     component = "run",
@@ -73,8 +73,8 @@ rocm_artifact(
     prefix = "opt",
     strip_prefix = "trees/tree",
 )
-rocm_package(name = "package", package = "trees", artifacts = [":artifact"], rpath = [], tree = "_acme_trees")
-rocm_wheel(
+sdk_package(name = "package", package = "trees", artifacts = [":artifact"], rpath = [], tree = "_acme_trees")
+sdk_wheel(
     name = "wheel",
     description = "README.md",
     distribution = "acme-trees",

@@ -1,4 +1,4 @@
-"""The files to publish: those of a directory that `rocm_index` made, their digests, and how servers serve them.
+"""The files to publish: those of a directory that `sdk_index` made, their digests, and how servers serve them.
 
 Distributions and their core metadata never change once they are published: lock files and caches have their hashes. All
 other files are pages of the index, which may change. Pages of the simple API are known to installers by their type (PEP
@@ -49,7 +49,7 @@ def file_sha256(path: Path) -> str:
 
 
 def read_files(directory: Path) -> list[LocalFile]:
-    """Read all files of a directory, sorted by path. Raises ToolError if it is not what `rocm_index` makes."""
+    """Read all files of a directory, sorted by path. Raises ToolError if it is not what `sdk_index` makes."""
     root = directory.resolve()
     if not root.is_dir():
         raise ToolError(f"{directory}: no such directory; build it first: bazel build //packaging:dist")
@@ -61,9 +61,9 @@ def read_files(directory: Path) -> list[LocalFile]:
             path = source.relative_to(root).as_posix()
             found.append(LocalFile(path, source, source.stat().st_size, file_sha256(source)))
     if not any(is_distribution(file.path) for file in found):
-        raise ToolError(f"{directory}: holds no wheel and no sdist; expected what rocm_index makes: //packaging:dist")
+        raise ToolError(f"{directory}: holds no wheel and no sdist; expected what sdk_index makes: //packaging:dist")
     if not any(is_page(file.path) for file in found):
-        raise ToolError(f"{directory}: holds no page of an index; expected what rocm_index makes: //packaging:dist")
+        raise ToolError(f"{directory}: holds no page of an index; expected what sdk_index makes: //packaging:dist")
     return sorted(found, key=lambda file: file.path)
 
 

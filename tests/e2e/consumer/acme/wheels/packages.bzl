@@ -1,10 +1,10 @@
 """acme_packages: what is packaged, and how it is called."""
 
 load("@rules_rocm_python//rules:coverage.bzl", "rocm_coverage")
-load("@rules_rocm_python//rules:index.bzl", "rocm_index")
-load("@rules_rocm_python//rules:package.bzl", "rocm_package")
-load("@rules_rocm_python//rules:static_wheel.bzl", "rocm_static_wheel")
-load("@rules_rocm_python//rules:wheel.bzl", "rocm_wheel")
+load("@rules_rocm_python//rules:index.bzl", "sdk_index")
+load("@rules_rocm_python//rules:package.bzl", "sdk_package")
+load("@rules_rocm_python//rules:static_wheel.bzl", "sdk_static_wheel")
+load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
 
 # Where the loader searches, in this order: the packages' trees lie side by side in site-packages.
 _RPATH = {
@@ -35,7 +35,7 @@ _COMMON = dict(
 )
 
 def _package(name, artifacts, builds_on = [], kind = "runtime"):
-    rocm_package(
+    sdk_package(
         name = name,
         package = name,
         artifacts = [one.label for one in artifacts if one.name in _ARTIFACTS[name].get(one.component, [])],
@@ -46,7 +46,7 @@ def _package(name, artifacts, builds_on = [], kind = "runtime"):
     )
 
 def _wheel(name, modules, **kwargs):
-    rocm_wheel(
+    sdk_wheel(
         name = name + "_wheel",
         distribution = "acme-sdk-" + name,
         files = {"acme_sdk_{}/{}".format(name, module): "acme_sdk_{}/{}".format(name, module) for module in modules},
@@ -89,7 +89,7 @@ def acme_packages(artifacts):
         requires = ["acme-sdk-tools=={version}"],
         summary = "Acme SDK: headers, and all that building against it needs",
     )
-    rocm_static_wheel(
+    sdk_static_wheel(
         name = "acme_sdk",
         distribution = "acme-sdk",
         extras = {"devel": ["acme-sdk-devel=={version}"]},
@@ -97,7 +97,7 @@ def acme_packages(artifacts):
         summary = "Acme SDK",
         **_COMMON
     )
-    rocm_index(
+    sdk_index(
         name = "dist",
         distributions = ["core_wheel", "tools_wheel", "devel_wheel", "acme_sdk"],
         title = "Acme SDK for Python",

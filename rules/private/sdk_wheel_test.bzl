@@ -1,4 +1,4 @@
-"""rocm_wheel_test, rocm_wheel_set_test: check wheels, alone and together."""
+"""sdk_wheel_test, sdk_wheel_set_test: check wheels, alone and together."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -58,7 +58,7 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         **kwargs
     )
 
-def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
+def sdk_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
     """Checks each wheel by itself: archive, RECORD, metadata, ELF files, content.
 
     Args:
@@ -70,7 +70,7 @@ def rocm_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
     """
     _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
 
-def rocm_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
     """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
 
     Args:

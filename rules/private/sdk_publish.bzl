@@ -1,15 +1,15 @@
-"""rocm_publish: declares a command that publishes the output of `rocm_index`."""
+"""sdk_publish: declares a command that publishes the output of `sdk_index`."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 
 visibility(["//rules"])
 
-def rocm_publish(name, dist, **kwargs):
+def sdk_publish(name, dist, **kwargs):
     """Declares a command that publishes an index: `bazel run //my:publish -- --to PLACE`. A place is a directory, an S3 bucket or a package index.
 
     Args:
         name: name of the target.
-        dist: the `rocm_index` to publish. It is built first.
+        dist: the `sdk_index` to publish. It is built first.
         **kwargs: further attributes of `py_binary`.
     """
     py_binary(

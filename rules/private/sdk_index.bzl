@@ -1,11 +1,11 @@
-"""rocm_index: puts distributions into one directory, with an index for pip and uv, and a landing page."""
+"""sdk_index: puts distributions into one directory, with an index for pip and uv, and a landing page."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
-def _rocm_index_impl(ctx):
+def _sdk_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
@@ -31,12 +31,12 @@ def _rocm_index_impl(ctx):
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
         # link(2) cannot leave a sandbox. Without one, the directory needs no copy of the distributions.
-        # A cache does not store them either: see rocm_wheel.
+        # A cache does not store them either: see sdk_wheel.
         execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
     )
     return [DefaultInfo(files = depset([directory]))]
 
-rocm_index = rule(
+sdk_index = rule(
     doc = """Collects distributions in one directory, with an index for installers. The directory has the target's name.
 
 - `simple/` is the simple repository API, as HTML (PEP 503) and JSON (PEP 691).
@@ -46,7 +46,7 @@ rocm_index = rule(
   name and version.
 
 Distributions of earlier builds are not in the directory.""",
-    implementation = _rocm_index_impl,
+    implementation = _sdk_index_impl,
     attrs = {
         "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], doc = "Wheels and sdists."),
         "selector": attr.label(

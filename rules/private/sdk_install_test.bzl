@@ -1,10 +1,10 @@
-"""rocm_install_test: installs built wheels into a fresh environment, and runs a script there."""
+"""sdk_install_test: installs built wheels into a fresh environment, and runs a script there."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
 visibility(["//rules"])
 
-def rocm_install_test(name, wheels, requirement, script = None, python = None, installer = "pip", env = {}, **kwargs):
+def sdk_install_test(name, wheels, requirement, script = None, python = None, installer = "pip", env = {}, **kwargs):
     """Installs a requirement into a fresh environment, from the given wheels only, and runs a script there.
 
     Neither the installer nor the script has a network.
@@ -21,7 +21,7 @@ def rocm_install_test(name, wheels, requirement, script = None, python = None, i
         **kwargs: further attributes of `py_test`.
     """
     if installer not in ("pip", "uv"):
-        fail("rocm_install_test({}): installer is {}; expected pip or uv".format(name, repr(installer)))
+        fail("sdk_install_test({}): installer is {}; expected pip or uv".format(name, repr(installer)))
     requirements = [requirement] if type(requirement) == "string" else requirement
     tags = kwargs.pop("tags", [])
     deps = [Label("//verify:xml_text"), Label("//tools/lib/common:wheel_scripts")]

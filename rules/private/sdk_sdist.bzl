@@ -1,4 +1,4 @@
-"""rocm_sdist: a source distribution of small files."""
+"""sdk_sdist: a source distribution of small files."""
 
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -6,7 +6,7 @@ load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
-def _rocm_sdist_impl(ctx):
+def _sdk_sdist_impl(ctx):
     name = "{}-{}.tar.gz".format(escaped(ctx.attr.distribution), version_of(ctx))
     sdist = ctx.actions.declare_file(name)
     metadata = ctx.actions.declare_file(name + ".metadata")
@@ -32,9 +32,9 @@ def _rocm_sdist_impl(ctx):
         DistributionInfo(file = sdist, metadata = metadata, digest = digest),
     ]
 
-rocm_sdist = rule(
+sdk_sdist = rule(
     doc = "Writes a source distribution. Equal inputs give equal bytes.",
-    implementation = _rocm_sdist_impl,
+    implementation = _sdk_sdist_impl,
     attrs = PROJECT_ATTRS | {
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the sdist."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),

@@ -1,4 +1,4 @@
-"""rocm_version: the version of every distribution, from a base and the kind of build."""
+"""sdk_version: the version of every distribution, from a base and the kind of build."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("//rules/private:version_suffix.bzl", "version_suffix")
@@ -7,7 +7,7 @@ load("//rules/private/common:pep440.bzl", "check_version")
 
 visibility(["//rules"])
 
-# The kinds of version that `rocm_version` knows.
+# The kinds of version that `sdk_version` knows.
 KINDS = ["dev", "nightly", "prerelease", "release"]
 
 # The serial that stands for the current commit, or for its date.
@@ -60,7 +60,7 @@ def _release(ctx, base, serial):
 
 _FORMS = {"dev": _dev, "nightly": _nightly, "prerelease": _prerelease, "release": _release}
 
-def _rocm_version_impl(ctx):
+def _sdk_version_impl(ctx):
     base = ctx.attr.base
     if [part for part in base.split(".") if not part.isdigit()]:
         fail("{}: base {}: expected numbers separated by dots, such as 7.10.0. The kind adds the rest: --{}=KIND".format(shown(ctx.label), repr(base), shown(ctx.attr.kind.label)))
@@ -70,9 +70,9 @@ def _rocm_version_impl(ctx):
     ctx.actions.write(text, version + "\n")
     return [BuildSettingInfo(value = version), DefaultInfo(files = depset([text]))]
 
-_rocm_version = rule(
+_sdk_version = rule(
     doc = "A build setting: the version given on the command line, else that of the kind.",
-    implementation = _rocm_version_impl,
+    implementation = _sdk_version_impl,
     attrs = {
         "base": attr.string(mandatory = True, doc = "The release that this build leads to, `X.Y.Z`."),
         "commit": attr.string(doc = "The commit that `stamp` stands for, if known."),
@@ -83,7 +83,7 @@ _rocm_version = rule(
     build_setting = config.string(flag = True),
 )
 
-def rocm_version(name, base, kind = "dev", serial = "", version = "", commit = "", commit_date = "", **kwargs):
+def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = "", commit_date = "", **kwargs):
     """Declares the version of every distribution, as build settings.
 
     | setting | meaning |
@@ -117,7 +117,7 @@ def rocm_version(name, base, kind = "dev", serial = "", version = "", commit = "
     string_flag(name = name + "_kind", build_setting_default = kind, values = KINDS, **kwargs)
     string_flag(name = name + "_serial", build_setting_default = serial, **kwargs)
     version_suffix(name = name + "_suffix", build_setting_default = "", **kwargs)
-    _rocm_version(
+    _sdk_version(
         name = name,
         base = base,
         build_setting_default = version,

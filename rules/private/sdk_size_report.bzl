@@ -1,4 +1,4 @@
-"""rocm_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
+"""sdk_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
 
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
@@ -6,7 +6,7 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 
-def _rocm_size_report_impl(ctx):
+def _sdk_size_report_impl(ctx):
     outputs = {kind: ctx.actions.declare_file("{}.{}".format(ctx.label.name, kind)) for kind in ["html", "svg", "json"]}
     args = tool_args(ctx)
     args.add_all(ctx.files._style, format_each = "--style=%s")
@@ -33,18 +33,18 @@ def _rocm_size_report_impl(ctx):
     )
     return [DefaultInfo(files = depset(outputs.values()))]
 
-rocm_size_report = rule(
+sdk_size_report = rule(
     doc = """Reports the size of packages: device code, host code and data, installed and as a download.
 
 For thin packages it also reports the size without slicing. `{name}.html` has tables and a plot, `{name}.svg` the plot,
 `{name}.json` the numbers in bytes. The report is made from plans and indexes; it reads no wheel.""",
-    implementation = _rocm_size_report_impl,
+    implementation = _sdk_size_report_impl,
     attrs = {
         "wheels": attr.label_list(
             mandatory = True,
             allow_empty = False,
             providers = [DistributionInfo, PackageInfo],
-            doc = "The wheels, each a `rocm_wheel`, in the order of the report.",
+            doc = "The wheels, each a `sdk_wheel`, in the order of the report.",
         ),
         "_chart_style": attr.label(default = "//tools/actions/size_report:chart.css", allow_single_file = True),
         "_size_report": tool_attr("//tools/actions/size_report:size_report_tool"),

@@ -1,4 +1,4 @@
-"""rocm_package: plans one Python distribution and packs its entries."""
+"""sdk_package: plans one Python distribution and packs its entries."""
 
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:units.bzl", "artifact_id")
@@ -23,7 +23,7 @@ def _packed_units(ctx):
         if unit.id not in linked or artifact_id(artifact) in repacked
     ]
 
-def _rocm_package_impl(ctx):
+def _sdk_package_impl(ctx):
     this = member(
         ctx,
         name = ctx.label.name,
@@ -36,11 +36,11 @@ def _rocm_package_impl(ctx):
     info = package_infos(ctx, [this], _packed_units(ctx))[0]
     return [DefaultInfo(files = depset([info.plan])), info]
 
-rocm_package = rule(
-    doc = """Plans one Python distribution and compresses its files. `rocm_wheel` makes the wheel.
+sdk_package = rule(
+    doc = """Plans one Python distribution and compresses its files. `sdk_wheel` makes the wheel.
 
 The default output is the plan: JSON that says where each entry comes from, what happens to it, and why.""",
-    implementation = _rocm_package_impl,
+    implementation = _sdk_package_impl,
     attrs = PACKAGE_ATTRS | {
         "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages."),
         "package": attr.string(mandatory = True, doc = "Name of the package in plans, errors and progress messages."),

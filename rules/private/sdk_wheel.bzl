@@ -1,4 +1,4 @@
-"""rocm_wheel: links a planned and packed package to a wheel."""
+"""sdk_wheel: links a planned and packed package to a wheel."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
@@ -87,7 +87,7 @@ def _check_import_name(ctx, kind):
         what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
         fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(ctx.label, what))
 
-def _rocm_wheel_impl(ctx):
+def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
     _check_import_name(ctx, package.definition.kind)
     tag = "py3-none-" + ctx.attr.platform_tag[BuildSettingInfo].value
@@ -131,9 +131,9 @@ def _rocm_wheel_impl(ctx):
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]
 
-rocm_wheel = rule(
+sdk_wheel = rule(
     doc = "Writes the wheel of a package. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.",
-    implementation = _rocm_wheel_impl,
+    implementation = _sdk_wheel_impl,
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.label(
             allow_single_file = [".json"],
@@ -143,7 +143,7 @@ rocm_wheel = rule(
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages and with `console_scripts`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
-        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `rocm_package` or `rocm_thin_package`."),
+        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `rocm_thin_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),

@@ -1,4 +1,4 @@
-"""rocm_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
+"""sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
@@ -7,7 +7,7 @@ load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
-def _rocm_static_wheel_impl(ctx):
+def _sdk_static_wheel_impl(ctx):
     version = version_of(ctx)
     name = "{}-{}-py3-none-any.whl".format(escaped(ctx.attr.distribution), version)
 
@@ -42,12 +42,12 @@ def _rocm_static_wheel_impl(ctx):
         PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 
-rocm_static_wheel = rule(
+sdk_static_wheel = rule(
     doc = """Writes a wheel of small files for every platform. Its requirements are fixed at build time.
 
 It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
-`rocm_index` as `static`. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
-    implementation = _rocm_static_wheel_impl,
+`sdk_index` as `static`. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
+    implementation = _sdk_static_wheel_impl,
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference, `module:function`."),
         "extras": attr.string_list_dict(doc = "Name of each extra -> requirements (PEP 508). `{version}` stands for the version of this distribution."),

@@ -1,4 +1,4 @@
-"""rocm_artifact: makes an artifact from targets of the workspace."""
+"""sdk_artifact: makes an artifact from targets of the workspace."""
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
@@ -92,7 +92,7 @@ def _write_manifest(ctx, artifact, places):
     ctx.actions.write(manifest, content)
     return manifest
 
-def _rocm_artifact_impl(ctx):
+def _sdk_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
     _check_strip_prefix(ctx)
     places = _places(ctx)
@@ -100,11 +100,11 @@ def _rocm_artifact_impl(ctx):
     manifest = _write_manifest(ctx, artifact, places)
     return artifact_providers(ctx, artifact, manifest, [unit("small", manifest, ctx.files.srcs + ctx.files.files)])
 
-rocm_artifact = rule(
+sdk_artifact = rule(
     doc = """Makes an artifact from targets: files one by one with `srcs`, or whole trees with `files`.
 
 Declare links, empty directories and unusual modes here: Bazel does not keep them for inputs.""",
-    implementation = _rocm_artifact_impl,
+    implementation = _sdk_artifact_impl,
     attrs = {
         "artifact_name": attr.string(mandatory = True, doc = "Name of the artifact, such as `core-hip`. Packages select artifacts by name."),
         "base_directory": attr.string(default = "stage", doc = "Base directory that plans show for the artifact's files."),
