@@ -200,7 +200,7 @@ def index(machine: Machine) -> None:
 
 
 def page(machine: Machine) -> None:
-    """Look at the page for people in a browser."""
+    """Look at the landing page in a browser."""
     arguments = ("--tools", machine.browser, "--dist", machine.newer, "--output", machine.scratch / "screenshots")
     machine.module_in(machine.debian13, "tests.e2e.index.page", *arguments)
 
@@ -348,7 +348,7 @@ CHECKS: tuple[Check, ...] = (
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", installers_debian13, (DEBIAN,)),
     Check("index", "pip and uv fetch from the index what they install", index, (DEBIAN,)),
-    Check("page", "the page for people, in Chromium", page, (DEBIAN,)),
+    Check("page", "the landing page, in Chromium", page, (DEBIAN,)),
     # Of each compressor of clang's, each version of the header: ROCm 7's small libraries are not compressed.
     Check("thin-compressed", "slices of compressed device code", thin_compressed, (DEBIAN,)),
     *THIN5.checks("ROCm 5.7 (thin)", DEBIAN),

@@ -61,7 +61,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == (
         "no-shell  no action has a shell\n"
         "no-op     a second build has nothing to do\n"
-        "page      the page for people, in Chromium\n"
+        "page      the landing page, in Chromium\n"
     )
 
 

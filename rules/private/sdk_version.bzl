@@ -22,7 +22,7 @@ def _refuse(ctx, serial, expected, example):
 def _stamp(ctx, serial, stamp, expected, example):
     """Returns the stamp; fails if it is unknown."""
     if not stamp:
-        _refuse(ctx, serial, expected + ", as that of the commit is not known (bazelw and tools/bazel ask git)", example)
+        _refuse(ctx, serial, expected + ", as the commit is not known: `commit` and `commit_date` are empty", example)
     return stamp
 
 def _dev(ctx, base, serial):

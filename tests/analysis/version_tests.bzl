@@ -32,8 +32,8 @@ _VERSIONS = {
 _REFUSED = {
     "dev_named": ("dev", "main", ["kind `dev` with serial \"main\"", "expected a commit, of 7 to 40 hexadecimal digits", "_serial=efed3c3b10a5"]),
     "dev_too_short": ("dev", "abc", ["expected a commit"]),
-    "dev_unstamped": ("dev", "stamp", ["that of the commit is not known", "_serial=efed3c3b10a5"]),
-    "nightly_no_date": ("nightly", "", ["expected a date, YYYYMMDD", "that of the commit is not known", "_serial=20251021"]),
+    "dev_unstamped": ("dev", "stamp", ["the commit is not known", "_serial=efed3c3b10a5"]),
+    "nightly_no_date": ("nightly", "", ["expected a date, YYYYMMDD", "the commit is not known", "_serial=20251021"]),
     "nightly_number": ("nightly", "3", ["kind `nightly` with serial \"3\"", "expected a date, YYYYMMDD"]),
     "nightly_no_day": ("nightly", "20251032", ["expected a date, YYYYMMDD"]),
     "nightly_no_month": ("nightly", "20251321", ["expected a date, YYYYMMDD"]),

@@ -33,9 +33,9 @@ RUNPATH = Rule(
     "W413",
     Severity.ERROR,
     "DT_RUNPATH",
-    why="LD_LIBRARY_PATH comes before it, and it does not serve what a library needs in turn: another ROCm on the "
-    "machine would be mixed in.",
-    remedy="Link with -Wl,--disable-new-dtags, or let sdk_package set DT_RPATH.",
+    why="LD_LIBRARY_PATH comes before it, and it does not serve what a library needs in turn: another installation on "
+    "the machine would be mixed in.",
+    remedy="Link with -Wl,--disable-new-dtags, or let `sdk_package` set DT_RPATH.",
 )
 OUTSIDE = Rule(
     "W414",
@@ -49,7 +49,7 @@ TOO_NEW = Rule(
     Severity.ERROR,
     "needs a newer system than the tag promises",
     why="Installers choose the wheel by its tag; on the older systems of the tag the loader then refuses this file.",
-    remedy="Build on an older system, or name the lowest tag that holds; `--//packaging:platform_tag` sets it.",
+    remedy="Build on an older system, or name the lowest tag that holds, with `platform_tag` of the wheel's rule.",
 )
 MACHINE = Rule(
     "W416",

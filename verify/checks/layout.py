@@ -21,7 +21,7 @@ COMMON = Rule(
     "W512",
     Severity.ERROR,
     "a name at the top that many packages would like to have",
-    why="`tests`, `docs` and the like overwrite what another package installed there.",
+    why="`tests` or `docs` overwrites what another package installed there.",
     remedy="Move it into the package, or leave it out.",
 )
 NOT_IMPORTABLE = Rule(

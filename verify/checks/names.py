@@ -37,14 +37,14 @@ LONG = Rule(
     "W111",
     Severity.WARNING,
     "a path that is too long",
-    why="Windows gives 260 characters to the whole path, site-packages included; files beyond vanish in silence.",
+    why="Windows allows 260 characters for the whole path, including site-packages, and drops longer ones silently.",
     remedy="Shorten directory names, or raise the setting max_path if the wheel is not for Windows.",
 )
 MODE = Rule(
     "W112",
     Severity.WARNING,
     "permissions that should not be",
-    why="Others could change the file, or its owner could not read it; setuid and the like have no place in a wheel.",
+    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel.",
     remedy="Write members with mode 0644, or 0755 if they are run.",
 )
 WHEEL_NAME = Rule(

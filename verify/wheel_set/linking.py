@@ -102,7 +102,7 @@ NEEDS_GLIBC = Rule(
     Severity.NOTE,
     "the lowest glibc that the set needs, which no tag says",
     why="Wheels tagged linux_x86_64 are installed on every Linux; on one with an older glibc the file does not load.",
-    remedy="Tell users; or name it, as manylinux_2_N, by `--//packaging:platform_tag`.",
+    remedy="Tell users; or name it as manylinux_2_N, with `platform_tag` of the wheel's rule.",
 )
 NOT_THERE = Rule(
     "S141",

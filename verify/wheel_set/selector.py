@@ -51,7 +51,7 @@ NO_TREE = Rule(
     "S135",
     Severity.ERROR,
     "a package has not the tree that the selector says",
-    why="`rocm_sdk` looks for libraries and programs in that directory and finds nothing.",
+    why="Whoever looks for libraries and programs in that directory finds nothing.",
     remedy="Build the selector and the packages from the same definition.",
 )
 NOT_SELECTED = Rule(

@@ -80,7 +80,8 @@ def _artifacts_directory_impl(rctx):
         rctx.file("artifacts.bzl", _EMPTY.format(rctx.attr.variable))
         return
     rctx.report_progress("scanning " + directory)
-    arguments = ["--artifacts", directory, "--repository", rctx.name, "--output", rctx.path(".")]
+    variable = rctx.attr.variable if rctx.attr.variable and rctx.getenv(rctx.attr.variable) else ""
+    arguments = ["--artifacts", directory, "--named-by", variable or "path", "--repository", rctx.name, "--output", rctx.path(".")]
     for file_name, repository in rctx.attr.archives.items():
         arguments += ["--archived", "{}={}".format(file_name, repository)]
     run_program(rctx, "tools.fetch.catalog.catalog", arguments, rctx.attr._sources)

@@ -44,7 +44,7 @@ def fetching_python(ctx, purpose):
     """
     python = ctx.which("python3")
     if not python:
-        fail("{} needs `python3` (3.11 or newer, with pip) on PATH. Install it (Debian: apt-get install python3-pip), or build with ./bazelw.".format(purpose))
+        fail("{} needs `python3` (3.11 or newer, with pip) on PATH. Install it; on Debian, with `apt-get install python3-pip`.".format(purpose))
     return [python] + _UTF8
 
 def run_program(ctx, module, arguments, sources = [], timeout = 3600):

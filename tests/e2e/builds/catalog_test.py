@@ -196,7 +196,7 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
     plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
     sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ROCM_ARCHIVE_MAX_BYTES=1000",))
     path.write_bytes(path.read_bytes()[:-10])
-    sdk.assert_refused(name, "truncated or corrupted", "fetch it anew")
+    sdk.assert_refused(name, "truncated or corrupted", "replace it")
     (sdk.directory / ARTIFACT).mkdir()
     sdk.assert_refused(name, f"{ARTIFACT} is the same artifact; remove one of them")
 
@@ -213,7 +213,7 @@ def test_sources_of_artifacts(sdk: Sdk) -> None:
 
 def test_a_directory_that_is_not_there(sdk: Sdk) -> None:
     """The variable is named, and what it should hold."""
-    sdk.assert_refused("ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "/absolute/path", directory="/nonexistent")
+    sdk.assert_refused("ROCM_ARTIFACTS_DIR=/nonexistent: cannot be read", "absolute path", directory="/nonexistent")
     sdk.assert_refused("expected an absolute path", directory="relative/path")
 
 
@@ -254,14 +254,14 @@ def test_two_artifacts_with_different_content(sdk: Sdk) -> None:
 def test_a_truncated_elf_file(sdk: Sdk) -> None:
     """Named by its place in the artifacts directory, with the remedy."""
     (sdk.stage / "lib/libcut.so").write_bytes(Path("/proc/self/exe").read_bytes()[:100])
-    sdk.assert_refused(f"{STAGE}/lib/libcut.so", "build or fetch the artifact anew")
+    sdk.assert_refused(f"{STAGE}/lib/libcut.so", "build the artifact again")
 
 
 def test_a_version_that_pep_440_refuses(sdk: Sdk) -> None:
     """With the setting to change."""
     sdk.assert_refused(
         "'banana' is not a version that PEP 440 knows",
-        "--//packaging:version",
+        "Set `version`",
         options=("--//packaging:version=banana",),
     )
     sdk.assert_refused("is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",))

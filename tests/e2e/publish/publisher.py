@@ -103,7 +103,7 @@ def check_conflict(publisher: Publisher, scratch: Path, *arguments: str) -> None
     copy, name = changed(publisher.dist, scratch)
     for options in (arguments, (*arguments, "--dry-run")):
         output = publisher.of(copy).run(*options, status=CONFLICT)
-        for text in (f"\n  {name}\n", "published:  sha256 ", "this build: sha256 ", "--//packaging:version"):
+        for text in (f"\n  {name}\n", "published:  sha256 ", "this build: sha256 ", "Build another version"):
             assert text in output, f"{text!r} is missing in:\n{output}"
         assert "sent " not in output, "something was sent all the same"
     shutil.rmtree(copy)

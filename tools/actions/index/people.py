@@ -1,4 +1,4 @@
-"""The page for people: what there is, how big it is, what it is for, and how to install it.
+"""The landing page: what there is, how big it is, what it is for, and how to install it.
 
     people_page(Site("ROCm", style, script), index, offers, selector)
 
@@ -34,7 +34,7 @@ class Site:
 
 
 def people_page(site: Site, index: Index, offers: Offers | None, selector: Selector | None) -> str:
-    """Return the page for people of an index; raises ToolError for a style or script that could not stand in a page."""
+    """Return the landing page of an index; raises ToolError for a style or script that could not stand in a page."""
     sections = [
         install_section(index, offers, selector, site.other),
         targets_section(index, offers, selector),

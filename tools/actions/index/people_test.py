@@ -1,4 +1,4 @@
-"""Tests of the page for people, read back: what it says, and that nothing gets into it as markup."""
+"""Tests of the landing page, read back: what it says, and that nothing gets into it as markup."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Sections of the page for people: GPU targets, packages, every file, and what is there for tools."""
+"""Sections of the landing page: GPU targets, packages, every file, and what is there for tools."""
 
 from dominate.dom_tag import dom_tag
 from dominate.tags import a, article, code, dd, div, dl, dt, h2, h3, li, p, section, ul

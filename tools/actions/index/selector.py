@@ -1,4 +1,4 @@
-"""The GPU targets of a build and their packages, as a page for people tells of them.
+"""The GPU targets of a build and their packages, as a landing page tells of them.
 
 read_selector("distributions.json").targets
 """

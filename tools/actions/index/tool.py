@@ -4,7 +4,7 @@
           (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…]
 
 `simple/` is the simple repository API, a page and a JSON file per project; `find-links.html` a flat page for
-`--find-links`; `index.html` a page for people, which serves for `--find-links`, too. Beside each wheel lies its core
+`--find-links`; `index.html` a landing page, which serves for `--find-links`, too. Beside each wheel lies its core
 metadata, which installers read instead of the whole file. Every link has a SHA-256. The distributions themselves are
 not read: their digests were taken when they were written.
 
@@ -60,9 +60,9 @@ def main(argv: list[str]) -> int:
     """Parse the arguments and fill the directory."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--title", required=True, help="headline of the page for people")
-    parser.add_argument("--style", required=True, help="style sheet of the page for people")
-    parser.add_argument("--script", required=True, help="script of the page for people, which has to do without, too")
+    parser.add_argument("--title", required=True, help="headline of the landing page")
+    parser.add_argument("--style", required=True, help="style sheet of the landing page")
+    parser.add_argument("--script", required=True, help="script of the landing page, which also works without it")
     parser.add_argument("--selector", help="JSON file: GPU targets and their packages, as distributions_file writes it")
     parser.add_argument("--distribution", action="append", default=[], help="a wheel or sdist")
     parser.add_argument(

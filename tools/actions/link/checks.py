@@ -23,13 +23,11 @@ def check_version(text: str, distribution: str) -> None:
         normal = str(Version(text))
     except InvalidVersion:
         raise ToolError(
-            f"{distribution}: {text!r} is not a version that PEP 440 knows; expected the like of 7.10.0, 7.10.0rc2 or "
-            "7.10.0.dev0. Set --//packaging:version"
+            f"{distribution}: {text!r} is not a version that PEP 440 knows; expected one like 7.10.0, 7.10.0rc2 or "
+            "7.10.0.dev0. Set `version`"
         ) from None
     if normal != text:
-        raise ToolError(
-            f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set --//packaging:version={normal}"
-        )
+        raise ToolError(f"{distribution}: {text!r} is not in normal form; expected {normal!r}. Set `version` to that")
 
 
 def check_license(expression: str, distribution: str) -> None:

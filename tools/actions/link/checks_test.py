@@ -35,10 +35,7 @@ def test_versions_in_normal_form(version: str) -> None:
     assert Project.from_document(GOOD | {"version": version}).version == version
 
 
-UNKNOWN = (
-    "is not a version that PEP 440 knows; expected the like of 7.10.0, 7.10.0rc2 or 7.10.0.dev0. "
-    "Set --//packaging:version"
-)
+UNKNOWN = "is not a version that PEP 440 knows; expected one like 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set `version`"
 
 
 @pytest.mark.parametrize(
@@ -46,10 +43,10 @@ UNKNOWN = (
     [
         (
             "7.10.0-dev0",
-            "'7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set --//packaging:version=7.10.0.dev0",
+            "'7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set `version` to that",
         ),
-        ("v7.10.0", "'v7.10.0' is not in normal form; expected '7.10.0'. Set --//packaging:version=7.10.0"),
-        ("7.10.00", "'7.10.00' is not in normal form; expected '7.10.0'. Set --//packaging:version=7.10.0"),
+        ("v7.10.0", "'v7.10.0' is not in normal form; expected '7.10.0'. Set `version` to that"),
+        ("7.10.00", "'7.10.00' is not in normal form; expected '7.10.0'. Set `version` to that"),
         ("banana", f"'banana' {UNKNOWN}"),
         ("", f"'' {UNKNOWN}"),
     ],

@@ -80,7 +80,7 @@ def wheel_text(tag: str, *, purelib: bool = False) -> str:
     if not re.fullmatch(r"[\w.]+-[\w.]+-[\w.]+", tag, re.ASCII):
         raise ToolError(
             f"tag {tag!r}: expected python-abi-platform as PEP 425 has it, like py3-none-linux_x86_64. "
-            "Set --//packaging:platform_tag to a platform alone, like manylinux_2_28_x86_64"
+            "Set `platform_tag` to a platform alone, like manylinux_2_28_x86_64"
         )
     python, abi, platform = tag.split("-")
     tags = [f"{p}-{a}-{f}" for p in python.split(".") for a in abi.split(".") for f in platform.split(".")]

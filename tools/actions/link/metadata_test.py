@@ -75,7 +75,7 @@ def test_what_is_no_tag_is_refused(tag: str) -> None:
         wheel_text(tag)
     assert str(error.value) == (
         f"tag {tag!r}: expected python-abi-platform as PEP 425 has it, like py3-none-linux_x86_64. "
-        "Set --//packaging:platform_tag to a platform alone, like manylinux_2_28_x86_64"
+        "Set `platform_tag` to a platform alone, like manylinux_2_28_x86_64"
     )
 
 

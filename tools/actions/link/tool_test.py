@@ -241,8 +241,8 @@ def test_the_same_bytes_in_another_directory(tmp_path: Path, kind: str | None) -
 def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert wheel(tmp_path).link(project=PROJECT | {"version": "banana"}) == 1
     assert capsys.readouterr().err == (
-        "ERROR: //:core_wheel: rocm-sdk-core: 'banana' is not a version that PEP 440 knows; expected the like of "
-        "7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --//packaging:version\n"
+        "ERROR: //:core_wheel: rocm-sdk-core: 'banana' is not a version that PEP 440 knows; expected one like "
+        "7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set `version`\n"
     )
 
 

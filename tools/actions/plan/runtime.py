@@ -41,7 +41,7 @@ def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts
         raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
     if facts.damage:
         raise ToolError(
-            f"{facts.damage}. The file is damaged or cut off: build or fetch the artifact anew, or exclude "
+            f"{facts.damage}. The file is damaged or cut off: build the artifact again, or exclude "
             f"{found.path} from package {definition.package}"
         )
     return facts

@@ -52,7 +52,7 @@ def read_files(directory: Path) -> list[LocalFile]:
     """Read all files of a directory, sorted by path. Raises ToolError if it is not what `sdk_index` makes."""
     root = directory.resolve()
     if not root.is_dir():
-        raise ToolError(f"{directory}: no such directory; build it first: bazel build //packaging:dist")
+        raise ToolError(f"{directory}: there is no such directory; build the index first")
     found = []
     for folder, folders, names in os.walk(root):
         folders.sort()
@@ -61,9 +61,9 @@ def read_files(directory: Path) -> list[LocalFile]:
             path = source.relative_to(root).as_posix()
             found.append(LocalFile(path, source, source.stat().st_size, file_sha256(source)))
     if not any(is_distribution(file.path) for file in found):
-        raise ToolError(f"{directory}: holds no wheel and no sdist; expected what sdk_index makes: //packaging:dist")
+        raise ToolError(f"{directory}: contains no wheel and no sdist; expected the directory of an `sdk_index`")
     if not any(is_page(file.path) for file in found):
-        raise ToolError(f"{directory}: holds no page of an index; expected what sdk_index makes: //packaging:dist")
+        raise ToolError(f"{directory}: contains no page of an index; expected the directory of an `sdk_index`")
     return sorted(found, key=lambda file: file.path)
 
 

@@ -14,8 +14,8 @@ from tools.commands.publish.progress import Progress
 from tools.lib.common.program import ToolError, size_text
 
 REMEDY = """\
-What is published never changes: lock files and caches hold its hashes. Publish this build under another version
-(--//packaging:version) or into another place (--run-id, --group)."""
+Published files never change: lock files and caches contain their hashes. Build another version, or publish to another
+place (--run-id, --group)."""
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,11 @@ def test_mistakes(
 
 def test_nothing_to_publish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "absent", "--to=x") == 1
-    assert "no such directory; build it first: bazel build //packaging:dist" in capsys.readouterr().err
+    assert "there is no such directory; build the index first" in capsys.readouterr().err
     assert run(write(tmp_path / "pages", {"index.html": b""}), "--to=x") == 1
-    assert "holds no wheel and no sdist" in capsys.readouterr().err
+    assert "contains no wheel and no sdist" in capsys.readouterr().err
     assert run(write(tmp_path / "wheels", FILES), "--to=x") == 1
-    assert "holds no page of an index" in capsys.readouterr().err
+    assert "contains no page of an index" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written(dist: Path, capsys: pytest.CaptureFixture[str]) -> None:

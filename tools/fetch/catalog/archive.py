@@ -134,7 +134,7 @@ class ArchiveStream(io.BufferedIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Skip to an offset from the start. Raises CatalogError if it lies behind, as damaged sizes make it."""
         if whence != io.SEEK_SET or offset < self._position:
-            raise CatalogError(f"{self._name}: damaged: a member's size leads back in the archive; fetch it anew")
+            raise CatalogError(f"{self._name}: damaged: a member's size leads back in the archive; replace it")
         while offset > self._position and self.read(min(CHUNK, offset - self._position)):
             pass
         return self._position
@@ -143,14 +143,13 @@ class ArchiveStream(io.BufferedIOBase):
         """Read `size` bytes, fewer only at the end. Raises CatalogError if the limits or the compression forbid it."""
         if size is None or not 0 <= size <= self._limits.header:
             raise CatalogError(
-                f"{self._name}: damaged: a header of {size} bytes; expected at most {self._limits.header}. "
-                "Fetch it anew"
+                f"{self._name}: damaged: a header of {size} bytes; expected at most {self._limits.header}. Replace it"
             )
         try:
             self.last = self._plain.read(size)
         except _CORRUPT as error:
             raise CatalogError(
-                f"{self._name}: truncated or corrupted after {self._position} bytes of content ({error}); fetch it anew"
+                f"{self._name}: truncated or corrupted after {self._position} bytes of content ({error}); replace it"
             ) from None
         self._position += len(self.last)
         self._check_limits()

@@ -24,8 +24,8 @@ class BadInput:
 
     def error(self, directory: Path | None = None) -> str:
         """Scan; return the message, which has to be one line with nothing written."""
-        arguments = [f"--artifacts={directory or self.root}", "--repository=r", f"--output={self.output}"]
-        assert main(arguments) == 1
+        named = [f"--artifacts={directory or self.root}", "--named-by=MY_DIRECTORY"]
+        assert main([*named, "--repository=r", f"--output={self.output}"]) == 1
         assert not list(self.output.iterdir())
         error = self._capsys.readouterr().err
         assert error.endswith("\n")
@@ -39,8 +39,8 @@ def bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BadInput:
 
 
 CANNOT_BE_READ = (
-    "ROCM_ARTIFACTS_DIR={}: cannot be read ({}); expected a directory of artifact folders or archives. "
-    "Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example SDK"
+    "MY_DIRECTORY={}: cannot be read ({}); expected the absolute path of a directory of artifact folders or archives. "
+    "Change MY_DIRECTORY"
 )
 
 
@@ -76,7 +76,7 @@ def test_no_artifacts(bad: BadInput) -> None:
     empty.mkdir()
     (empty / "file").touch()
     expected = (
-        f"ROCM_ARTIFACTS_DIR={empty}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) nor "
+        f"MY_DIRECTORY={empty}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) nor "
         "archives (.tar.zst, .tar.xz, .tar.gz)"
     )
     assert bad.error(empty) == expected
@@ -106,7 +106,7 @@ def test_no_manifest(bad: BadInput) -> None:
     bad.manifest.unlink()
     assert bad.error() == (
         f"{bad.folder}: no artifact_manifest.txt in it; each artifact lists its base directories there, one a line. "
-        "Fetch the artifact anew, or move the folder out of the artifacts directory"
+        "Replace the artifact, or move the folder out of the artifacts directory"
     )
 
 
@@ -118,7 +118,7 @@ def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str
     (bad.folder / "gone").symlink_to("nowhere")
     (bad.stage / "file").touch()
     bad.manifest.write_text(f"stage\n{base}\n")
-    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is not a directory; fetch it anew"
+    assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is not a directory; replace it"
 
 
 @pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])
@@ -265,6 +265,5 @@ def test_an_archive_that_bazel_did_not_see(bad: BadInput) -> None:
     archive = bad.root / "b_lib_generic.tar.zst"
     archive.touch()
     assert bad.error() == (
-        f"{archive}: this archive was added since Bazel looked. Build with ./bazelw or Bazelisk, which notice that, or "
-        "run `bazel shutdown` and build again"
+        f"{archive}: this archive was added since Bazel looked. Run `bazel shutdown` and build again"
     )

@@ -42,10 +42,11 @@ class Arguments:
     output: Path
     list_archives: bool
     archived: list[str]
+    named_by: str
 
 
-def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
-    """Return the artifact folders and archives of a directory, sorted by name.
+def find_artifacts(directory: Path, named_by: str) -> dict[ArtifactName, Path]:
+    """Return the artifact folders and archives of a directory, sorted by name. `named_by` is what names the directory.
 
     Raises CatalogError for a folder or archive that is no artifact, and for two that are the same artifact.
     """
@@ -53,9 +54,8 @@ def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
         listing = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise CatalogError(
-            f"ROCM_ARTIFACTS_DIR={directory}: cannot be read ({error.strerror}); expected a directory of artifact "
-            "folders or archives. Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path, or unset it to build the example "
-            "SDK"
+            f"{named_by}={directory}: cannot be read ({error.strerror}); expected the absolute path of a directory of "
+            f"artifact folders or archives. Change {named_by}"
         ) from None
     found: dict[ArtifactName, Path] = {}
     for path in listing:
@@ -69,7 +69,7 @@ def find_artifacts(directory: Path) -> dict[ArtifactName, Path]:
         found[name] = path
     if not found:
         raise CatalogError(
-            f"ROCM_ARTIFACTS_DIR={directory}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) "
+            f"{named_by}={directory}: no artifacts: neither folders ({{name}}_{{component}}_{{target}}) "
             f"nor archives ({', '.join(ARCHIVES)})"
         )
     return found
@@ -91,7 +91,7 @@ def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, s
     if changed := sorted(files ^ set(repositories)):
         raise CatalogError(
             f"{directory / changed[0]}: this archive was {'added' if changed[0] in files else 'removed'} since Bazel "
-            "looked. Build with ./bazelw or Bazelisk, which notice that, or run `bazel shutdown` and build again"
+            "looked. Run `bazel shutdown` and build again"
         )
 
 
@@ -100,13 +100,13 @@ def write(args: Arguments) -> None:
     if args.list_archives:
         print(json.dumps(archive_stamps(args.artifacts), ensure_ascii=False))
         return
-    found = find_artifacts(args.artifacts)
+    found = find_artifacts(args.artifacts, args.named_by)
     repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
     archives = {name: path for name, path in found.items() if archive_suffix(path.name)}
     check_archives(archives, repositories, args.artifacts)
     artifacts = [scan(path, name, args.repository) for name, path in found.items() if name not in archives]
     elsewhere = [Elsewhere(name, repositories[path.name]) for name, path in archives.items()]
-    write_repository(artifacts, args.output, elsewhere)
+    write_repository(artifacts, args.output, elsewhere, what=args.named_by)
 
 
 def report(work: Callable[[], None]) -> int:
@@ -124,13 +124,16 @@ def report(work: Callable[[], None]) -> int:
 
 def main(argv: list[str]) -> int:
     """Run the scan; return 1, with one line on standard error when the input cannot be used."""
-    parser = argparse.ArgumentParser(description="Writes the files of the repository of ROCm artifacts.")
+    parser = argparse.ArgumentParser(description="Writes the files of a repository of artifacts.")
     parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders and archives")
     parser.add_argument("--repository", default="", help="canonical name of the repository")
     parser.add_argument("--output", type=Path, default=Path(), help="directory of the repository")
     parser.add_argument("--list-archives", action="store_true", help="print the archives, each with a stamp, instead")
     parser.add_argument(
         "--archived", action="append", default=[], metavar="FILE=REPOSITORY", help="repository of an archive"
+    )
+    parser.add_argument(
+        "--named-by", default="--artifacts", metavar="TEXT", help="what names the directory, for errors"
     )
     args = Arguments(**vars(parser.parse_args(argv)))
     return report(lambda: write(args))

@@ -357,7 +357,7 @@ catalogued_artifact(
     target = "gfx942",
 )
 """
-ARTIFACTS_FILE = '''"""The artifacts found in ROCM_ARTIFACTS_DIR."""
+ARTIFACTS_FILE = '''"""The artifacts found in --artifacts."""
 
 SPLIT = False
 

@@ -101,7 +101,7 @@ class Members:
             if path not in self._kinds:
                 self._place(ArchiveMember(path, MemberKind.DIRECTORY))
         except CatalogError as error:
-            raise CatalogError(f"{self._archive}: base directory {base!r}: {error}; fetch it anew") from None
+            raise CatalogError(f"{self._archive}: base directory {base!r}: {error}; replace it") from None
         return path
 
     def check_links(self, bases: list[str]) -> None:

@@ -144,7 +144,8 @@ def write_repository(
     artifacts: Sequence[ScannedArtifact],
     output: Path,
     elsewhere: Sequence[Elsewhere] = (),
-    what: str = "ROCM_ARTIFACTS_DIR",
+    *,
+    what: str,
     archive_sha256: str = "",
 ) -> None:
     """Write the links, the manifests and the Bazel files; `what` is where the artifacts are from."""

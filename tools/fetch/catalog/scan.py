@@ -66,7 +66,7 @@ def read_text(path: Path, where: str = "") -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise CatalogError(f"{where or path}: expected a text in UTF-8 ({error}); fetch the artifact anew") from None
+        raise CatalogError(f"{where or path}: expected a text in UTF-8 ({error}); replace the artifact") from None
 
 
 def base_directories(folder: Path) -> list[str]:
@@ -75,7 +75,7 @@ def base_directories(folder: Path) -> list[str]:
     if not manifest.is_file():
         raise CatalogError(
             f"{folder}: no {MANIFEST_NAME} in it; each artifact lists its base directories there, one a line. "
-            "Fetch the artifact anew, or move the folder out of the artifacts directory"
+            "Replace the artifact, or move the folder out of the artifacts directory"
         )
     bases = parse_manifest(read_text(manifest), manifest)
     for base in bases:
@@ -106,7 +106,7 @@ def check_base(base: str, folder: Path) -> None:
     """
     manifest, place = folder / MANIFEST_NAME, existing(folder / base)
     if not place.is_dir():
-        raise CatalogError(f"{manifest}: names {base!r}, but {place} is not a directory; fetch it anew")
+        raise CatalogError(f"{manifest}: names {base!r}, but {place} is not a directory; replace it")
     if not place.resolve().is_relative_to(folder.resolve()):
         raise CatalogError(
             f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
@@ -204,7 +204,7 @@ def value_of(text: str, where: Path | str, key: str, default: T) -> T:
     try:
         value = json.loads(text).get(key, default)
     except (ValueError, AttributeError) as error:
-        raise CatalogError(f"{where}: expected a JSON object ({error}); fetch the artifact anew") from None
+        raise CatalogError(f"{where}: expected a JSON object ({error}); replace the artifact") from None
     if not isinstance(value, type(default)):
         raise CatalogError(f"{where}: {key} is {value!r}; expected a value like {default!r}")
     return value

@@ -44,11 +44,11 @@ def members_of(archive: str, stream: ArchiveStream) -> Iterator[tarfile.TarInfo]
                 yield info
                 cast("Any", tar).members = []  # Which it keeps, for seeking.
     except (tarfile.TarError, ValueError, RecursionError, OverflowError) as error:
-        raise CatalogError(f"{archive}: expected a tar archive: {error}; fetch it anew") from None
+        raise CatalogError(f"{archive}: expected a tar archive: {error}; replace it") from None
     if stream.last != bytes(BLOCK):  # tarfile takes a damaged header, and the end of the file, for the end, too.
         raise CatalogError(
             f"{archive}: truncated or corrupted: the header after {stream.tell() - len(stream.last)} bytes of content "
-            "is none; fetch it anew"
+            "is none; replace it"
         )
     stream.finish()
 
@@ -86,7 +86,7 @@ class _Unpacking:
         if manifest.is_symlink() or not manifest.is_file():
             raise CatalogError(
                 f"{self._archive}: no {MANIFEST_NAME} in it; each artifact lists its base directories there, one a "
-                "line. Fetch it anew, or move it out of the artifacts directory"
+                "line. Replace it, or move it out of the artifacts directory"
             )
         if manifest.stat().st_size > CHUNK:
             raise CatalogError(f"{where}: {manifest.stat().st_size} bytes; expected a list of directories, one a line")
@@ -120,7 +120,7 @@ class _Unpacking:
             while left:
                 data = stream.read(min(left, CHUNK))
                 if not data:
-                    raise CatalogError(f"{self._archive}: member {member.path!r}: truncated; fetch it anew")
+                    raise CatalogError(f"{self._archive}: member {member.path!r}: truncated; replace it")
                 file.write(data)
                 left -= len(data)
             os.fchmod(descriptor, member.mode)

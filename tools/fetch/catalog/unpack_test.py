@@ -170,8 +170,8 @@ def test_refused(members: list[Planted], message: str, first: bool, tmp_path: Pa
         ([manifest("a\x01b\n")], "artifact_manifest.txt: the name 'a\\x01b' contains a control character"),
         ([manifest("l/x\n"), link("l", "s")], "base directory 'l/x': lies below 'l', which is a link"),
         ([manifest("f/x\n"), file("f")], "base directory 'f/x': lies below 'f', which is a file"),
-        ([manifest("f\n"), file("f")], "base directory 'f': is a file; fetch it anew"),
-        ([manifest("l\n"), link("l", "s"), directory("s")], "base directory 'l': is a link; fetch it anew"),
+        ([manifest("f\n"), file("f")], "base directory 'f': is a file; replace it"),
+        ([manifest("l\n"), link("l", "s"), directory("s")], "base directory 'l': is a link; replace it"),
     ],
 )
 def test_manifests_that_are_refused(members: list[Planted], message: str, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_truncated(archive: Path, keep: int) -> None:
     archive.write_bytes(archive.read_bytes()[:keep])
     message = refusal(archive)
     assert message.startswith(("truncated or corrupted", "expected a tar archive: "))
-    assert message.endswith("fetch it anew")
+    assert message.endswith("replace it")
 
 
 @pytest.mark.parametrize("size", [512, 1024, 1535, 1536, 2000, 2048, 2560])
@@ -263,7 +263,7 @@ def test_a_tar_that_ends_early(archive: Path, size: int) -> None:
     if size >= 2560:  # One block of zeros: what POSIX asks readers to take for the end, too.
         assert unpack(archive, archive.parent / "folder", Limits())
     else:
-        assert "fetch it anew" in refusal(archive)
+        assert "replace it" in refusal(archive)
 
 
 def test_a_damaged_header_is_not_the_end(archive: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(suffix: str, tmp_path: Path
 
 def test_what_is_no_archive(archive: Path) -> None:
     archive.write_bytes(b"<html>404 Not Found</html>" * 30)
-    assert "fetch it anew" in refusal(archive)
+    assert "replace it" in refusal(archive)
     archive.write_bytes(COMPRESS["".join(archive.suffixes)](b"no tar at all" * 100))
     assert refusal(archive).startswith("expected a tar archive: ")
 
