@@ -5,8 +5,48 @@ Facts only. `rocm_packages.bzl` makes targets of them; another SDK has a file li
 
 visibility(["//packaging", "//tests/..."])
 
-# A name of an artifact that ends in `*` matches a prefix. `rpath` has the directories that the loader searches,
-# in this order, each as `package/path`.
+# What a package consists of, and what its distribution says of itself. Roles name packages.
+#
+#   distribution, import_name   with `-TARGET` and `_TARGET` after them if there is one per GPU target
+#   summary                     with ` for TARGET` after it, likewise
+#   artifacts                   component -> names of artifacts; a name that ends in `*` matches a prefix
+#   builds_on                   roles of the packages that have what this one need not have; DEVEL's depend on the layout
+#   requires                    roles of the distributions that it requires, in its own version
+#   rpath                       directories that the loader searches, in this order, each as `role/path`
+#   modules                     files of its Python code, in `ROLE/src/IMPORT_NAME`
+#   names                       key -> role whose tree `_package.json` beside the modules names; none without keys
+#   tree                        role of the package whose tree it is part of, if not its own
+def _package(
+        distribution,
+        summary,
+        rpath,
+        import_name = "",
+        artifacts = {},
+        exclude = [],
+        builds_on = [],
+        requires = [],
+        modules = ["__init__.py"],
+        names = {},
+        tree = "",
+        kind = "runtime"):
+    return struct(
+        artifacts = artifacts,
+        builds_on = builds_on,
+        distribution = distribution,
+        exclude = exclude,
+        import_name = import_name,
+        kind = kind,
+        modules = modules,
+        names = names,
+        requires = requires,
+        rpath = rpath,
+        summary = summary,
+        tree = tree,
+    )
+
+# `_cli.py` has a function for each of the console scripts.
+_WITH_SCRIPTS = ["__init__.py", "_cli.py", "console_scripts.json"]
+
 _CORE = [
     "amd-dbgapi",
     "amd-llvm",
@@ -32,26 +72,6 @@ _CORE = [
     "wsl-rocdxg",
 ]
 
-CORE = struct(
-    artifacts = {
-        "dev": ["core-hip", "core-ocl"],
-        "lib": _CORE + ["rocjitsu-hotswap"],
-        "run": _CORE,
-    },
-    # CMake files are for developers; the rest is the profiler's, which rocprofiler-sdk's artifacts also carry.
-    exclude = [
-        "**/cmake/**",
-        "bin/rocprof-*",
-        "include/rocprofiler-systems/**",
-        "lib/librocprof-sys*",
-        "lib/python/site-packages/rocprofsys/**",
-        "lib/rocprofiler-systems/**",
-        "libexec/rocprofiler-systems/**",
-        "share/**/rocprofiler-systems/**",
-    ],
-    rpath = ["core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
-)
-
 _LIBRARIES = [
     "blas",
     "fft",
@@ -65,47 +85,92 @@ _LIBRARIES = [
     "rpp",
 ]
 
-LIBRARIES = struct(
-    artifacts = {"lib": _LIBRARIES},
-    exclude = [],
-    rpath = [
-        "libraries/lib",
-        "core/lib",
-        "core/lib/rocm_sysdeps/lib",
-        "core/lib/host-math/lib",
-        "core/lib/llvm/lib",
-    ],
-)
-
-DEVICE = struct(
-    artifacts = {"lib": _LIBRARIES},
-    exclude = [],
-    rpath = ["libraries/lib", "core/lib", "core/lib/rocm_sysdeps/lib"],
-)
-
 _PROFILER = ["rocprofiler-compute", "rocprofiler-systems"]
 
-PROFILER = struct(
-    artifacts = {"lib": _PROFILER, "run": _PROFILER},
-    exclude = [],
-    rpath = ["profiler/lib", "core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
-)
+PACKAGES = {
+    "core": _package(
+        artifacts = {
+            "dev": ["core-hip", "core-ocl"],
+            "lib": _CORE + ["rocjitsu-hotswap"],
+            "run": _CORE,
+        },
+        distribution = "rocm-sdk-core",
+        # CMake files are for developers; the rest is the profiler's, which rocprofiler-sdk's artifacts also carry.
+        exclude = [
+            "**/cmake/**",
+            "bin/rocprof-*",
+            "include/rocprofiler-systems/**",
+            "lib/librocprof-sys*",
+            "lib/python/site-packages/rocprofsys/**",
+            "lib/rocprofiler-systems/**",
+            "libexec/rocprofiler-systems/**",
+            "share/**/rocprofiler-systems/**",
+        ],
+        import_name = "rocm_sdk_core",
+        modules = _WITH_SCRIPTS,
+        names = {"tree": "core"},
+        rpath = ["core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
+        summary = "ROCm: runtime, compiler and tools",
+    ),
+    "libraries": _package(
+        artifacts = {"lib": _LIBRARIES},
+        builds_on = ["core"],
+        distribution = "rocm-sdk-libraries",
+        import_name = "rocm_sdk_libraries",
+        requires = ["core"],
+        rpath = [
+            "libraries/lib",
+            "core/lib",
+            "core/lib/rocm_sysdeps/lib",
+            "core/lib/host-math/lib",
+            "core/lib/llvm/lib",
+        ],
+        summary = "ROCm: math, communication and machine-learning libraries",
+    ),
+    "device": _package(
+        artifacts = {"lib": _LIBRARIES},
+        builds_on = ["core", "libraries"],
+        distribution = "rocm-sdk-device",
+        modules = [],
+        requires = ["libraries"],
+        rpath = ["libraries/lib", "core/lib", "core/lib/rocm_sysdeps/lib"],
+        summary = "ROCm: device code of the libraries",
+        tree = "libraries",
+    ),
+    "profiler": _package(
+        artifacts = {"lib": _PROFILER, "run": _PROFILER},
+        builds_on = ["core"],
+        distribution = "rocm-profiler",
+        import_name = "rocm_profiler",
+        modules = _WITH_SCRIPTS,
+        names = {"core_tree": "core", "tree": "profiler"},
+        requires = ["core"],
+        rpath = ["profiler/lib", "core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
+        summary = "ROCm: profilers for compute kernels and whole systems",
+    ),
+    "devel": _package(
+        distribution = "rocm-sdk-devel",
+        import_name = "rocm_sdk_devel",
+        kind = "devel",
+        modules = ["__init__.py", "_devel.journal", "_devel.lock"],
+        requires = ["core"],
+        rpath = ["devel/lib", "devel/lib/llvm/lib", "devel/lib/rocm_sysdeps/lib"],
+        summary = "ROCm: headers, CMake files and all that building against it needs",
+    ),
+}
 
-# Every component of what the other packages are made from, and of these.
-DEVEL = struct(
-    additional_artifacts = [
-        "flatbuffers",
-        "hipthreads",
-        "libhipcxx",
-        "mirage",
-        "nlohmann-json",
-        "prim",
-        "rocjitsu",
-        "rocshmem",
-        "rocwmma",
-    ],
-    rpath = ["devel/lib", "devel/lib/llvm/lib", "devel/lib/rocm_sysdeps/lib"],
-)
+# The devel package has every component of the artifacts of core and libraries, and of these.
+DEVEL_ARTIFACTS = [
+    "flatbuffers",
+    "hipthreads",
+    "libhipcxx",
+    "mirage",
+    "nlohmann-json",
+    "prim",
+    "rocjitsu",
+    "rocshmem",
+    "rocwmma",
+]
 
 # Libraries that users' machines have to have, because no package brings them, besides those that every manylinux system
 # has: of the kernel's driver interfaces, of NUMA, and for reading ELF files. ROCm's own builds bring them as sysdeps

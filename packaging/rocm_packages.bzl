@@ -2,7 +2,7 @@
 
 load("//packaging:distributions.bzl", "names_file")
 load("//packaging:gpus.bzl", "package_owner")
-load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "EXTERNALS", "LIBRARIES", "METADATA", "PROFILER")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "EXTERNALS", "METADATA", "PACKAGES")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:index.bzl", "sdk_index")
@@ -20,13 +20,6 @@ _VERSION_SUFFIX = Label("//packaging:version_suffix")
 _PLATFORM_TAG = Label("//packaging:platform_tag")
 _LICENSE = Label("//:LICENSE")
 
-_IMPORT_NAMES = {
-    "core": "rocm_sdk_core",
-    "devel": "rocm_sdk_devel",
-    "libraries": "rocm_sdk_libraries",
-    "profiler": "rocm_profiler",
-}
-
 def _named(name, patterns):
     return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
 
@@ -38,96 +31,118 @@ def _select(artifacts, wanted, targets):
         if artifact.target in targets and _named(artifact.name, wanted.get(artifact.component, []))
     ]
 
-def _identifier(target):
-    return target.replace("-", "_")
+def _select_devel(artifacts, split, targets):
+    """Returns the labels of the artifacts of the devel package: every component, but tests that are for all GPU targets."""
+    wanted = [PACKAGES[role].artifacts.values() for role in ["core", "libraries"]]
+    names = {name: True for lists in wanted for names in lists for name in names}.keys() + DEVEL_ARTIFACTS
+    return [
+        artifact.label
+        for artifact in artifacts
+        if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
+    ]
 
-def _tree(import_name):
-    """Returns the name of the tree beside a package's Python code."""
-    return "_" + import_name + "{suffix}"
+def _distribution(role, target):
+    return PACKAGES[role].distribution + ("-" + target if target else "")
 
-def _searched(rpath, trees):
-    return ["{}/{}".format(trees[entry.partition("/")[0]], entry.partition("/")[2]) for entry in rpath]
+def _import_name(role, target):
+    """Returns the name under which a package is imported; "" if it is not."""
+    name = PACKAGES[role].import_name
+    return (name + "_" + target.replace("-", "_")) if name and target else name
 
-def _wheel(name, package, distribution, readme, requires = [], summary = "", **kwargs):
-    sdk_wheel(
-        name = name,
-        classifiers = METADATA.classifiers,
-        description = Label("//packaging/{}:README.md".format(readme)),
-        distribution = distribution,
-        externals = EXTERNALS,
-        license_expression = METADATA.license_expression,
-        license_files = [_LICENSE],
-        license_patterns = METADATA.license_patterns,
-        package = package,
-        platform_tag = _PLATFORM_TAG,
-        requires = requires,
-        summary = summary,
-        urls = METADATA.urls,
-        version = _VERSION,
-        **kwargs
-    )
+def _trees(role = "", target = ""):
+    """Returns the tree of each package, by role. That of `role`, if given, is for a GPU target."""
+    own = {one: "_" + _import_name(one, target if one == role else "") + "{suffix}" for one in PACKAGES}
+    return {one: own[definition.tree or one] for one, definition in PACKAGES.items()}
+
+def _searched(role, trees):
+    entries = [entry.partition("/") for entry in PACKAGES[role].rpath]
+    return ["{}/{}".format(trees[of], path) for of, _, path in entries]
 
 def _names(name, content):
     """Declares a JSON file with what the build calls its packages; returns its target."""
     names_file(name = name, content = json.encode(content), version = _VERSION, version_suffix = _VERSION_SUFFIX)
     return name
 
-def _glue(package, import_name, files):
-    return {Label("//packaging/{}:src/rocm_{}/{}".format(package, "profiler" if package == "profiler" else "sdk_" + package, file)): "{}/{}".format(import_name, file) for file in files}
+def _source(role, module):
+    return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
 
-def _core(name, artifacts, trees):
+def _files(name, role, import_name):
+    """Returns {file: path in site-packages} of a package's Python code."""
+    definition = PACKAGES[role]
+    files = {_source(role, module): "{}/{}".format(import_name, module) for module in definition.modules}
+    if definition.names:
+        trees = _trees()
+        content = {key: trees[of] for key, of in definition.names.items()}
+        files[_names(name + role + "_names", content)] = import_name + "/_package.json"
+    return files
+
+def _wheel(name, role, target = ""):
+    """Declares the wheel of a package; returns the package's name."""
+    definition, import_name = PACKAGES[role], _import_name(role, target)
+    package = name + role + ("_" + target if target else "")
+    scripts = [module for module in definition.modules if module == "console_scripts.json"]
+    sdk_wheel(
+        name = package + "_wheel",
+        classifiers = METADATA.classifiers,
+        console_scripts = _source(role, scripts[0]) if scripts else None,
+        description = Label("//packaging/{}:README.md".format(role)),
+        distribution = _distribution(role, target),
+        externals = EXTERNALS,
+        files = _files(name, role, import_name),
+        import_name = import_name,
+        license_expression = METADATA.license_expression,
+        license_files = [_LICENSE],
+        license_patterns = METADATA.license_patterns,
+        package = package,
+        platform_tag = _PLATFORM_TAG,
+        requires = [_distribution(required, "") + "=={version}" for required in definition.requires],
+        summary = definition.summary + (" for " + target if target else ""),
+        urls = METADATA.urls,
+        version = _VERSION,
+    )
+    return package
+
+def _package(name, role, artifacts, target = "", builds_on = None):
+    """Declares a package, for a GPU target or family if that is given, and its wheel.
+
+    Args:
+        name: what the names of all targets begin with.
+        role: which package.
+        artifacts: labels.
+        target: GPU target or family, or "".
+        builds_on: packages that it builds on, if they are not those of its definition.
+
+    Returns:
+        list of the package's name.
+    """
+    definition, suffix = PACKAGES[role], ("_" + target if target else "")
+    trees = _trees(role, target)
     sdk_package(
-        name = name + "core",
-        package = "core",
-        artifacts = _select(artifacts, CORE.artifacts, ["generic"]),
-        exclude = CORE.exclude,
-        rpath = _searched(CORE.rpath, trees),
-        tree = trees["core"],
+        name = name + role + suffix,
+        package = role + suffix,
+        artifacts = artifacts,
+        builds_on = builds_on or [name + below for below in definition.builds_on],
+        exclude = definition.exclude,
+        kind = definition.kind,
+        per_target = bool(target),
+        rpath = _searched(role, trees),
+        tree = trees[role],
         version_suffix = _VERSION_SUFFIX,
     )
-    names = _names(name + "core_names", {"tree": trees["core"]})
-    _wheel(
-        name = name + "core_wheel",
-        console_scripts = Label("//packaging/core:src/rocm_sdk_core/console_scripts.json"),
-        distribution = "rocm-sdk-core",
-        files = _glue("core", "rocm_sdk_core", ["__init__.py", "_cli.py", "console_scripts.json"]) | {names: "rocm_sdk_core/_package.json"},
-        import_name = "rocm_sdk_core",
-        package = name + "core",
-        readme = "core",
-        summary = "ROCm: runtime, compiler and tools",
-    )
-    return [name + "core"]
+    return [_wheel(name, role, target)]
 
-def _libraries_package(name, artifacts, trees, family):
-    """Declares the libraries package, the generic one or that of a family, and its wheel; returns its target."""
-    suffix = "_" + family if family else ""
-    trees = trees | {"libraries": _tree("rocm_sdk_libraries" + _identifier(suffix))}
-    sdk_package(
-        name = name + "libraries" + suffix,
-        package = "libraries" + suffix,
-        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + ([family] if family else [])),
-        builds_on = [name + "core"],
-        exclude = LIBRARIES.exclude,
-        per_target = bool(family),
-        rpath = _searched(LIBRARIES.rpath, trees),
-        tree = trees["libraries"],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    _libraries_wheel(name, family)
-    return name + "libraries" + suffix
-
-def _thin_libraries(name, artifacts, trees, family, declared):
-    """Declares the libraries packages for single targets out of a family's artifacts, and their wheels; returns their targets."""
-    trees = trees | {"libraries": _tree("rocm_sdk_libraries_{target}")}
+def _thin_libraries(name, artifacts, family, declared):
+    """Declares the libraries packages for single targets out of a family's artifacts, and their wheels; returns their names."""
+    libraries, trees = PACKAGES["libraries"], _trees("libraries", "{target}")
     rocm_thin_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
-        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic", family]),
-        builds_on = [name + "core"],
+        artifacts = _select(artifacts, libraries.artifacts, ["generic", family]),
+        builds_on = [name + below for below in libraries.builds_on],
         coverage = name + "coverage",
-        exclude = LIBRARIES.exclude,
+        exclude = libraries.exclude,
         left_out = declared.left_out,
-        rpath = _searched(LIBRARIES.rpath, trees),
+        rpath = _searched("libraries", trees),
         targets = declared.packages,
         tree = trees["libraries"],
         version_suffix = _VERSION_SUFFIX,
@@ -138,103 +153,7 @@ def _thin_libraries(name, artifacts, trees, family, declared):
             packages = name + "thin_libraries_" + family,
             target = target,
         )
-        _libraries_wheel(name, target)
-    return [name + "libraries_" + target for target in declared.packages]
-
-def _libraries_wheel(name, target):
-    """Declares the wheel of the libraries package, of a family or a target if that is given."""
-    suffix = "_" + target if target else ""
-    import_name = "rocm_sdk_libraries" + _identifier(suffix)
-    _wheel(
-        name = name + "libraries" + suffix + "_wheel",
-        distribution = "rocm-sdk-libraries" + ("-" + target if target else ""),
-        files = _glue("libraries", import_name, ["__init__.py"]),
-        import_name = import_name,
-        package = name + "libraries" + suffix,
-        readme = "libraries",
-        requires = ["rocm-sdk-core=={version}"],
-        summary = "ROCm: math, communication and machine-learning libraries" + (" for " + target if target else ""),
-    )
-
-def _device(name, artifacts, trees, target, targets):
-    """Declares the package of one GPU target's device code; `targets` are those with its features."""
-    sdk_package(
-        name = name + "device_" + target,
-        package = "device_" + target,
-        artifacts = _select(artifacts, DEVICE.artifacts, targets),
-        builds_on = [name + "core", name + "libraries"],
-        exclude = DEVICE.exclude,
-        per_target = True,
-        rpath = _searched(DEVICE.rpath, trees),
-        tree = trees["libraries"],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    _wheel(
-        name = name + "device_" + target + "_wheel",
-        distribution = "rocm-sdk-device-" + target,
-        package = name + "device_" + target,
-        readme = "device",
-        requires = ["rocm-sdk-libraries=={version}"],
-        summary = "ROCm: device code of the libraries for " + target,
-    )
-    return name + "device_" + target
-
-def _profiler(name, artifacts, trees):
-    labels = _select(artifacts, PROFILER.artifacts, ["generic"])
-    if not labels:
-        return []
-    sdk_package(
-        name = name + "profiler",
-        package = "profiler",
-        artifacts = labels,
-        builds_on = [name + "core"],
-        exclude = PROFILER.exclude,
-        rpath = _searched(PROFILER.rpath, trees),
-        tree = trees["profiler"],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    names = _names(name + "profiler_names", {"core_tree": trees["core"], "tree": trees["profiler"]})
-    _wheel(
-        name = name + "profiler_wheel",
-        console_scripts = Label("//packaging/profiler:src/rocm_profiler/console_scripts.json"),
-        distribution = "rocm-profiler",
-        files = _glue("profiler", "rocm_profiler", ["__init__.py", "_cli.py", "console_scripts.json"]) | {names: "rocm_profiler/_package.json"},
-        import_name = "rocm_profiler",
-        package = name + "profiler",
-        readme = "profiler",
-        requires = ["rocm-sdk-core=={version}"],
-        summary = "ROCm: profilers for compute kernels and whole systems",
-    )
-    return [name + "profiler"]
-
-def _devel(name, artifacts, trees, split, targets, builds_on):
-    names = {pattern: True for package in [CORE, LIBRARIES] for patterns in package.artifacts.values() for pattern in patterns}
-    names = sorted(names) + DEVEL.additional_artifacts
-    sdk_package(
-        name = name + "devel",
-        package = "devel",
-        artifacts = [
-            artifact.label
-            for artifact in artifacts
-            if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
-        ],
-        builds_on = builds_on,
-        kind = "devel",
-        rpath = _searched(DEVEL.rpath, trees),
-        tree = trees["devel"],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    _wheel(
-        name = name + "devel_wheel",
-        distribution = "rocm-sdk-devel",
-        files = _glue("devel", "rocm_sdk_devel", ["__init__.py", "_devel.journal", "_devel.lock"]),
-        import_name = "rocm_sdk_devel",
-        package = name + "devel",
-        readme = "devel",
-        requires = ["rocm-sdk-core=={version}"],
-        summary = "ROCm: headers, CMake files and all that building against it needs",
-    )
-    return [name + "devel"]
+    return [_wheel(name, "libraries", target) for target in declared.packages]
 
 def _pin(names, target = ""):
     return names["distribution"].replace("{target}", target) + "=={version}"
@@ -283,25 +202,19 @@ def _selector(name, content):
         **project
     )
 
-def _content(layout, targets, dist_targets, trees, has_profiler, members = {}):
+def _described(role, target = ""):
+    """Returns what `_distributions.json` says of a package."""
+    names = {"distribution": _distribution(role, target), "tree": _trees(role, target)[role]}
+    return names | ({"import": _import_name(role, target)} if PACKAGES[role].import_name else {})
+
+def _content(layout, targets, dist_targets, has_profiler, members = {}):
     """What `_distributions.json` says, but for the version and the version suffix."""
     split = layout == "split"
-    suffix = "" if split else "-{target}"
-    libraries = "rocm_sdk_libraries" + _identifier(suffix)
-    packages = {
-        "core": {"distribution": "rocm-sdk-core", "import": "rocm_sdk_core", "tree": trees["core"]},
-        "devel": {"distribution": "rocm-sdk-devel", "import": "rocm_sdk_devel", "tree": trees["devel"]},
-    }
+    packages = {role: _described(role) for role in ["core", "devel"] + (["profiler"] if has_profiler else [])}
     if split or targets:
-        packages["libraries"] = {
-            "distribution": "rocm-sdk-libraries" + suffix,
-            "import": libraries,
-            "tree": _tree(libraries),
-        }
+        packages["libraries"] = _described("libraries", "" if split else "{target}")
     if split and targets:
-        packages["device"] = {"distribution": "rocm-sdk-device-{target}", "tree": trees["libraries"]}
-    if has_profiler:
-        packages["profiler"] = {"distribution": "rocm-profiler", "import": "rocm_profiler", "tree": trees["profiler"]}
+        packages["device"] = _described("device", "{target}")
     return {
         "default_target": default_target(targets, dist_targets, members),
         "layout": layout,
@@ -341,36 +254,39 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
         compared_targets: GPU targets whose code is compared with it; all if there are none.
     """
-    trees = {package: _tree(import_name) for package, import_name in _IMPORT_NAMES.items()}
     features = {}
     for artifact in artifacts:
         if artifact.target != "generic":
             features.setdefault(package_owner(artifact.target), {})[artifact.target] = True
-    targets = sorted(features)
-    core = _core(name, artifacts, trees)
-    devel_targets = of_devel(split, targets, thin)
-    by_name = {}
+    targets, by_name, libraries_artifacts = sorted(features), {}, PACKAGES["libraries"].artifacts
+    core = _package(name, "core", _select(artifacts, PACKAGES["core"].artifacts, ["generic"]))
+    devel_artifacts = _select_devel(artifacts, split, of_devel(split, targets, thin))
+    libraries = []
     if split:
-        libraries = [_libraries_package(name, artifacts, trees, None)]
-        libraries += [_device(name, artifacts, trees, target, sorted(features[target])) for target in targets]
+        libraries += _package(name, "libraries", _select(artifacts, libraries_artifacts, ["generic"]))
+        for target in targets:
+            libraries += _package(name, "device", _select(artifacts, PACKAGES["device"].artifacts, sorted(features[target])), target)
     elif thin:
-        libraries = [package for family in thin for package in _thin_libraries(name, artifacts, trees, family, thin[family])]
+        for family, declared in thin.items():
+            libraries += _thin_libraries(name, artifacts, family, declared)
         by_name = {target: members for declared in thin.values() for target, members in declared.packages.items()}
         targets = sorted(by_name)
     else:
-        libraries = [_libraries_package(name, artifacts, trees, family) for family in targets]
-    profiler = _profiler(name, artifacts, trees)
-    devel = _devel(name, artifacts, trees, split, devel_targets, core + libraries)
+        for family in targets:
+            libraries += _package(name, "libraries", _select(artifacts, libraries_artifacts, ["generic", family]), family)
+    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
+    profiler = _package(name, "profiler", profiled) if profiled else []
+    devel = _package(name, "devel", devel_artifacts, builds_on = core + libraries)
     layout = "split" if split else "thin" if thin else "family"
     groups = {target: members for target, members in by_name.items() if members != [target]}
-    _selector(name, _content(layout, targets, dist_targets, trees, bool(profiler), groups))
+    _selector(name, _content(layout, targets, dist_targets, bool(profiler), groups))
 
     packages = core + libraries + profiler + devel
     _reports(name, packages)
     distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
     rocm_coverage(
         name = name + "coverage",
-        artifacts = _select(artifacts, LIBRARIES.artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
+        artifacts = _select(artifacts, libraries_artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
         compared = compared_targets,
         expected = expected_coverage,
         targets = by_name,

@@ -2,20 +2,18 @@
 
 load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//packaging:matrix.bzl", "MATRIX")
-load("//packaging:packages.bzl", "CORE", "DEVEL", "DEVICE", "LIBRARIES", "PROFILER")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES")
 
 visibility("private")
-
-_PACKAGES = {"core": CORE, "device": DEVICE, "libraries": LIBRARIES, "profiler": PROFILER}
 
 def _names_json_impl(ctx):
     artifacts = {
         "{}.{}".format(package, component): names
-        for package, definition in _PACKAGES.items()
+        for package, definition in PACKAGES.items()
         for component, names in definition.artifacts.items()
     }
     document = {
-        "artifacts": artifacts | {"devel.additional": DEVEL.additional_artifacts},
+        "artifacts": artifacts | {"devel.additional": DEVEL_ARTIFACTS},
         "families": {name: FAMILIES[name] for name in MATRIX["targets"]},
         "targets": {name: target.owner for name, target in TARGETS.items()},
     }
