@@ -33,7 +33,10 @@ def _has_fingerprint(ctx, directory):
 
 def _directory(ctx, path, variable):
     """Returns the absolute path of the directory: that of the variable, if it is set, else that of MODULE.bazel; or ""."""
-    path = (ctx.getenv(variable, "") if variable else "") or path
+    named = ctx.getenv(variable, "") if variable else ""
+    if named and not named.startswith("/"):
+        fail("{}={}: expected an absolute path, as in --repo_env={}=/abs/dir".format(variable, named, variable))
+    path = named or path
     if path and not path.startswith("/"):
         path = "{}/{}".format(ctx.path(Label("@@//:MODULE.bazel")).dirname, path)
     return path
