@@ -163,6 +163,12 @@ def installers(machine: Machine) -> None:
     machine.module("tests.e2e.install.installers", "--installers", machine.installers)
 
 
+def pages(machine: Machine) -> None:
+    """Paste the tutorial and the examples that need nothing but Bazel and Python."""
+    examples = [f"examples/{name}/README.md" for name in ("another_sdk", "mini_sdk", "packages")]
+    machine.module("tests.docs.pasted", "docs/tutorial.md", *examples)
+
+
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits where every linker is; Bazel's sandbox has none."""
     options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -338,6 +344,7 @@ CHECKS: tuple[Check, ...] = (
     Check("corpus", "popular wheels, judged as other checkers do", module("tests.e2e.verify.corpus")),
     Check("hermetic", "each action sees what it declares, and nothing else", module("tests.hermetic.prove")),
     with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py"),
+    Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
     Check("fetch-rocm7", "fetch real ROCm 7 (small)", make(lambda machine: machine.rocm7), (APT,)),
     Check("fetch-rocm5", "fetch real ROCm 5.7 (small)", make(lambda machine: machine.rocm5), (APT,)),

@@ -45,11 +45,11 @@ def _package(name, artifacts, builds_on = [], kind = "runtime"):
         tree = "_acme_sdk_" + name,
     )
 
-def _wheel(name, modules, **kwargs):
+def _wheel(name, modules, files = {}, **kwargs):
     sdk_wheel(
         name = name + "_wheel",
         distribution = "acme-sdk-" + name,
-        files = {"acme_sdk_{}/{}".format(name, module): "acme_sdk_{}/{}".format(name, module) for module in modules},
+        files = files | {"acme_sdk_{}/{}".format(name, module): "acme_sdk_{}/{}".format(name, module) for module in modules},
         import_name = "acme_sdk_" + name,
         package = name,
         platform_tag = "//:platform_tag",
@@ -85,7 +85,8 @@ def acme_packages(artifacts):
     _package("devel", artifacts, builds_on = ["core", "tools"], kind = "devel")
     _wheel(
         "devel",
-        ["__init__.py"],
+        [],
+        files = {"@rules_rocm_python//rules/runtime:devel_tree.py": "acme_sdk_devel/__init__.py"},
         requires = ["acme-sdk-tools=={version}"],
         summary = "Acme SDK: headers, and all that building against it needs",
     )
