@@ -13,8 +13,8 @@ _PACKAGE = Path(__file__).resolve().parent
 def root() -> Path:
     """Return the root of the tree, which lies beside the packages; unpack it if it is not there.
 
-    The tree appears whole or not at all, also if several processes ask for it at a time. Raises OSError if the directory
-    of the package cannot be written.
+    The tree appears whole or not at all, even if several processes ask at a time. Raises OSError if site-packages
+    cannot be written.
     """
     (archive,) = _PACKAGE.glob("_devel.tar*")
     with tarfile.open(archive) as members:

@@ -23,6 +23,7 @@ FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catal
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "the variable of rocm.artifacts",
     "rules/private/repositories/rocm.bzl": "the variable of rocm.artifacts",
+    "rules/private/rocm_init_py.bzl": "the label of its program, which is made of what ships with ROCm",
     "tools/actions/coverage/update.py": "names the setting of ROCm's own packages beside the attribute",
     "tools/lib/gpus/derive.py": "writes files of this project",
 }
