@@ -7,6 +7,7 @@ load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:index.bzl", "sdk_index")
 load("//rules:package.bzl", "sdk_package")
+load("//rules:reports.bzl", "sdk_reports")
 load("//rules:sdist.bzl", "sdk_sdist")
 load("//rules:size_report.bzl", "sdk_size_report")
 load("//rules:static_wheel.bzl", "sdk_static_wheel")
@@ -226,10 +227,7 @@ def _content(layout, targets, dist_targets, has_profiler, members = {}):
 
 def _reports(name, packages):
     """Declares what tells of packages, one by one and together: plans, bills of materials, platform tags, sizes."""
-    for package in packages:
-        native.alias(name = package + "_plan", actual = package)
-        for report in ["platform_tag", "sbom"]:
-            native.filegroup(name = "{}_{}".format(package, report), srcs = [package + "_wheel"], output_group = report)
+    sdk_reports(name = name + "reports", wheels = {package: package + "_wheel" for package in packages})
     native.filegroup(
         name = name + "platform_tags",
         srcs = [package + "_wheel" for package in packages],

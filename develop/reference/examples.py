@@ -39,6 +39,7 @@ EXAMPLES: Final = {
     "sdk_install_test": Example(_WHEELS, "install_test"),
     "sdk_package": Example(_TWO, "runtime"),
     "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
+    "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_sdist": Example(_ROCM),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_static_wheel": Example("verify/BUILD.bazel", "wheel"),

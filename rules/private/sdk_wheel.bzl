@@ -125,7 +125,7 @@ def _sdk_wheel_impl(ctx):
     ctx.actions.write(name_file, name)
     return [
         DefaultInfo(files = depset([outputs.wheel])),
-        OutputGroupInfo(platform_tag = depset([report]), sbom = depset([sbom])),
+        OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
         DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest),
         package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),

@@ -2,6 +2,7 @@
 
 load("@rules_rocm_python//rules:index.bzl", "sdk_index")
 load("@rules_rocm_python//rules:package.bzl", "sdk_package")
+load("@rules_rocm_python//rules:reports.bzl", "sdk_reports")
 load("@rules_rocm_python//rules:static_wheel.bzl", "sdk_static_wheel")
 load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
 
@@ -81,6 +82,10 @@ def arrow_packages(artifacts):
         requires = _requires(["dataset"]),
         summary = "Apache Arrow",
         **_COMMON
+    )
+    sdk_reports(
+        name = "reports",
+        wheels = {name: name + "_wheel" for name in _RUNTIME.keys() + ["devel"]},
     )
     sdk_index(
         name = "dist",
