@@ -49,6 +49,8 @@ PARTS = (
     Part("host", "host", "#2b6cb0", lambda package: package.sizes.host),
     Part("data", "data", "#b7791f", lambda package: package.sizes.data),
 )
+#: The same where no package is for GPUs.
+WITHOUT_DEVICE = (Part("host", "code", PARTS[1].color, PARTS[1].size), PARTS[2])
 LEFT_OUT = Part("left-out", "left out: for other targets", "#c3cad3", _left_out)
 
 
@@ -83,7 +85,8 @@ class _Bars(leather.Bars):  # type: ignore[misc]
 def draw(report: Report) -> ET.Element:
     """Return the plot as an `svg` element, which scales with what is around it."""
     packages = report.packages
-    parts = (*PARTS, LEFT_OUT) if report.thin else PARTS
+    parts = PARTS if report.has_device else WITHOUT_DEVICE
+    parts = (*parts, LEFT_OUT) if report.thin else parts
     chart = leather.Chart(TITLE)
     chart.add_x_scale(0, max(_end(one, parts) for one in packages))
     chart.add_x_axis(tick_formatter=lambda value, _index, _count: size_text(int(value)))

@@ -7,7 +7,7 @@ import pytest
 
 from tools.actions.size_report.chart import LEFT_OUT, PARTS, draw, svg_document, svg_text
 from tools.actions.size_report.measure import measure
-from tools.actions.size_report.sample import HERE, MB, File, package, thin_sdk
+from tools.actions.size_report.sample import HERE, MB, File, library, package, thin_sdk
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 STYLE = (HERE / "chart.css").read_text()
@@ -58,10 +58,21 @@ def test_packages_are_in_their_order_from_the_top() -> None:
 
 
 def test_the_legend_tells_of_what_is_left_out_only_where_something_is() -> None:
-    fat = svg_text(draw(measure([package("core", "rocm_sdk_core", [File("share/a", 5)])])))
+    fat = svg_text(draw(measure([package("core", "rocm_sdk_core", [library("lib/a.so", 9, {"gfx90a": 5})])])))
     for text, expected in ((fat, 3), (svg_text(draw(measure(thin_sdk()))), 4)):
         legends = [one for one in read(text).iter(f"{{{NAMESPACE['svg']}}}g") if "legend" in one.get("class", "")]
         assert len(legends) == expected
+
+
+def test_the_plot_of_packages_that_are_not_for_gpus_has_no_word_of_them() -> None:
+    acme = package("core", "acme_core", [library("lib/a.so", 9, {}), File("share/a", 5)])
+    plot = read(svg_text(draw(measure([acme]))))
+    assert [*bars(plot, "device"), *bars(plot, "host"), *bars(plot, "data")] == [
+        "acme-core, code: 9 bytes",
+        "acme-core, data: 5 bytes",
+    ]
+    legends = ["".join(one.itertext()) for one in plot.iterfind(".//svg:g[@class='legend host']", NAMESPACE)]
+    assert legends == ["code"]
 
 
 def test_packages_without_a_byte_can_be_drawn() -> None:

@@ -115,6 +115,11 @@ class Report:
     packages: tuple[PackageSizes, ...]
 
     @property
+    def has_device(self) -> bool:
+        """Whether any package is for GPUs: it has device code, or is for some of the targets."""
+        return any(one.targets or one.sizes.device for one in self.packages)
+
+    @property
     def thin(self) -> tuple[PackageSizes, ...]:
         """The packages that something was sliced for."""
         return tuple(one for one in self.packages if one.unsliced)

@@ -16,11 +16,18 @@ from tools.lib.common.program import size_text
 TITLE = "Sizes of packages"
 #: More targets than these are given as a number.
 NAMED_TARGETS = 3
-WORDS = (
+DEVICE_WORDS = (
     ("Device", "What GPUs run: code objects in libraries and programs, and files that hold nothing else."),
     ("Host", "The rest of libraries and programs."),
     ("Data", "All other files."),
     ("Installed", "Device, host and data: the package's tree on disk. Of devel, its tree once it is unpacked."),
+    ("Download", "The wheel."),
+)
+#: The same where no package is for GPUs.
+WORDS = (
+    ("Code", "Libraries and programs."),
+    ("Data", "All other files."),
+    ("Installed", "Code and data: the package's tree on disk. Of devel, its tree once it is unpacked."),
     ("Download", "The wheel."),
 )
 FAT_WORD = (
@@ -31,7 +38,7 @@ FAT_WORD = (
 
 def report_page(report: Report, plot: str, style: str) -> str:
     """Return the page; raises ToolError for a style sheet that could not stand in a page."""
-    words = (*WORDS, FAT_WORD) if report.thin else WORDS
+    by_target = section(h2("Device code by target"), _targets_table(report), id="targets")
     content = [
         header(h1(TITLE), p(" · ".join(_facts(report)), cls="facts")),
         main(
@@ -41,14 +48,24 @@ def report_page(report: Report, plot: str, style: str) -> str:
                 figure(raw(plot), tabindex="0", role="group", aria_label="Plot of the table above"),
                 id="plot",
             ),
-            section(h2("Device code by target"), _targets_table(report), id="targets"),
-            section(h2("Words"), dl(*(div(dt(word), dd(text)) for word, text in words), cls="facts-list"), id="words"),
+            *((by_target,) if report.has_device else ()),
+            section(
+                h2("Words"),
+                dl(*(div(dt(word), dd(text)) for word, text in _words(report)), cls="facts-list"),
+                id="words",
+            ),
         ),
         footer(
             p("A kB is 1,000 bytes. The same numbers in bytes, for scripts, are in the JSON file beside this page.")
         ),
     ]
     return html_page(TITLE, content, metadata=page_head(style))
+
+
+def _words(report: Report) -> tuple[tuple[str, str], ...]:
+    """Return what the titles of columns mean."""
+    words = DEVICE_WORDS if report.has_device else WORDS
+    return (*words, FAT_WORD) if report.thin else words
 
 
 def _facts(report: Report) -> list[str]:
@@ -67,17 +84,24 @@ def _numbers(columns: Sequence[Column], numbers: Sequence[str]) -> list[Content]
 
 
 def _packages_table(report: Report) -> dom_tag:
-    titles = ["Device", "Host", "Data", "Installed", "Download"] + (["Fat", "Of fat"] if report.thin else [])
+    device = report.has_device
+    titles = ["Device", "Host"] if device else ["Code"]
+    titles += ["Data", "Installed", "Download"] + (["Fat", "Of fat"] if report.thin else [])
     numbers = [Column(title, "number") for title in titles]
-    columns = [Column("Package", "name"), Column("GPU targets"), *numbers]
-    rows = [
-        [one.distribution, _targets(one), *_numbers(numbers, _package_numbers(one, fat=bool(report.thin)))]
+    columns = [Column("Package", "name"), *([Column("GPU targets")] if device else []), *numbers]
+    rows: list[list[Content]] = [
+        [
+            one.distribution,
+            *([_targets(one)] if device else []),
+            *_numbers(numbers, _package_numbers(one, device=device, fat=bool(report.thin))),
+        ]
         for one in report.packages
     ]
     for name, some in (("Thin packages together", report.thin), ("All packages together", report.packages)):
         if len(some) > 1:
-            sums = _size_numbers(total(one.sizes for one in some), download_of(some))
-            rows.append([name, "", *_numbers(numbers, sums + [""] * (len(numbers) - len(sums)))])
+            sums = _size_numbers(total(one.sizes for one in some), download_of(some), device=device)
+            none = [""] if device else []
+            rows.append([name, *none, *_numbers(numbers, sums + [""] * (len(numbers) - len(sums)))])
     return table_of(_about(report), columns, rows)
 
 
@@ -94,12 +118,13 @@ def _targets(package: PackageSizes) -> str:
     return ", ".join(targets) if len(targets) <= NAMED_TARGETS else f"{len(targets)} targets"
 
 
-def _size_numbers(sizes: Sizes, download: int) -> list[str]:
-    return [size_text(one) for one in (sizes.device, sizes.host, sizes.data, sizes.installed, download)]
+def _size_numbers(sizes: Sizes, download: int, *, device: bool) -> list[str]:
+    code = (sizes.device, sizes.host) if device else (sizes.host,)
+    return [size_text(one) for one in (*code, sizes.data, sizes.installed, download)]
 
 
-def _package_numbers(package: PackageSizes, *, fat: bool) -> list[str]:
-    numbers = _size_numbers(package.sizes, package.download)
+def _package_numbers(package: PackageSizes, *, device: bool, fat: bool) -> list[str]:
+    numbers = _size_numbers(package.sizes, package.download, device=device)
     if not fat:
         return numbers
     if package.unsliced is None:

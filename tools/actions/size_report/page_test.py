@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -66,7 +67,30 @@ def test_device_code_by_target() -> None:
         "gfx90a:xnack+ rocm-sdk-libraries-gfx90a In libraries 60.0 MB In files 0 bytes Together 60.0 MB",
         "gfx90a:xnack- rocm-sdk-libraries-gfx90a In libraries 50.0 MB In files 0 bytes Together 50.0 MB",
     ]
-    assert "No package has device code." in page_of([package("core", "rocm_sdk_core", [])]).text_of("p")
+
+
+def test_packages_that_are_not_for_gpus_have_no_word_of_them() -> None:
+    acme = [
+        package("core", "acme_core", [library("lib/a.so", 9_000, {}), File("share/a", 5_000)], download=6_000),
+        package("data", "acme_data", [File("share/b", 1_000)]),
+    ]
+    text = text_of(acme)
+    page = Page.of(text)
+    assert page.text_of("tr") == [
+        "Package Code Data Installed Download",
+        "acme-core Code 9.00 kB Data 5.00 kB Installed 14.0 kB Download 6.00 kB",
+        "acme-data Code 0 bytes Data 1.00 kB Installed 1.00 kB Download 1.00 kB",
+        "All packages together Code 9.00 kB Data 6.00 kB Installed 15.0 kB Download 7.00 kB",
+    ]
+    assert page.text_of("dt") == ["Code", "Data", "Installed", "Download"]
+    assert not re.search("gpu|device|host", re.sub("<[^>]*>", "", text), re.IGNORECASE)
+
+
+def test_packages_for_targets_without_code() -> None:
+    report = measure([package("core", "rocm_sdk_core", [])])
+    thin_alone = replace(report, packages=tuple(replace(one, targets=("gfx90a",)) for one in report.packages))
+    page = Page.of(report_page(thin_alone, svg_text(draw(thin_alone)), STYLE))
+    assert "No package has device code." in page.text_of("p")
 
 
 def test_many_targets_are_a_number() -> None:
