@@ -438,8 +438,8 @@ def test_damaged_elf_file_stops_the_package_that_packs_it() -> None:
     with pytest.raises(ToolError) as error:
         plan(CORE, damaged("lib/liba.so.1"))
     assert str(error.value) == (
-        "lib/liba.so.1: at file offset 0x40: truncated. The file is damaged or cut off: build or fetch the artifact "
-        "anew, or exclude lib/liba.so.1 from package core"
+        "lib/liba.so.1: at file offset 0x40: truncated. The file is damaged or cut off: build the artifact again, "
+        "or exclude lib/liba.so.1 from package core"
     )
     excluding = replace(CORE, exclude=("lib/liba.so.1",))
     with pytest.raises(ToolError, match=r"or exclude bin/a from package core$"):
