@@ -143,6 +143,7 @@ def _thin_libraries(name, artifacts, family, declared):
         coverage = name + "coverage",
         exclude = libraries.exclude,
         left_out = declared.left_out,
+        left_out_option = "--repo_env=ROCM_TARGETS_LEFT_OUT",
         rpath = _searched("libraries", trees),
         targets = declared.packages,
         tree = trees["libraries"],
@@ -287,7 +288,9 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         artifacts = _select(artifacts, libraries_artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
         compared = compared_targets,
         expected = expected_coverage,
+        expected_option = "--//packaging:expected_coverage",
         targets = by_name,
+        targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )
     static = [name + "rocm_static_wheel"]

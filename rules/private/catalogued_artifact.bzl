@@ -1,5 +1,6 @@
 """catalogued_artifact: an artifact outside the workspace, written by the catalog's repository rule."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
@@ -9,7 +10,7 @@ def _catalogued_artifact_impl(ctx):
     artifact = "{}_{}_{}".format(ctx.attr.artifact_name, ctx.attr.component, ctx.attr.target)
     folder = ctx.label.name
     if len(ctx.files.big_srcs) != len(ctx.files.big_manifests) or len(ctx.files.big_srcs) != len(ctx.attr.big_threads):
-        fail("{}: {} big_srcs, {} big_manifests, {} big_threads; expected the same number of each. The catalog writes this file: fetch its repository again".format(ctx.label, len(ctx.files.big_srcs), len(ctx.files.big_manifests), len(ctx.attr.big_threads)))
+        fail("{}: {} big_srcs, {} big_manifests, {} big_threads; expected the same number of each. The catalog writes this file: fetch its repository again".format(shown(ctx.label), len(ctx.files.big_srcs), len(ctx.files.big_manifests), len(ctx.attr.big_threads)))
     units = [unit("small", ctx.file.small_manifest, ctx.files.srcs, ctx.attr.small_threads)] + [
         unit("big/" + file.short_path.partition("/files/" + folder + "/")[2], manifest, [file], threads, is_big_file = True)
         for file, manifest, threads in zip(ctx.files.big_srcs, ctx.files.big_manifests, ctx.attr.big_threads)

@@ -13,7 +13,7 @@ def _committed(ctx):
     """Returns the committed table, or None if there is none."""
     files = ctx.files.expected
     if len(files) > 1 or (files and not files[0].is_source):
-        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(ctx.label, ctx.attr.expected.label, files))
+        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(shown(ctx.label), shown(ctx.attr.expected.label), files))
     return files[0] if files else None
 
 def _compute(ctx):
@@ -60,6 +60,7 @@ def _check(ctx, computed, committed):
     args.add("--accept=bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"))
     args.add_all(ctx.attr.compared, format_each = "--compared=%s")
     args.add_all(["{}={}".format(name, ",".join(targets)) for name, targets in ctx.attr.targets.items()], format_each = "--package=%s")
+    args.add(ctx.attr.targets_option, format = "--targets-option=%s")
     for name, output in {"lacks": info.lacks, "stamp": info.checked, "table": info.table}.items():
         args.add(output, format = "--{}=%s".format(name))
     run_tool(
@@ -81,6 +82,7 @@ def _rocm_coverage_impl(ctx):
     ctx.actions.write(settings, json.encode({
         "committed": committed.short_path if committed else "",
         "compared": ctx.attr.compared,
+        "expected_option": ctx.attr.expected_option,
         "label": shown(ctx.label) + "_update",
     }))
     return [
@@ -101,7 +103,9 @@ _rocm_coverage = rule(
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
+        "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),
         "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `rocm_thin_packages`. None may lack the libraries that nearly all other targets have."),
+        "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
         "_check": tool_attr("//tools/actions/coverage:check_tool"),
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
         "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
@@ -114,7 +118,7 @@ def rocm_coverage(name, **kwargs):
 
     Writes the table as `{name}.json`, and for people as `{name}.html` and `{name}.txt`. With `expected`, any difference
     stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
-    warning says what the packages of `targets` lack.
+    note says what the packages of `targets` lack.
 
     Args:
         name: name of the target. The command is `{name}_update`.

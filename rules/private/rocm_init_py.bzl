@@ -1,14 +1,15 @@
 """rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
 def _rocm_init_py_impl(ctx):
     if not (ctx.attr.preload or ctx.attr.extensions or ctx.attr.check_version):
-        fail("{}: preload, extensions and check_version are not set; expected at least one of them".format(ctx.label))
+        fail("{}: preload, extensions and check_version are not set; expected at least one of them".format(shown(ctx.label)))
     if ctx.attr.fail_on_version_mismatch and not ctx.attr.check_version:
-        fail("{}: fail_on_version_mismatch needs check_version, such as \"7.10.*\"".format(ctx.label))
+        fail("{}: fail_on_version_mismatch needs check_version, such as \"7.10.*\"".format(shown(ctx.label)))
     output = ctx.actions.declare_file(ctx.attr.out)
     args = tool_args(ctx)
     args.add(output, format = "--output=%s")

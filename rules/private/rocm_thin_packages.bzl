@@ -1,5 +1,6 @@
 """rocm_thin_packages: plans and packs a package for each GPU target, from libraries with code for many."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -18,10 +19,10 @@ def _all_targets(ctx):
     all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
     for name, targets in ctx.attr.targets.items():
         if not targets:
-            fail("{}: targets: {} has no GPU targets; expected at least one".format(ctx.label, name))
+            fail("{}: targets: {} has no GPU targets; expected at least one".format(shown(ctx.label), name))
     for target in ctx.attr.left_out:
         if target in all_targets:
-            fail("{}: left_out: {} has a package; remove it from `left_out` or from `targets`".format(ctx.label, target))
+            fail("{}: left_out: {} has a package; remove it from `left_out` or from `targets`".format(shown(ctx.label), target))
     return all_targets
 
 def _checked(ctx):
@@ -31,10 +32,10 @@ def _checked(ctx):
     info = ctx.attr.coverage[CoverageInfo]
     for artifact in ctx.attr.artifacts:
         if artifact_id(artifact[ArtifactInfo]) not in info.artifacts:
-            fail("{}: coverage: {} does not cover artifact {}; expected a rocm_coverage of the same artifacts".format(ctx.label, ctx.attr.coverage.label, artifact.label))
+            fail("{}: coverage: {} does not cover artifact {}; expected a rocm_coverage of the same artifacts".format(shown(ctx.label), shown(ctx.attr.coverage.label), shown(artifact.label)))
     for name, targets in ctx.attr.targets.items():
         if info.targets.get(name) != targets:
-            fail("{}: coverage: {} has other `targets` for {}; expected {}".format(ctx.label, ctx.attr.coverage.label, name, targets))
+            fail("{}: coverage: {} has other `targets` for {}; expected {}".format(shown(ctx.label), shown(ctx.attr.coverage.label), name, targets))
     return [info.checked]
 
 def _rocm_thin_packages_impl(ctx):
@@ -50,6 +51,7 @@ def _rocm_thin_packages_impl(ctx):
             slice = {
                 "all_targets": all_targets,
                 "left_out": ctx.attr.left_out,
+                "left_out_option": ctx.attr.left_out_option,
                 "targets": targets,
             },
         )
@@ -74,6 +76,7 @@ device code; `coverage` checks whether that is expected.
     attrs = PACKAGE_ATTRS | {
         "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets. It is checked before anything is planned."),
         "left_out": attr.string_list(doc = "GPU targets without a package, whose code in the artifacts is dropped. Code that a package's own targets can load is kept."),
+        "left_out_option": attr.string(doc = "Command-line option that sets `left_out`, if your packages have one: `--//my:left_out`. Errors name it instead of the attribute."),
         "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress messages, followed by `_` and the target."),
         "rpath": attr.string_list(doc = "As in `sdk_package`. `{target}` stands for the target, with `_` for `-`."),
         "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package -> its GPU targets, as LLVM target IDs (`gfx90a`, `gfx942:xnack+`)."),
@@ -85,7 +88,7 @@ device code; `coverage` checks whether that is expected.
 def _rocm_thin_package_impl(ctx):
     packages = ctx.attr.packages[ThinPackagesInfo].packages
     if ctx.attr.target not in packages:
-        fail("{}: {} has no package for {}; expected one of {}".format(ctx.label, ctx.attr.packages.label, ctx.attr.target, ", ".join(packages)))
+        fail("{}: {} has no package for {}; expected one of {}".format(shown(ctx.label), shown(ctx.attr.packages.label), ctx.attr.target, ", ".join(packages)))
     info = packages[ctx.attr.target]
     return [DefaultInfo(files = depset([info.plan])), info]
 

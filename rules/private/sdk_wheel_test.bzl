@@ -75,7 +75,7 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
 
     Args:
         name: name of the test.
-        distributions: labels of wheels and sdists, or of directories of them (`//packaging:dist`).
+        distributions: labels of wheels and sdists, or of directories of them, such as an `sdk_index`.
         exceptions: accepted findings, each a `verify_exception`.
         settings: limits, system libraries and other settings, see docs/verify.md.
         coverage: label of the coverage table, which says which library has device code for which GPU target.

@@ -29,7 +29,7 @@ def with_suffix(ctx, text):
     if PLACEHOLDER not in text:
         return text
     if not ctx.attr.version_suffix:
-        fail("{}: {} contains {}, but version_suffix is not set; expected the suffix setting of a sdk_version".format(ctx.label, repr(text), PLACEHOLDER))
+        fail("{}: {} contains {}, but version_suffix is not set; expected the suffix setting of an sdk_version".format(shown(ctx.label), repr(text), PLACEHOLDER))
     suffix = ctx.attr.version_suffix[BuildSettingInfo].value
     return text.replace(PLACEHOLDER, "_" + suffix if suffix else "")
 

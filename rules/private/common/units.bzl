@@ -1,5 +1,6 @@
 """Units: the input of one inspect action and one pack action."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
@@ -72,7 +73,7 @@ def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """
     parts = artifact.split("_")
     if len(parts) != 3:
-        fail("{}: artifact {}: expected names without `_`, which separates the parts of {{name}}_{{component}}_{{target}}".format(ctx.label, repr(artifact)))
+        fail("{}: artifact {}: expected names without `_`, which separates the parts of {{name}}_{{component}}_{{target}}".format(shown(ctx.label), repr(artifact)))
 
     # Output files are named after units, and must not contain `:` (of `gfx950:xnack+`).
     folder = artifact.replace(":", "%3A")

@@ -1,10 +1,11 @@
 """Checks the coverage table of a build, and writes it for those who go on with it.
 
     coverage_check --label TARGET --computed JSON [--expected JSON --committed PATH] --accept COMMAND
-                   [--compared TARGET]… [--package NAME=TARGET,TARGET]… --table JSON --lacks JSON --stamp FILE
+                   [--compared TARGET]… [--package NAME=TARGET,TARGET]… [--targets-option TEXT]
+                   --table JSON --lacks JSON --stamp FILE
 
 All that is wrong is said at once: targets that should not be offered, and every difference to the table that was
-committed. Where none was, one warning says what each package lacks.
+committed. Where none was, one note says what each package lacks.
 """
 
 import sys
@@ -28,6 +29,7 @@ class Arguments:
     accept: str
     compared: list[str]
     package: list[str]
+    targets_option: str
     table: str
     lacks: str
     stamp: str
@@ -56,8 +58,11 @@ def difference_message(found: Coverage, expected: Expected) -> str | None:
     return "\n".join([*lines, f"If all of this is meant, accept it: {expected.accept}"])
 
 
-def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept: str) -> str | None:
-    """Return which targets of packages should not be offered, why, and what to do; None if all can be."""
+def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept: str, option: str = "") -> str | None:
+    """Return which targets of packages should not be offered, why, and what to do; None if all can be.
+
+    `option` is the command-line option that sets the targets, if there is one.
+    """
     owners = {target: name for name, targets in packages.items() for target in targets}
     without = refused(found, list(owners))
     if not without:
@@ -69,8 +74,8 @@ def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept
         lines.append(f"  {one.target}{where}: no code in {', '.join(one.libraries)}")
     names = ", ".join(one.target for one in without)
     lines.append(
-        f"Do not offer {names}: remove it from the targets of packages (ROCM_TARGETS, for ROCm's own). If it is meant, "
-        f"commit the table that says so: {accept}"
+        f"Do not offer {names}: leave it out of {option or '`targets`'}. If it is meant, commit the table that says "
+        f"so: {accept}"
     )
     return "\n".join(lines)
 
@@ -94,7 +99,7 @@ def check(args: Arguments) -> None:
     """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
     found = read_coverage(args.computed)
     packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
-    wrong = offer_message(found, packages, args.accept)
+    wrong = offer_message(found, packages, args.accept, args.targets_option)
     if args.expected:  # Who committed a table has seen what is in it.
         expected = Expected(read_coverage(args.expected), args.committed, args.compared, args.accept)
         wrong = difference_message(found, expected)
@@ -120,6 +125,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--accept", required=True, metavar="COMMAND", help="what accepts all differences")
     parser.add_argument("--compared", action="append", default=[], metavar="TARGET", help="compare code for these only")
     parser.add_argument("--package", action="append", default=[], metavar="NAME=TARGETS", help="a package for GPUs")
+    parser.add_argument("--targets-option", default="", metavar="TEXT", help="what sets the packages' targets")
     parser.add_argument("--table", required=True, metavar="JSON", help="the table to write, if all is well")
     parser.add_argument("--lacks", required=True, metavar="JSON", help="what each target lacks, to write")
     parser.add_argument("--stamp", required=True, metavar="FILE", help="empty file to write")

@@ -78,15 +78,18 @@ def test_what_lacks_the_base_libraries_is_not_to_be_offered(tmp_path: Path, caps
         "have:\n"
         "  gfx950 (of package group): no code in lib/librocblas.so.5, lib/librocfft.so.0, lib/librocrand.so.1, "
         "lib/librocsolver.so.0, lib/librocsparse.so.1\n"
-        "Do not offer gfx950: remove it from the targets of packages (ROCM_TARGETS, for ROCm's own). If it is meant, "
-        "commit the table that says so: bazel run //x:coverage_update\n"
+        "Do not offer gfx950: leave it out of `targets`. If it is meant, commit the table that says so: bazel run "
+        "//x:coverage_update\n"
     )
+    assert run(tmp_path, ROCM_7, *packages, "--targets-option=--//wheels:targets") == 1
+    assert "leave it out of --//wheels:targets. If" in capsys.readouterr().err
     assert run(tmp_path, ROCM_7, *packages, expected=ROCM_7) == 0
 
 
-def settings(folder: Path, committed: str, compared: tuple[str, ...] = ()) -> list[str]:
+def settings(folder: Path, committed: str, compared: tuple[str, ...] = (), option: str = "") -> list[str]:
     """Write what the rule writes for the command; returns its arguments."""
-    document = {"committed": committed, "compared": compared, "label": "//x:coverage_update"}
+    label = "//x:coverage_update"
+    document = {"committed": committed, "compared": compared, "expected_option": option, "label": label}
     (folder / "settings.json").write_text(json.dumps(document))
     write_coverage(str(folder / "computed.json"), FOUND)
     return [str(folder / "settings.json"), str(folder / "computed.json")]
@@ -112,6 +115,17 @@ def test_one_command_accepts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_command_wants_a_file_to_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert update(settings(tmp_path, "")) == 1
-    assert "ERROR: //x:coverage_update: no table is named yet; say which file to write" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "ERROR: //x:coverage_update: no table is named yet; say which file to write, such as `-- "
+        "release/coverage.json`, and then set `expected` of //x:coverage\n"
+    )
     assert update(settings(tmp_path, "../other+/coverage.json")) == 1
     assert "the table belongs to another module" in capsys.readouterr().err
+
+
+def test_the_command_says_how_to_name_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = str(tmp_path / "first.json")
+    assert update([*settings(tmp_path, ""), table]) == 0
+    assert capsys.readouterr().out == f"{table}\nNow set `expected` of //x:coverage to this file\n"
+    assert update([*settings(tmp_path, "", option="--//wheels:coverage"), table]) == 0
+    assert capsys.readouterr().out == f"{table}\nNow set --//wheels:coverage to this file\n"

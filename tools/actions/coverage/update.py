@@ -1,6 +1,6 @@
 """Accepts what a build found: writes its coverage table over the one that was committed.
 
-    bazel run //packaging:coverage_update [-- FILE]
+    bazel run //my:coverage_update [-- FILE]
 
 FILE, relative to where the command is called, is needed the first time, when no table was named yet.
 """
@@ -14,11 +14,9 @@ from tools.actions.coverage.compare import accepted
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 from tools.lib.common.program import ToolError, argument_parser, read_document, report_errors
 
-NAME_IT = "`expected` of rocm_coverage; for ROCm's own packages --//packaging:expected_coverage=LABEL"
 
-
-def destination(committed: str, file: str | None, environment: Mapping[str, str]) -> Path:
-    """Return the file to write. Raises ToolError where none is named."""
+def destination(committed: str, file: str | None, environment: Mapping[str, str], expected: str) -> Path:
+    """Return the file to write. Raises ToolError where none is named; `expected` says how to name it in the build."""
     if file:
         return Path(environment.get("BUILD_WORKING_DIRECTORY", ""), file).resolve()
     if committed.startswith("../"):
@@ -26,22 +24,22 @@ def destination(committed: str, file: str | None, environment: Mapping[str, str]
     if committed:
         return Path(environment.get("BUILD_WORKSPACE_DIRECTORY", ""), committed)
     raise ToolError(
-        "no table is named yet; say which file to write, such as `-- release/coverage.json`, and then name it in the "
-        f"build: {NAME_IT}"
+        f"no table is named yet; say which file to write, such as `-- release/coverage.json`, and then set {expected}"
     )
 
 
 def update(settings: str, computed: str, file: str | None) -> None:
     """Write the table, and say where."""
     document = read_document(settings)
-    path = destination(document["committed"], file, os.environ)
+    expected = document["expected_option"] or f"`expected` of {document['label'].removesuffix('_update')}"
+    path = destination(document["committed"], file, os.environ, expected)
     path.parent.mkdir(parents=True, exist_ok=True)
     # What is written over as a whole need not be readable: it may have conflicts of a merge in it.
     kept = read_coverage(str(path)) if document["compared"] and path.exists() else Coverage()
     write_coverage(str(path), accepted(kept, read_coverage(computed), document["compared"]))
     print(path)
     if not document["committed"]:
-        print(f"Name it in the build: {NAME_IT}")
+        print(f"Now set {expected} to this file")
 
 
 def main(argv: list[str]) -> int:

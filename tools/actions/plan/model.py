@@ -175,6 +175,8 @@ class Slice:
     all_targets: tuple[str, ...]
     #: Targets whose code, which artifacts have, no package of the set is for.
     left_out: tuple[str, ...] = ()
+    #: The command-line option that sets `left_out`, if the packages have one: errors name it instead.
+    left_out_option: str = ""
 
 
 @dataclass(frozen=True)

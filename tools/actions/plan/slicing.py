@@ -121,24 +121,23 @@ def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
     for target, paths in sorted(files.items()):
         more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
         lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
-    return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files)}"])
+    return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files, declared)}"])
 
 
-def _remedy(lost: Iterable[str]) -> str:
-    """Say what to do about code for targets: in names that ROCM_TARGETS takes, too, which no generic processor's is."""
+def _remedy(lost: Iterable[str], declared: Slice) -> str:
+    """Say what to do about code for targets: in names that declarations take, which no generic processor's is."""
     processors = {without_features(target) for target in lost}
     targets = sorted({target for processor in processors for target in _targets_of(processor)})
     unknown = sorted(processor for processor in processors if not _targets_of(processor))
     sentences = []
     if targets:
-        sentences.append(
-            f"Add packages for {', '.join(targets)}, or declare them as left out (`left_out`; for ROCm's own packages, "
-            f"ROCM_TARGETS_LEFT_OUT={','.join(targets)})"
-        )
+        option = declared.left_out_option
+        leave_out = f"set {option}={','.join(targets)}" if option else "name them in `left_out`"
+        sentences.append(f"Add packages for {', '.join(targets)}, or {leave_out}")
     if unknown:
         sentences.append(
             f"No GPU target is called {' or '.join(unknown)}: exclude such files from the packages (`exclude`), or "
-            "declare the names as left out (`left_out`)"
+            "name them in `left_out`"
         )
     return ". ".join(sentences)
 

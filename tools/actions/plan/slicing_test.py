@@ -65,33 +65,38 @@ def test_code_for_a_target_of_no_package_stops_the_build() -> None:
     assert str(caught.value) == (
         "there is device code for GPU targets that none of the packages is for:\n"
         "  gfx1011: in lib/liba.so.1\n"
-        "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or declare them as left out "
-        "(`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT=gfx1011)"
+        "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or name them in `left_out`"
     )
 
 
+def test_an_option_that_leaves_targets_out_is_named_instead_of_the_attribute() -> None:
+    declared = Slice(("gfx1030",), ALL, left_out_option="--//wheels:left_out")
+    with pytest.raises(ToolError) as caught:
+        entries(replace(definition("gfx1030"), slice=declared), fat("lib/liba.so.1", *ALL, "gfx1011", "gfx803"))
+    assert str(caught.value).endswith("Add packages for gfx1011, gfx803, or set --//wheels:left_out=gfx1011,gfx803")
+
+
 @pytest.mark.parametrize(
-    ("code", "packages", "left_out"),
+    ("code", "targets"),
     [
-        ("gfx1011", ["gfx1011"], ["gfx1011"]),
-        ("gfx942:xnack+", ["gfx942"], ["gfx942"]),
-        ("gfx1250-strict", ["gfx1250"], ["gfx1250"]),
-        ("gfx9-4-generic", ["gfx942", "gfx950"], ["gfx942", "gfx950"]),
-        ("gfx13-generic", ["gfx1310"], ["gfx1310"]),
+        ("gfx1011", ["gfx1011"]),
+        ("gfx942:xnack+", ["gfx942"]),
+        ("gfx1250-strict", ["gfx1250"]),
+        ("gfx9-4-generic", ["gfx942", "gfx950"]),
+        ("gfx13-generic", ["gfx1310"]),
     ],
 )
-def test_what_is_advised_is_accepted_and_helps(code: str, packages: list[str], left_out: list[str]) -> None:
-    """ROCM_TARGETS and ROCM_TARGETS_LEFT_OUT take targets: no generic processor, no target of another's package."""
+def test_what_is_advised_is_accepted_and_helps(code: str, targets: list[str]) -> None:
+    """Packages and `left_out` are for targets: no generic processor, no target of another's package."""
     found = fat("lib/liba.so.1", *ALL, code)
     with pytest.raises(ToolError) as caught:
         entries(definition("gfx1030"), found)
     advice = str(caught.value).splitlines()[-1]
-    assert f"Add packages for {', '.join(packages)}, or declare" in advice
-    assert advice.endswith(f"ROCM_TARGETS_LEFT_OUT={','.join(left_out)})")
-    assert all(is_target(one) and package_owner(one) == one for one in (*packages, *left_out))
-    for one in left_out:
+    assert advice.endswith(f"Add packages for {', '.join(targets)}, or name them in `left_out`")
+    assert all(is_target(one) and package_owner(one) == one for one in targets)
+    for one in targets:
         entries(definition("gfx1030", left_out=(one,)), found)
-    with_package = Slice(("gfx1030",), (*ALL, packages[0]))
+    with_package = Slice(("gfx1030",), (*ALL, targets[0]))
     entries(replace(definition("gfx1030"), slice=with_package), found)
 
 
@@ -100,13 +105,12 @@ def test_of_names_that_no_gpu_has_the_files_are_to_be_excluded() -> None:
     with pytest.raises(ToolError) as caught:
         entries(definition("gfx1030"), *found)
     assert str(caught.value).splitlines()[-1] == (
-        "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or declare them as left out "
-        "(`left_out`; for ROCm's own packages, ROCM_TARGETS_LEFT_OUT=gfx1011). No GPU target is called gfx000 or gfx9: "
-        "exclude such files from the packages (`exclude`), or declare the names as left out (`left_out`)"
+        "The packages are for gfx1030, gfx906, gfx90a. Add packages for gfx1011, or name them in `left_out`. No GPU "
+        "target is called gfx000 or gfx9: exclude such files from the packages (`exclude`), or name them in `left_out`"
     )
     with pytest.raises(ToolError) as caught:
         entries(definition("gfx1030"), found[0])
-    assert "ROCM_TARGETS_LEFT_OUT" not in str(caught.value)
+    assert "Add packages" not in str(caught.value)
     entries(definition("gfx1030", left_out=("gfx9",)), found[0])
 
 
@@ -125,7 +129,7 @@ def test_all_that_is_refused_is_said_at_once() -> None:
         "  gfx803: in lib/a/K_gfx803.co, lib/libf.so.1",
         "  gfx942:xnack+: in lib/libf.so.1",
     ]
-    assert lines[6].endswith("ROCM_TARGETS_LEFT_OUT=gfx1011,gfx803,gfx942)")
+    assert lines[6].endswith("Add packages for gfx1011, gfx803, gfx942, or name them in `left_out`")
     assert len(lines) == 7
 
 
