@@ -21,11 +21,11 @@ from verify.report import documents, junit, text
 from verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
-  rocm-verify bazel-bin/packaging/dist
+  rocm-verify bazel-bin/wheels/dist
   rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-verify rules W415
-  rocm-verify targets rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl
+  rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
 
 Exit code: 0 if nothing is wrong (notes do not count), 1 if something is, 2 if that cannot be told."""
 CLEAN: Final = 0

@@ -1,6 +1,6 @@
 """Lists the device code in libraries, bundle files, archives and wheels: targets, sizes and hashes.
 
-    rocm-verify targets rocm_sdk_libraries-7.10.0-py3-none-linux_x86_64.whl
+    rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
 
 For people and scripts. Files are read, never changed or unpacked.
 """
@@ -19,7 +19,7 @@ from verify.member_file import MemberError
 
 EPILOG: Final = """examples:
   rocm-verify targets lib/librocblas.so.4
-  rocm-verify targets --json rocm_sdk_libraries-*.whl > device-code.json
+  rocm-verify targets --json acme_solver-*.whl > device-code.json
 
 Exit code: 0, or 2 if a file cannot be read."""
 

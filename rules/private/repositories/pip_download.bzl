@@ -18,7 +18,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 def _download(rctx, requirement, hashes, options, environment = {}):
     """Runs `pip download` into `.download` and returns the path of the one file that it left there."""
-    python = fetching_python(rctx, "{}: fetching {} from the Python package index".format(rctx.name, requirement))
+    python = fetching_python(rctx, "{}: fetching {} from the Python package index".format(rctx.name, requirement), with_pip = True)
     rctx.file("requirements.txt", "{} {}\n".format(
         requirement,
         " ".join(["--hash=" + digest for digest in hashes]),

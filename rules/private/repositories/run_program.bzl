@@ -32,19 +32,24 @@ _ISOLATED = ["-I", "-B", "-c"]
 _BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
 _ANCHOR = Label("//tools/fetch/catalog:catalog.py")
 
-def fetching_python(ctx, purpose):
+def fetching_python(ctx, purpose, with_pip = False):
     """Returns what every command begins with that runs Python while repositories are fetched.
 
     Args:
         ctx: a repository_ctx or module_ctx.
         purpose: what needs Python, as the beginning of an error.
+        with_pip: whether it needs pip, too; errors name it then.
 
     Returns:
         list of the interpreter's path and its options.
     """
     python = ctx.which("python3")
     if not python:
-        fail("{} needs `python3` (3.11 or newer, with pip) on PATH. Install it; on Debian, with `apt-get install python3-pip`.".format(purpose))
+        fail("{} needs `python3` (3.11 or newer{}) on PATH. Install it; on Debian, with `apt-get install {}`.".format(
+            purpose,
+            ", with pip" if with_pip else "",
+            "python3-pip" if with_pip else "python3",
+        ))
     return [python] + _UTF8
 
 def run_program(ctx, module, arguments, sources = [], timeout = 3600):
@@ -60,7 +65,7 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     Returns:
         What it printed to standard output.
     """
-    python = fetching_python(ctx, module + " runs while repositories are fetched and")
+    python = fetching_python(ctx, "Fetching repositories")
     for source in sources:
         ctx.watch(ctx.path(source))  # From Bazel 8 on, path() alone does not.
     root = ctx.path(_ANCHOR).dirname.dirname.dirname.dirname

@@ -38,9 +38,7 @@ def finished_launcher(template: str, path: str, target: str, machine: int | None
         _check_machine(elf.machine, path, target, machine or elf.machine)
         section = next((header for header in elf.section_headers if header.name == SECTION), None)
         if section is None or section.type != SHT_PROGBITS:
-            raise ToolError(
-                f"{template}: no bytes for section {SECTION}; expected the program of //tools/actions/launcher"
-            )
+            raise ToolError(f"{template}: no bytes for section {SECTION}; expected the compiled launcher")
         offset, room = section.offset, section.size
         file.seek(0)
         program = bytearray(file.read())

@@ -56,10 +56,7 @@ def test_a_program_without_the_section_is_refused(tmp_path: Path, wrong: bytes) 
     path = template(tmp_path, wrong)
     with pytest.raises(ToolError) as error:
         finished_launcher(path, "bin/x", "y")
-    assert (
-        str(error.value)
-        == f"{path}: no bytes for section .launcher.target; expected the program of //tools/actions/launcher"
-    )
+    assert str(error.value) == f"{path}: no bytes for section .launcher.target; expected the compiled launcher"
 
 
 def test_what_is_no_program_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Publishes the packages of a build: into a directory, an S3 bucket, or a package index.
 
-    bazel run //packaging:publish -- --to PLACE [options]
+    bazel run //my:publish -- --to PLACE [options]
 
 All files are compared first, by SHA-256: what is there already is not sent again, and if one file is there with other
 bytes, nothing is sent. The pages of the index come last, so that they never name what is not there. Whatever interrupts
@@ -25,7 +25,7 @@ EPILOG = """places:
   s3://BUCKET[/PREFIX]    a bucket of AWS, or of another server with --endpoint-url
   index                   a package index with PyPI's upload API, with --upload-url and --index-url
 
-With --run-id the packages go where ROCm's CI puts those of a run: PLACE/RUN-PLATFORM/python/[GROUP/].
+With --run-id the packages go into a directory of that CI run: PLACE/RUN-PLATFORM/python/[GROUP/].
 
 examples:
   publish --to /srv/packages
@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--dry-run", action="store_true", help="compare, and say what would be done")
     result.add_argument("--run-id", default="", metavar="ID", help="the CI run that these packages are of")
     result.add_argument("--platform", default="linux", help="of the run (default: linux)")
-    result.add_argument("--group", default="", help="GPU targets of these packages, where a run has several builds")
+    result.add_argument("--group", default="", help="which of several builds of the run, such as gfx110X-all")
     result.add_argument("--endpoint-url", default="", metavar="URL", help="of an S3 server other than AWS's")
     result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
     result.add_argument(
