@@ -16,16 +16,23 @@ from tests.lint.prose_test import PHRASES
 from tests.lint.workspace import WORKSPACE
 
 #: Words of this project that no other project has.
-OURS: Final = re.compile(r"--//|//packaging|bazelw\b|ROCM_ARTIFACTS_DIR|example SDK")
+#: (Whoever names limits of archives to a build has no attribute for them.)
+OURS: Final = re.compile(r"--//(?!my:)|//packaging|bazelw\b|\.ci/run|ROCm\b|ROCM_(?!ARCHIVE_MAX_)|rocm_sdk|example SDK")
+#: Labels of this project. Starlark has them outside of messages, too, where they mean the same in any project.
+LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|tests|tools|verify)\b")
 #: Where programs are that other projects run.
 FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catalog", "tools/lib", "verify")
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
-    "rules/private/repositories/artifacts_directory.bzl": "the variable of rocm.artifacts",
-    "rules/private/repositories/rocm.bzl": "the variable of rocm.artifacts",
-    "rules/private/rocm_init_py.bzl": "the label of its program, which is made of what ships with ROCm",
-    "tools/actions/coverage/update.py": "names the setting of ROCm's own packages beside the attribute",
+    "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
+    "rules/private/repositories/choice.bzl": "the variable of rocm.artifacts",
+    "rules/private/repositories/debian.bzl": "fetches ROCm",
+    "rules/private/repositories/rocm.bzl": "the extension for ROCm",
+    "rules/private/repositories/selection.bzl": "variables of rocm.selection",
+    "rules/private/repositories/version.bzl": "variables of rocm.version",
+    "rules/private/rocm_init_py.bzl": "loads ROCm",
     "tools/lib/gpus/derive.py": "writes files of this project",
+    "verify/documentation.py": "writes a page of this project",
 }
 
 
@@ -41,9 +48,11 @@ def sources() -> list[str]:
 
 
 def strings(path: Path) -> Iterator[str]:
-    """Yield the strings of a program but docstrings; what an f-string fills in is `{}`."""
+    """Yield the strings of a program, but of docstrings only one that is help; what an f-string fills in is `{}`."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    if any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(tree)):
+        yield ast.get_docstring(tree) or ""
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -52,10 +61,45 @@ def strings(path: Path) -> Iterator[str]:
             yield node.value
 
 
+def ours(path: str) -> list[str]:
+    """Return the strings of a file that have words of this project."""
+    words = [OURS] if path.endswith(".bzl") else [OURS, LABEL]
+    return [text for text in strings(WORKSPACE / path) if any(word.search(text) for word in words)]
+
+
 @pytest.mark.parametrize("path", sources())
 def test_messages_are_in_the_words_of_any_project(path: str) -> None:
-    found = [text for text in strings(WORKSPACE / path) if OURS.search(text)]
-    assert found == [] or path in EXCEPTIONS
+    assert ours(path) == [] or path in EXCEPTIONS
+
+
+def raw_labels(path: Path) -> list[str]:
+    """Return the labels that errors of a Starlark file do not write as on the command line, as `shown` does."""
+    found = []
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "fail":
+            shown = {
+                id(node)
+                for inner in ast.walk(call)
+                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "shown"
+                for node in ast.walk(inner)
+            }
+            found += [
+                ast.unparse(node)
+                for node in ast.walk(call)
+                if isinstance(node, ast.Attribute) and node.attr == "label" and id(node) not in shown
+            ]
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if path.endswith(".bzl")])
+def test_errors_write_labels_as_on_the_command_line(path: str) -> None:
+    assert raw_labels(WORKSPACE / path) == []
+
+
+def test_a_raw_label_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "rule.bzl"
+    file.write_text('fail("{}: {} {}".format(ctx.label, shown(ctx.label), ctx.attr.package.label))\n')
+    assert sorted(raw_labels(file)) == ["ctx.attr.package.label", "ctx.label"]
 
 
 @pytest.mark.parametrize("path", sources())
@@ -66,4 +110,20 @@ def test_messages_are_plain(path: str) -> None:
 
 
 def test_each_exception_is_needed() -> None:
-    assert [path for path in EXCEPTIONS if not any(OURS.search(text) for text in strings(WORKSPACE / path))] == []
+    assert [path for path in EXCEPTIONS if not ours(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ('"""Reads //packaging:dist."""\n', []),
+        ('"""Reads //packaging:dist."""\nhelp(__doc__)\n', ["Reads //packaging:dist."]),
+        ('fail(f"{x}: set --//rules/settings:verbose")\n', ["{}: set --//rules/settings:verbose"]),
+        ('fail("bazel run //tools/fetch/lock")\n', ["bazel run //tools/fetch/lock"]),
+        ('fail("bazel run @rules_rocm_python//tools/fetch/lock; ROCM_ARCHIVE_MAX_BYTES")\n', []),
+        ('fail("`set ROCM_TARGETS`")\n', ["`set ROCM_TARGETS`"]),
+    ],
+)
+def test_words_of_this_project_are_found(program: str, found: list[str], tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text(program)
+    assert ours(str(tmp_path / "tool.py")) == found
