@@ -91,7 +91,6 @@ def test_pkg_info_is_not_given(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build(tmp_path / "a", version="7.10.0-dev0") == 1
     assert capsys.readouterr().err == (
-        "ERROR: //:rocm: rocm: '7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. "
-        "Set --//packaging:version=7.10.0.dev0\n"
+        "ERROR: //:rocm: rocm: '7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set `version` to that\n"
     )
     assert not (tmp_path / "a/rocm-7.10.0.tar.gz").exists()

@@ -91,7 +91,7 @@ def test_other_bytes_under_the_same_name(files: list[LocalFile]) -> None:
         assert digest in text
         assert file.sha256 in text
     assert "the place has other bytes than this build" in text
-    assert "Publish this build under another version" in text
+    assert "Build another version" in text
 
 
 def test_what_the_new_index_would_not_list(files: list[LocalFile]) -> None:

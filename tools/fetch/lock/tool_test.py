@@ -292,5 +292,5 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["lock", "--help"])
     said = capsys.readouterr().out
-    assert "bazel run //tools/fetch/lock -- lock" in said
+    assert "bazel run @rules_rocm_python//tools/fetch/lock -- lock" in said
     assert "--repo_env=ROCM_ARTIFACTS=locked" in said
