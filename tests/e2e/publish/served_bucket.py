@@ -142,7 +142,7 @@ def check(workspace: Workspace, artifacts: Path, scratch: Path, programs: Path) 
             result = workspace.run("run", CHOICE, "//packaging:publish", "--", *place)
             assert result.returncode == 0, result.stdout
             result = workspace.run("run", CHOICE, "//packaging:publish", "--", *place)
-            assert ": 0 files and 0 pages (0 B); " in result.stdout, result.stdout
+            assert ": 0 files and 0 pages (0 bytes); " in result.stdout, result.stdout
         published = packages / RUN / "python" / GROUP
         with step("installed with pip and uv, by hash"):
             check_installs(programs, published, f"{server.url}{RUN}/python/{GROUP}", scratch)
