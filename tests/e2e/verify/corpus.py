@@ -10,12 +10,13 @@ wherever auditwheel, check-wheel-contents or twine reports something, the verifi
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,19 +95,25 @@ def reports(wheel: Path, programs: Path) -> Iterator[Report]:
             yield Report(wheel.name, "auditwheel too-recent", shown)
 
 
-def findings(folder: Path, program: Path, scratch: Path) -> dict[str, set[str]]:
-    """Verify every wheel by itself and as a set of its own; returns the rules that were broken, by file name."""
-    config = scratch / "verify.toml"
-    config.write_text("[settings]\nduplicate_size = 1\n")
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for wheel in sorted(folder.glob("*.whl")):
-        command = (sys.executable, program, f"--config={config}", "--format=json", wheel)
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 1) or done.stderr:
-            sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
-        document: dict[str, Any] = json.loads(done.stdout)
-        found[wheel.name] = {finding["id"] for finding in document["findings"]}
-    return found
+def findings(wheel: Path, program: Path, config: Path) -> set[str]:
+    """Verify a wheel by itself and as a set of its own; returns the rules that were broken."""
+    command = (sys.executable, program, f"--config={config}", "--format=json", wheel)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1) or done.stderr:
+        sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return {finding["id"] for finding in document["findings"]}
+
+
+def missed(wheel: Path, found: set[str], said: list[Report]) -> list[Report]:
+    """Print what the checkers say, and return what the verifier has no finding for."""
+    result = []
+    for report in said:
+        wanted = SAME.get(report.kind)
+        agreed = wanted == () or bool(found & set(wanted or ()))
+        print(f"{'agreed' if agreed else 'MISSED'}: {wheel.name}: {report.kind}: {report.text[:200]}", flush=True)
+        result += [] if agreed else [report]
+    return result
 
 
 def main() -> int:
@@ -116,23 +123,20 @@ def main() -> int:
     parser.add_argument("--programs", type=Path, help="directory of the checkers' programs, if they are installed")
     parser.add_argument("--command", type=Path, help="rocm_verify.pyz, if it is built")
     arguments = parser.parse_args()
-    missed = []
     with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as name:
         scratch = Path(name)
         folder = arguments.wheels or scratch / "wheels"
         fetch(folder)
         programs = arguments.programs or make_tools(scratch / "tools", "pydistcheck.toml").programs
-        found = findings(folder, arguments.command or build_command(), scratch)
-        for wheel in sorted(folder.glob("*.whl")):
-            for report in reports(wheel, programs):
-                wanted = SAME.get(report.kind)
-                agreed = wanted == () or bool(found[wheel.name] & set(wanted or ()))
-                print(
-                    f"{'agreed' if agreed else 'MISSED'}: {wheel.name}: {report.kind}: {report.text[:200]}", flush=True
-                )
-                missed += [] if agreed else [report]
-    print(f"{len(found)} wheels verified, {len(missed)} reports of other checkers missed")
-    return int(bool(missed) or len(found) < FEWEST)
+        command, config = arguments.command or build_command(), scratch / "verify.toml"
+        config.write_text("[settings]\nduplicate_size = 1\n")
+        wheels = sorted(folder.glob("*.whl"))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = pool.map(lambda wheel: findings(wheel, command, config), wheels)
+            said = pool.map(lambda wheel: list(reports(wheel, programs)), wheels)
+            lost = [report for each in zip(wheels, found, said, strict=True) for report in missed(*each)]
+    print(f"{len(wheels)} wheels verified, {len(lost)} reports of other checkers missed")
+    return int(bool(lost) or len(wheels) < FEWEST)
 
 
 if __name__ == "__main__":
