@@ -18,9 +18,18 @@ _RUNTIME = {
     "flight": struct(libraries = ["libarrow_flight", "libarrow_s3"], needs = ["core"]),
 }
 
+# Libraries that Arrow opens if a system has them, and does without if not. Other names fail the test of the wheels.
+OPENED_LIBRARIES = {
+    "libcrypto.so.*": "the S3 client looks which versions of OpenSSL a system has; it contains its own",
+    "libhdfs.so": "only programs that read from HDFS need it",
+    "libjvm.so": "as libhdfs.so",
+    "libnuma.so*": "the S3 client places its buffers better if a system has it",
+}
+
 _COMMON = dict(
     description = "README.md",
     license_expression = "Apache-2.0",
+    license_files = ["//:licenses"],
     version = "//:version",
 )
 
@@ -42,7 +51,6 @@ def _package(name, artifacts, needs, rpath, files = {}, import_name = "", summar
         distribution = "arrow-sdk-" + name,
         files = files,
         import_name = import_name,
-        license_patterns = ["share/doc/**"],
         package = name,
         platform_tag = "//:platform_tag",
         requires = _requires(needs),
@@ -61,7 +69,7 @@ def arrow_packages(artifacts):
             name,
             artifacts,
             one.needs,
-            include = ["lib/{}.so.*".format(library) for library in one.libraries] + ["share/doc/**"],
+            include = ["lib/{}.so.*".format(library) for library in one.libraries],
             rpath = ["_arrow_sdk_{}/lib".format(searched) for searched in [name] + one.needs],
             summary = "Apache Arrow: " + name,
         )
