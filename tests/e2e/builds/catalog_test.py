@@ -261,7 +261,7 @@ def test_a_version_that_pep_440_refuses(sdk: Sdk) -> None:
     """With the setting to change."""
     sdk.assert_refused(
         "'banana' is not a version that PEP 440 knows",
-        "Set `version`",
+        "Set --//packaging:version",
         options=("--//packaging:version=banana",),
     )
     sdk.assert_refused("is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",))
