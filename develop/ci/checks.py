@@ -8,8 +8,10 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from develop.ci.machine import WORKSPACE, FailedError, Machine, Packages
@@ -83,13 +85,18 @@ def module(name: str, *arguments: str) -> Callable[[Machine], None]:
     return lambda machine: machine.module(name, *arguments)
 
 
-def make(what: Callable[[Machine], Path]) -> Callable[[Machine], None]:
-    """Make what later checks need."""
+def side_by_side(calls: Iterable[Callable[[], object]]) -> None:
+    """Call functions that keep one core busy each, as many at a time as there are. Raises what one of them raises."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()
 
-    def run(machine: Machine) -> None:
-        what(machine)
 
-    return run
+def inputs(machine: Machine) -> None:
+    """Make what many later checks need: roots, which may install packages on the machine, one after the other."""
+    side_by_side(
+        (lambda: (machine.debian13, machine.sid, machine.engines), lambda: (machine.rocm7, machine.rocm5)),
+    )
 
 
 def with_pytest(name: str, sentence: str, *files: str) -> Check:
@@ -172,7 +179,9 @@ def pages(machine: Machine) -> None:
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits where every linker is; Bazel's sandbox has none."""
     options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
-    machine.module_in(machine.debian13, "pytest", *options, "tools/lib/elf")
+    root = machine.debian13
+    tests = sorted((WORKSPACE / "tools/lib/elf").glob("*_test.py"))
+    side_by_side(partial(machine.module_in, root, "pytest", *options, test) for test in tests)
 
 
 def devel_trust(machine: Machine) -> None:
@@ -346,10 +355,7 @@ CHECKS: tuple[Check, ...] = (
     with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py"),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
-    Check("fetch-rocm7", "fetch real ROCm 7 (small)", make(lambda machine: machine.rocm7), (APT,)),
-    Check("fetch-rocm5", "fetch real ROCm 5.7 (small)", make(lambda machine: machine.rocm5), (APT,)),
-    Check("root-debian13", "make a Debian 13 root", make(lambda machine: machine.debian13), (DEBIAN,)),
-    Check("root-sid", "make a root of Debian unstable", make(lambda machine: machine.sid), (DEBIAN,)),
+    Check("inputs", "fetch real ROCm 7 and 5.7 (small), make roots of Debian releases", inputs, (APT, DEBIAN)),
     Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,)),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,)),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
@@ -373,7 +379,6 @@ CHECKS: tuple[Check, ...] = (
         (DEBIAN,),
     ),
     Check("remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,)),
-    Check("root-engines", "make a root with remote engines", make(lambda machine: machine.engines), (DEBIAN,)),
     Check("remote-execution", "remote execution, on one worker and on two", remote("execution"), (DEBIAN,)),
     Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,)),
     Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,)),
