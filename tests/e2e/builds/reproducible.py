@@ -54,18 +54,24 @@ def changed_conditions() -> tuple[str, ...]:
     return wrapper
 
 
-def copy_debian_root(first: Workspace, cache: Path) -> Path | None:
-    """Copy the Debian root that bazelw runs Bazel in; None if it runs another Bazel."""
-    if first.info("install_base") != "/usr/share/bazel":
-        return None
+def debian_root(workspace: Workspace) -> Path | None:
+    """Return the Debian root that a workspace's Bazel server runs in; None if it runs in none.
+
+    An older version of the project may have left its own beside it, so the server's mounts say which.
+    """
+    mounts = Path(f"/proc/{workspace.info('server_pid')}/mountinfo").read_text(encoding="utf-8").splitlines()
+    name = next(Path(root).name for _, _, _, root, place, *_ in map(str.split, mounts) if place == "/")
     roots = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rules_rocm_python")
-    for root in sorted(roots.glob("debian-*/.whole")):
-        target = cache / "rules_rocm_python" / root.parent.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Links to the same files: what is added to the copy is not in the original.
-        subprocess.run(["cp", "-al", root.parent, target], check=True)
-        return target
-    return None
+    return roots / name if (roots / name / ".whole").is_file() else None
+
+
+def copy_debian_root(root: Path, cache: Path) -> Path:
+    """Copy a Debian root to where bazelw looks for it in another cache directory."""
+    target = cache / "rules_rocm_python" / root.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Links to the same files: what is added to the copy is not in the original.
+    subprocess.run(["cp", "-al", root, target], check=True)
+    return target
 
 
 def turn_clock(root: Path, clock: Path) -> None:
@@ -152,11 +158,11 @@ def run(artifacts: Path | None, scratch: Path) -> int:
     try:
         build = built(first.build(*TARGETS, f"//{CLOCK.replace('/lib', ':lib')}"))
         print(f"first build: {build.seconds:.0f} s in {first.directory}: {conditions(first)}")
-        root = copy_debian_root(first, scratch / "second/cache")
+        cache = scratch / "second/cache"
+        root = debian_root(first)
         if root:
-            second = replace(
-                second, environment={**second.environment, "XDG_CACHE_HOME": str(scratch / "second/cache")}
-            )
+            root = copy_debian_root(root, cache)
+            second = replace(second, environment={**second.environment, "XDG_CACHE_HOME": str(cache)})
         else:
             print("not different: the clock, which can be turned only in the Debian root of bazelw")
         if os.getuid() == 0:
