@@ -60,10 +60,11 @@ def _sbom(ctx, package, project):
     )
     return sbom
 
-def _link_args(ctx, package, project, outputs, files):
+def _link_args(ctx, package, project, report, outputs, files):
     args = tool_args(ctx)
     project_args(args, ctx, project, outputs.metadata, outputs.digest)
     args.add(package.plan, format = "--plan=%s")
+    args.add(report, format = "--platform-tag=%s")
     args.add_all(package.indexes, format_each = "--index=%s")
     args.add_all(package.segments, format_each = "--segment=%s")
     args.add(outputs.tag, format = "--tag=%s")
@@ -103,12 +104,12 @@ def _sdk_wheel_impl(ctx):
     sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = [placed(sbom_path, sbom, "the bill of materials")])
 
-    # Link does not read it. As an input it makes sure that no wheel has an unproven tag, whatever the flags.
+    # As an input of link it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
     run_tool(
         ctx,
         tool = ctx.attr._link,
-        args = _link_args(ctx, package, project, outputs, files),
+        args = _link_args(ctx, package, project, report, outputs, files),
         inputs = depset(
             [project, report, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts,
             transitive = [package.indexes, package.segments],
@@ -139,7 +140,7 @@ sdk_wheel = rule(
             allow_single_file = [".json"],
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",
         ),
-        "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them."),
+        "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists those that files of the wheel need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages and with `console_scripts`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),

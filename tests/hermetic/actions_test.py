@@ -128,8 +128,6 @@ def inputs_to_take_away() -> list[tuple[Recorded, Place]]:
 
 def why_not_read(action: Recorded, place: Place) -> str:
     """Say why an action may have an input that it does not read; empty if there is no reason."""
-    if action.mnemonic == "RocmLink" and place.execroot.endswith(".platform_tag.json"):
-        return "so that no wheel is made whose tag is not proven"
     if action.mnemonic == "RocmLink" and not place.runfiles.stat().st_size:
         return "a segment without entries"
     if action.mnemonic == "PyTool" and place.runfiles.suffix not in (".json", ".py", ".so"):

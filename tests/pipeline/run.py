@@ -447,7 +447,8 @@ def _link(run: _Build, package: Package) -> Wheel:
     arguments = [f"--label=//:{package.name}_wheel", f"--project={place / 'project.json'}"]
     arguments += [f"--description={place / 'README.md'}", f"--metadata={wheel.metadata}", f"--digest={wheel.digest}"]
     packed = run.packed[package.name][:: -1 if run.variation.backwards else 1]
-    arguments += [f"--plan={wheel.plan}", *(f"--index={index}" for _, index in packed)]
+    arguments += [f"--plan={wheel.plan}", f"--platform-tag={place / 'platform_tag.json'}"]
+    arguments += [f"--index={index}" for _, index in packed]
     arguments += [
         *(f"--segment={segment}" for segment, _ in packed),
         f"--tag=py3-none-{PLATFORMS[run.sdk.settings.machine]}",

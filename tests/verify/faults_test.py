@@ -9,7 +9,9 @@ import pytest
 from tests.verify import content_faults, devel_faults, device_faults, selection_faults, set_faults, wheel_faults
 from tests.verify.editing import EditedSet
 from tests.verify.faults import FAULTS, Fault
+from tests.verify.libraries import with_needed
 from tests.verify.planted_set import planted_set
+from tests.verify.set_faults import BLAS
 from tools.actions.coverage.table import collect
 from verify import registry
 from verify.device.owned import owned_packages
@@ -71,6 +73,14 @@ def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, lis
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == {fault.rule}, said
     assert any(one.wheel.startswith(fault.wheel) and fault.file in one.file for one in found), said
+
+
+def test_a_library_that_users_must_have_by_the_metadata_is_not_missing(base: Path, tmp_path: Path) -> None:
+    edited = EditedSet(base, tmp_path / "dist")
+    wheel = edited.wheel("rocm_sdk_libraries")
+    wheel.files[BLAS] = with_needed(wheel.files[BLAS], "librocblas.so.5", "libnobodys.so.2")
+    wheel.replace("METADATA", "\nRequires-Dist:", "\nRequires-External: libnobodys.so.2\nRequires-Dist:")
+    assert findings(edited.save()) == ()
 
 
 def test_an_exception_that_excuses_nothing_is_found(base: Path) -> None:

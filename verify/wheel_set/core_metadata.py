@@ -20,6 +20,8 @@ class Dependencies:
     """What is required, and the extras that are offered, normalised."""
 
     requires: tuple[Requirement, ...] = ()
+    external: tuple[str, ...] = ()
+    """What the system must have (Requires-External), in this project's wheels SONAMEs of libraries."""
     extras: frozenset[str] = frozenset()
 
 
@@ -38,7 +40,8 @@ def dependencies(content: bytes | None) -> Dependencies:
     for text in raw.get("requires_dist", ()):
         with suppress(InvalidRequirement):
             requires.append(Requirement(text))
-    return Dependencies(tuple(requires), frozenset(canonicalize_name(extra) for extra in raw.get("provides_extra", ())))
+    extras = frozenset(canonicalize_name(extra) for extra in raw.get("provides_extra", ()))
+    return Dependencies(tuple(requires), tuple(raw.get("requires_external", ())), extras)
 
 
 #: What reading a broken archive raises.

@@ -97,6 +97,7 @@ def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
         version=wheel.version,
         tags=wheel.tags,
         requires=known.requires,
+        external=known.external,
         extras=known.extras,
         files=files,
         scripts=tuple(sorted({*_entry_points(wheel.text("entry_points.txt")), *_scripts(wheel)})),

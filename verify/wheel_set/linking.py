@@ -46,7 +46,8 @@ SYSTEM_LIBRARIES: Final = (
 def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
     """Return what tells the names of libraries that there are wherever a package is installed.
 
-    Those are the above, those that the settings name, and those that the package's tag may count on (PEP 600).
+    Those are the above, those that the settings name, those that the package's metadata requires of the system, and
+    those that the package's tag may count on (PEP 600).
     """
     patterns = (*SYSTEM_LIBRARIES, *settings.system_libraries)
     policies = []
@@ -56,7 +57,8 @@ def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
         except ToolError:
             continue  # Of another system than glibc's.
     return lambda name: (
-        any(fnmatchcase(name, pattern) for pattern in patterns)
+        name in package.external
+        or any(fnmatchcase(name, pattern) for pattern in patterns)
         or (bool(policies) and all(policy.has_library(name) for policy in policies))
     )
 
@@ -66,8 +68,8 @@ MISSING = Rule(
     Severity.ERROR,
     "a needed library is nowhere in the set",
     why="The loader stops at the first library (DT_NEEDED) that it does not find: whatever brings this file fails.",
-    remedy="Add the library to a package, or RPATH entries that lead to it. If the system brings it, declare it in "
-    "system_libraries.",
+    remedy="Add the library to a package, or RPATH entries that lead to it. If users must have it, declare it: in "
+    "externals of sdk_wheel, else in system_libraries.",
 )
 NOT_REQUIRED = Rule(
     "S102",

@@ -69,6 +69,8 @@ class Package:
     tags: frozenset[Tag] = frozenset()
     requires: tuple[Requirement, ...] = ()
     extras: frozenset[str] = frozenset()
+    external: tuple[str, ...] = ()
+    """What the system must have, by its metadata: SONAMEs of libraries, among others."""
     files: Mapping[str, FileFacts] = field(default_factory=dict)
     scripts: tuple[str, ...] = ()
     """Names of the programs that installers put beside the interpreter, sorted."""

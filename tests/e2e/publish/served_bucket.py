@@ -2,11 +2,12 @@
 
     python3 -m tests.e2e.publish.served_bucket --artifacts DIR [--scratch DIR]
 
-Run it from the top of the workspace. DIR has artifact folders of the split layout (`SMALL=1 get.sh`). They are packed
-as `.tar.zst` with a `.sha256sum` beside each and served by nginx on this machine, as CI's bucket is. In a copy of the
-workspace they are locked and built; what was built is published into a directory, which nginx serves, and installed
-from there where every file has to have the hash of a lock. A flipped byte in an archive, an archive that is gone, and
-listings that are wrong, are errors that name what is wrong.
+Run it from the top of the workspace. DIR has artifact folders of the split layout, as `python3 -m
+develop.real_rocm.fetch --small` lays them out. They are packed as `.tar.zst` with a `.sha256sum` beside each and served
+by nginx on this machine, as CI's bucket is. In a copy of the workspace they are locked and built; what was built is
+published into a directory, which nginx serves, and installed from there where every file has to have the hash of a
+lock. A flipped byte in an archive, an archive that is gone, and listings that are wrong, are errors that name what is
+wrong.
 
 With --scratch the copy of the workspace and Bazel's output stay there, which makes a further run faster.
 """

@@ -25,6 +25,8 @@ class Project:
     license_expression: str
     license_files: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    #: Libraries that the user's machine must have, by SONAME.
+    requires_external: tuple[str, ...] = ()
     #: Names of extras that requirements ask for by a marker.
     extras: tuple[str, ...] = ()
     #: Fields that an sdist leaves to its build backend (PEP 643).
@@ -64,6 +66,7 @@ def core_metadata(project: Project, description: str) -> str:
         ("Requires-Python", project.requires_python),
         *(("Provides-Extra", extra) for extra in project.extras),
         *(("Requires-Dist", requirement) for requirement in project.requires),
+        *(("Requires-External", library) for library in project.requires_external),
         ("Description-Content-Type", "text/markdown"),
     ]
     for name, value in fields:

@@ -1,6 +1,6 @@
 """Links a wheel out of a plan, the segments of its units, and small files.
 
-    link --label TARGET --project JSON --plan PLAN --index FILE… --segment FILE…
+    link --label TARGET --project JSON --plan PLAN --platform-tag REPORT --index FILE… --segment FILE…
          --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
          [--console-scripts JSON --module NAME] [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
@@ -19,6 +19,7 @@ from tools.actions.link.run import PackedTree, join, read_tree
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.plan.model import Plan, is_executable
+from tools.actions.platform_tag.report import Report
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     Stopwatch,
@@ -38,6 +39,7 @@ class Arguments:
     label: str
     project: str
     plan: str
+    platform_tag: str
     index: list[str]
     segment: list[str]
     description: str
@@ -140,7 +142,8 @@ def link(args: Arguments) -> None:
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
-    project = replace(project, license_files=(*project.license_files, *texts))
+    external = Report.from_document(read_document(args.platform_tag)).external
+    project = replace(project, license_files=(*project.license_files, *texts), requires_external=tuple(external))
     members.extend(info_members(project, args, plan, dist_info))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
         if args.devel:
@@ -159,6 +162,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
     parser.add_argument("--plan", required=True, help="the package's plan")
+    parser.add_argument("--platform-tag", required=True, help="report about the wheel's platform tag")
     parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
     parser.add_argument("--segment", action="append", default=[], help="segment of a unit, in the order of the indexes")
     parser.add_argument("--description", required=True, help="Markdown file: the long description")

@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tools.actions.link.run import small_run
 from tools.actions.link.tool import main
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Found, Plan
+from tools.actions.platform_tag.report import Report
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")
@@ -71,16 +73,18 @@ class Wheel:
         (self.directory / "segment").write_bytes(segment)
         self.write("index", SegmentIndex(tuple(entries), {}).to_document())
 
-    def link(self, *options: str, project: dict[str, Any] = PROJECT) -> int:
+    def link(self, *options: str, project: dict[str, Any] = PROJECT, external: Sequence[str] = ()) -> int:
         """Run the tool; return its exit code."""
         self.segment()
+        needed = {library: {"": "lib/liba.so.1"} for library in external}
+        self.write("platform-tag", Report("rocm-sdk-core", "linux_x86_64", external=needed).to_document())
         self.write("project", project)
         self.write("plan", self.plan.to_document())
         self.write("scripts", self.scripts)
         (self.directory / "description").write_text("# Readme ï\n", encoding="utf-8")
         (self.directory / "glue").write_bytes(b"GLUE = True\n")
         arguments = ["--label=//:core_wheel", "--tag=py3-none-linux_x86_64", f"--wheel={self.directory}/{self.name}"]
-        names = ("project", "plan", "index", "segment", "description", "metadata", "digest")
+        names = ("project", "plan", "platform-tag", "index", "segment", "description", "metadata", "digest")
         arguments += [f"--{name}={self.directory}/{name}" for name in names]
         files = ["rocm_sdk_core/__init__.py", "{dist_info}/licenses/LICENSE"]
         (self.directory / "params").write_text(
@@ -97,6 +101,13 @@ class Wheel:
 
 def wheel(directory: Path, definition: Definition = CORE, *found: Found, builds_on: tuple[Plan, ...] = ()) -> Wheel:
     return Wheel(directory, plan(definition, *(found or FOUND), builds_on=builds_on, name="core_lib_generic"))
+
+
+def test_libraries_that_users_must_have_are_in_the_metadata(tmp_path: Path) -> None:
+    made = wheel(tmp_path)
+    assert made.link(external=["libdrm.so.2", "libnuma.so.1"]) == 0
+    metadata = Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True)
+    assert metadata.requires_external == ["libdrm.so.2", "libnuma.so.1"]
 
 
 def test_runtime_wheel(tmp_path: Path) -> None:

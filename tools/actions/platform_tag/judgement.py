@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from tools.actions.platform_tag.needs import Need, Needs
 from tools.actions.platform_tag.policy import Policy, Promise, manylinux_policies
+from tools.actions.platform_tag.report import Libraries, Report
 from tools.lib.common.program import ToolError
 
 #: How many files an error names.
@@ -30,24 +30,24 @@ class Judgement:
             return "any"
         return f"{self.lowest.name if self.lowest else 'linux'}_{self.architecture}"
 
-    def to_document(self, distribution: str) -> dict[str, Any]:
-        """Return the report about a distribution as JSON data."""
-        return {
-            "distribution": distribution,
-            "lowest": self.tag,
-            "because": [_sentence(need) for need in self.because],
-            "files": self.needs.files,
-            "system": _by_library(self.needs.system),
-            "packaged": _by_library(self.needs.packaged),
-            "unreached": _by_library(self.needs.unreached),
-            "external": _by_library(self.needs.external),
-            "foreign": list(self.needs.foreign),
-        }
+    def report(self, distribution: str) -> Report:
+        """Return the report about a distribution."""
+        return Report(
+            distribution,
+            lowest=self.tag,
+            because=[_sentence(need) for need in self.because],
+            files=self.needs.files,
+            system=_by_library(self.needs.system),
+            packaged=_by_library(self.needs.packaged),
+            unreached=_by_library(self.needs.unreached),
+            external=_by_library(self.needs.external),
+            foreign=list(self.needs.foreign),
+        )
 
 
-def _by_library(needs: tuple[Need, ...]) -> dict[str, dict[str, str]]:
-    """Return {library: {symbol version: the first file that needs it}}; the empty version is the library itself."""
-    found: dict[str, dict[str, str]] = {}
+def _by_library(needs: tuple[Need, ...]) -> Libraries:
+    """Return needs by library and symbol version, with the first file of each."""
+    found: Libraries = {}
     for need in needs:
         found.setdefault(need.library, {})[need.version or ""] = need.path
     return found

@@ -5,6 +5,7 @@ import pytest
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import Need, Needs
 from tools.actions.platform_tag.policy import promises
+from tools.actions.platform_tag.report import Report
 from tools.lib.common.program import ToolError
 
 SETTING = "//packaging:platform_tag"
@@ -129,7 +130,9 @@ def test_report() -> None:
         external=needing("libnuma.so.1").system,
         foreign=("lib/libold.so",),
     )
-    assert judge(needs, "x86_64").to_document("rocm-sdk-core") == {
+    report = judge(needs, "x86_64").report("rocm-sdk-core")
+    assert Report.from_document(report.to_document()) == report
+    assert report.to_document() == {
         "distribution": "rocm-sdk-core",
         "lowest": "manylinux_2_34_x86_64",
         "because": ["lib/liba.so.1 needs GLIBC_2.34 of libc.so.6"],
@@ -142,5 +145,10 @@ def test_report() -> None:
     }
 
 
+def test_another_document_is_no_report() -> None:
+    with pytest.raises(ToolError, match=r"^expected the report of a platform tag: .*'entries'"):
+        Report.from_document({"distribution": "x", "lowest": "any", "entries": []})
+
+
 def test_without_elf_files_any_is_right() -> None:
-    assert Judgement().to_document("data")["lowest"] == "any"
+    assert Judgement().report("data").lowest == "any"

@@ -45,7 +45,7 @@ def prove(args: Arguments) -> None:
         needs = collect(plan, builds_on, linked, machine, externals, is_devel=args.kind == "devel")
         judgement = judge(needs, promise.architecture)
         check(judgement, promise, args.setting)
-    write_document(args.output, judgement.to_document(args.distribution))
+    write_document(args.output, judgement.report(args.distribution).to_document())
     for note in notes(judgement.needs):
         print(f"NOTE: {args.label}: {note}", file=sys.stderr)
 
