@@ -353,6 +353,11 @@ CHECKS: tuple[Check, ...] = (
     Check("corpus", "popular wheels, judged as other checkers do", module("tests.e2e.verify.corpus")),
     Check("hermetic", "each action sees what it declares, and nothing else", module("tests.hermetic.prove")),
     with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py"),
+    with_pytest(
+        "another-sdk",
+        "mistakes in an SDK that others built, and their messages",
+        "tests/e2e/consumer/another_sdk_test.py",
+    ),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
     Check("inputs", "fetch real ROCm 7 and 5.7 (small), make roots of Debian releases", inputs, (APT, DEBIAN)),

@@ -1,0 +1,98 @@
+"""The example `another_sdk`: what is said of each mistake that its README lists.
+
+    .ci/run another-sdk
+
+It is copied out of this workspace. PyPI has to be reached: the wheel with the SDK is fetched from there. That the steps
+of the README work, .ci/run pages shows.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.testing.builds import WORKSPACE, Build, Workspace
+
+
+@pytest.fixture(scope="module")
+def arrow() -> Iterator[Workspace]:
+    """Copy the project and fetch Arrow. All tests share the server."""
+    holder = Path(tempfile.mkdtemp(prefix="rocm-another-sdk-"))
+    project = holder / "arrow"
+    shutil.copytree(WORKSPACE / "examples/another_sdk", project)
+    module = project / "MODULE.bazel"
+    module.write_text(module.read_text().replace('path = "../.."', f'path = "{WORKSPACE}"'))
+    (project / "bazelw").write_text(f'#!/bin/sh\nexec {WORKSPACE}/bazelw "$@"\n')
+    (project / "bazelw").chmod(0o755)
+    subprocess.run([sys.executable, "fetch.py"], cwd=project, check=True)
+    workspace = Workspace(project, startup=(f"--output_base={holder / 'output_base'}",))
+    try:
+        yield workspace
+    finally:
+        workspace.run("shutdown")
+        shutil.rmtree(holder, ignore_errors=True)
+
+
+@contextmanager
+def changed(workspace: Workspace, file: str, old: str, new: str) -> Iterator[None]:
+    """Change a text in a file of the project for a while."""
+    path = workspace.directory / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    try:
+        yield
+    finally:
+        path.write_text(text)
+
+
+def refused(build: Build) -> str:
+    """Return the errors of a build that has to fail."""
+    assert not build.succeeded
+    return "\n".join(re.findall(r"^ERROR: .*", build.output, re.MULTILINE))
+
+
+def findings(workspace: Workspace) -> str:
+    """Return what the test of the wheels prints; it has to fail."""
+    build = workspace.build("//wheels:dist_test", command="test", options=("--test_output=errors",))
+    assert not build.succeeded
+    return build.output
+
+
+def test_a_package_lacks_another_that_it_needs(arrow: Workspace) -> None:
+    with changed(arrow, "wheels/packages.bzl", '["libparquet"], needs = ["core"]', '["libparquet"], needs = []'):
+        said = findings(arrow)
+    assert "S10" in said
+    assert "libparquet.so" in said
+    assert re.search(r"needs libarrow\.so\.\d+", said)
+
+
+def test_a_library_needs_a_newer_system_than_the_tag_promises(arrow: Workspace) -> None:
+    with changed(arrow, "BUILD.bazel", "manylinux_2_28_x86_64", "manylinux_2_17_x86_64"):
+        said = refused(arrow.build("//wheels:dist"))
+    assert "platform tag manylinux_2_17_x86_64 promises more than the files keep" in said
+    assert "Set --//:platform_tag=manylinux_2_2" in said
+
+
+def test_two_packages_contain_the_same_file(arrow: Workspace) -> None:
+    with changed(arrow, "wheels/packages.bzl", '["libparquet"]', '["libparquet", "libarrow"]'):
+        said = refused(arrow.build("//wheels:dist"))
+    assert re.search(r"lib/libarrow\.so\.\d+: from arrow_lib_generic/.*, but package core has this path already", said)
+    assert "Exclude it from parquet" in said
+
+
+def test_nothing_was_fetched(arrow: Workspace) -> None:
+    artifacts = arrow.directory / "artifacts"
+    artifacts.rename(arrow.directory / "elsewhere")
+    try:
+        said = arrow.build("//wheels:dist")
+    finally:
+        (arrow.directory / "elsewhere").rename(artifacts)
+    assert not said.succeeded
+    assert re.search(r"path=\S*artifacts: cannot be read", said.output)
