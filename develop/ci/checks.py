@@ -8,12 +8,11 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
+from develop.ci.check import ALL, APT, BUILD, ENGINES, Check, Need
 from develop.ci.machine import WORKSPACE, FailedError, Machine, Packages
 from develop.ci.results import Count
 
@@ -21,31 +20,6 @@ from develop.ci.results import Count
 EM_AARCH64 = 183
 #: A command line that begins with a program of the machine: every one names a file of the build.
 SHELL = re.compile(r"^ *Command Line: \(exec (?:/|sh|bash|env)|run_shell|/bin/(?:ba)?sh", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Need:
-    """What must be there for a check."""
-
-    #: Says what is missing; empty if all is there. Raises FailedError if what was named is not there.
-    missing: Callable[[], str]
-    #: Whether a machine may go without it, also with CI=true: an input that nobody can fetch.
-    is_optional: bool = False
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check."""
-
-    #: For the command line: lower case, with hyphens; checks that belong together begin alike.
-    name: str
-    #: What it shows.
-    sentence: str
-    #: Does it; raises FailedError. One that runs tests of its own may count them.
-    run: Callable[[Machine], Count | None]
-    needs: tuple[Need, ...] = ()
-    #: The files of tests that it runs.
-    tests: tuple[str, ...] = ()
 
 
 def _missing_debian() -> str:
@@ -68,7 +42,7 @@ def _missing_directories(*variables: str) -> str:
 
 #: Roots of other releases are made.
 DEBIAN = Need(_missing_debian)
-APT = Need(_missing_apt)
+DEBIAN_PACKAGES = Need(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
 KPACK = Need(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
 #: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
@@ -85,23 +59,18 @@ def module(name: str, *arguments: str) -> Callable[[Machine], None]:
     return lambda machine: machine.module(name, *arguments)
 
 
-def side_by_side(calls: Iterable[Callable[[], object]]) -> None:
-    """Call functions that keep one core busy each, as many at a time as there are. Raises what one of them raises."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done in [pool.submit(call) for call in calls]:
-            done.result()
+def make(what: Callable[[Machine], Path]) -> Callable[[Machine], None]:
+    """Make what later checks need."""
+
+    def run(machine: Machine) -> None:
+        what(machine)
+
+    return run
 
 
-def inputs(machine: Machine) -> None:
-    """Make what many later checks need: roots, which may install packages on the machine, one after the other."""
-    side_by_side(
-        (lambda: (machine.debian13, machine.sid, machine.engines), lambda: (machine.rocm7, machine.rocm5)),
-    )
-
-
-def with_pytest(name: str, sentence: str, *files: str) -> Check:
+def with_pytest(name: str, sentence: str, *files: str, holds: str = BUILD) -> Check:
     """Return a check that runs files of tests outside Bazel, because they call Bazel themselves."""
-    return Check(name, sentence, lambda machine: machine.pytest(*files), tests=files)
+    return Check(name, sentence, lambda machine: machine.pytest(*files), tests=files, holds=holds)
 
 
 def bazel_tests(machine: Machine) -> Count:
@@ -179,9 +148,7 @@ def pages(machine: Machine) -> None:
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits where every linker is; Bazel's sandbox has none."""
     options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
-    root = machine.debian13
-    tests = sorted((WORKSPACE / "tools/lib/elf").glob("*_test.py"))
-    side_by_side(partial(machine.module_in, root, "pytest", *options, test) for test in tests)
+    machine.module_in(machine.debian13, "pytest", *options, "tools/lib/elf")
 
 
 def devel_trust(machine: Machine) -> None:
@@ -317,10 +284,38 @@ FAMILY7 = OfPackages(Packages("family", 7, "family", findings=("small7",)))
 #: What AMD releases.
 SPLIT7 = OfPackages(Packages("split", 7, "split", findings=("small7", "gfx950")))
 
+#: What many others need; those do not wait for each other, but for the network.
+FETCHED = (
+    Check("root-debian13", "make a Debian 13 root", make(lambda machine: machine.debian13), (DEBIAN,), holds=APT),
+    Check(
+        "fetch-rocm7", "fetch real ROCm 7 (small)", make(lambda machine: machine.rocm7), (DEBIAN_PACKAGES,), holds=""
+    ),
+    Check("root-sid", "make a root of Debian unstable", make(lambda machine: machine.sid), (DEBIAN,), holds=APT),
+    Check(
+        "fetch-rocm5", "fetch real ROCm 5.7 (small)", make(lambda machine: machine.rocm5), (DEBIAN_PACKAGES,), holds=""
+    ),
+    Check(
+        "root-engines", "make a root with remote engines", make(lambda machine: machine.engines), (DEBIAN,), holds=APT
+    ),
+)
+REMOTE = (
+    Check(
+        "remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,), holds=""
+    ),
+    Check(
+        "remote-execution",
+        "remote execution, on one worker and on two",
+        remote("execution"),
+        (DEBIAN,),
+        holds=ENGINES,
+    ),
+    Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,), holds=ENGINES),
+    Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,), holds=ENGINES),
+)
 BUILDS = "tests/e2e/builds"
 CHECKS: tuple[Check, ...] = (
-    Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels")),
-    Check("tests", "bazelw test //tests/...", bazel_tests),
+    Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels"), holds=ALL),
+    Check("tests", "bazelw test //tests/...", bazel_tests, holds=ALL),
     Check("every-test", "no test is left out of //tests/...", every_test),
     Check("no-shell", "no action has a shell", no_shell),
     Check("no-op", "a second build has nothing to do", no_op),
@@ -339,9 +334,10 @@ CHECKS: tuple[Check, ...] = (
             "--test_env=ROCM_SDK_TEST_KILLS=200",
             "--test_filter=random_moments",
         ),
+        holds=ALL,
     ),
     with_pytest("catalog", "changes and bad input, through real builds", f"{BUILDS}/catalog_test.py"),
-    with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py"),
+    with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py", holds=""),
     with_pytest("actions", "a change runs only what it concerns", f"{BUILDS}/actions_test.py"),
     with_pytest(
         "cache-keys", "settings are part of the keys of the actions that they concern", f"{BUILDS}/cache_keys_test.py"
@@ -351,18 +347,19 @@ CHECKS: tuple[Check, ...] = (
     Check("publish", "publish to a directory, S3 and a package index", publish),
     Check("validators-mini", "every tool accepts the example SDK's wheels", validate_mini),
     Check("corpus", "popular wheels, judged as other checkers do", module("tests.e2e.verify.corpus")),
-    Check("hermetic", "each action sees what it declares, and nothing else", module("tests.hermetic.prove")),
-    with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py"),
+    Check("hermetic", "each action sees what it declares, and nothing else", module("tests.hermetic.prove"), holds=""),
+    with_pytest("consumer", "another project packages its own SDK", "tests/e2e/consumer/consumer_test.py", holds=""),
     with_pytest(
         "another-sdk",
         "mistakes in an SDK that others built, and their messages",
         "tests/e2e/consumer/another_sdk_test.py",
+        holds="",
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
-    Check("inputs", "fetch real ROCm 7 and 5.7 (small), make roots of Debian releases", inputs, (APT, DEBIAN)),
-    Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,)),
-    Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,)),
+    *FETCHED,
+    Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,), holds=""),
+    Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", installers_debian13, (DEBIAN,)),
     Check("index", "pip and uv fetch from the index what they install", index, (DEBIAN,)),
@@ -376,16 +373,20 @@ CHECKS: tuple[Check, ...] = (
     *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
     Check("validators", "every tool accepts the wheels, and one of over 4 GiB", SPLIT7.validate, (DEBIAN,)),
     Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),
-    Check("debian-rocm", "Debian's ROCm in one command", module("tests.e2e.install.debian_rocm"), (APT,)),
+    Check("debian-rocm", "Debian's ROCm in one command", module("tests.e2e.install.debian_rocm"), (DEBIAN_PACKAGES,)),
     Check(
         "served-bucket",
         "from a served bucket to packages installed by hash",
         with_rocm7("tests.e2e.publish.served_bucket"),
         (DEBIAN,),
+        holds="",
     ),
-    Check("remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,)),
-    Check("remote-execution", "remote execution, on one worker and on two", remote("execution"), (DEBIAN,)),
-    Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,)),
-    Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,)),
-    Check("reproducible", "the same bytes from two builds", with_rocm7("tests.e2e.builds.reproducible"), (APT,)),
+    *REMOTE,
+    Check(
+        "reproducible",
+        "the same bytes from two builds",
+        with_rocm7("tests.e2e.builds.reproducible"),
+        (DEBIAN_PACKAGES,),
+        holds="",
+    ),
 )

@@ -10,9 +10,11 @@ in the whole run the check that makes it stands before those that use it.
 
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 WORKSPACE = Path(__file__).resolve().parents[2]
@@ -48,17 +50,26 @@ class Packages:
 
 
 @dataclass
+class Made:
+    """What was made for checks. They share it, also those that run side by side."""
+
+    #: What there is, or why it could not be made, by name.
+    found: dict[str, Path | FailedError] = field(default_factory=dict)
+    #: For each name, what is held while it is made.
+    locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    #: Which packages were built last, and the identity of the index that tells them from later ones.
+    packages: tuple[str, tuple[int, int]] | None = None
+
+
+@dataclass(frozen=True)
 class Machine:
-    """Runs programs, and makes what checks need."""
+    """Runs programs for a check, and makes what it needs."""
 
     #: A directory for whatever is made.
     scratch: Path
     #: Gets all that is printed: open for appending, without a buffer, as programs write to it, too.
     log: BinaryIO
-    #: What is made, or why it cannot be, by name.
-    _made: dict[str, Path | FailedError] = field(default_factory=dict)
-    #: Which packages were built last, and the identity of the index that tells them from later ones.
-    _packages: tuple[str, tuple[int, int]] | None = None
+    made: Made = field(default_factory=Made)
 
     def run(self, *command: object) -> None:
         """Run a program from the top of the workspace. Raises FailedError if it fails."""
@@ -111,15 +122,16 @@ class Machine:
         later run with the same directory takes it as it is.
         """
         path, whole = self.scratch / name, self.scratch / f"{name}.made"
-        if name not in self._made:
-            self._made[name] = path
-            try:
-                if not (is_kept and whole.exists()):
-                    make(path)
-                    whole.touch()
-            except (FailedError, OSError, ValueError) as error:
-                self._made[name] = FailedError(f"{name} could not be made: {error}")
-        made = self._made[name]
+        with self.made.locks[name]:
+            if name not in self.made.found:
+                self.made.found[name] = path
+                try:
+                    if not (is_kept and whole.exists()):
+                        make(path)
+                        whole.touch()
+                except (FailedError, OSError, ValueError) as error:
+                    self.made.found[name] = FailedError(f"{name} could not be made: {error}")
+            made = self.made.found[name]
         if isinstance(made, FailedError):
             raise made
         return made
@@ -220,10 +232,10 @@ class Machine:
 
     def build(self, packages: Packages) -> Path:
         """Build packages of real ROCm, unless they are those that were built last; return their directory."""
-        if self._packages != (packages.name, identity(PACKAGES / "dist")):
+        if self.made.packages != (packages.name, identity(PACKAGES / "dist")):
             artifacts = f"--repo_env=ROCM_ARTIFACTS_DIR={self.artifacts(packages)}"
             self.bazel("build", "//packaging:dist", "//packaging:size_report", artifacts, *packages.options)
-            self._packages = packages.name, identity(PACKAGES / "dist")
+            self.made.packages = packages.name, identity(PACKAGES / "dist")
         return PACKAGES.resolve() / "dist"
 
     def use_device_library(self) -> None:

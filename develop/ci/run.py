@@ -22,12 +22,18 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from develop.ci.checks import CHECKS, Check
-from develop.ci.machine import FailedError, Machine
+from develop.ci.check import Check
+from develop.ci.checks import CHECKS
+from develop.ci.machine import FailedError, Machine, Made
 from develop.ci.results import Count
+from develop.ci.schedule import Schedule
+
+#: How many checks run at a time. Most keep about one core busy, and two cores are the least that machines have.
+WORKERS = 2
 
 
 def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
@@ -48,20 +54,22 @@ def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
     return [one for one in checks if not names or one.name in wanted]
 
 
-def perform(check: Check, machine: Machine) -> Count:
+def perform(check: Check, scratch: Path, made: Made) -> Count:
     """Run a check; print how it went, and all that it printed if it failed."""
-    title, start = f"{check.name}: {check.sentence}", time.monotonic()
-    machine.log.truncate(0)
-    try:
-        count = check.run(machine) or Count(passed=1)
-    except Exception as error:  # A check that breaks must not take the others with it.
-        machine.say(str(error) if isinstance(error, FailedError) else traceback.format_exc())
-        count = Count(failed=1)
+    start = time.monotonic()
+    with tempfile.TemporaryFile("a+b", buffering=0) as log:
+        machine = Machine(scratch, log, made)
+        try:
+            count = check.run(machine) or Count(passed=1)
+        except Exception as error:  # A check that breaks must not take the others with it.
+            machine.say(str(error) if isinstance(error, FailedError) else traceback.format_exc())
+            count = Count(failed=1)
+        log.seek(0)
+        said = log.read().decode(errors="replace") if count.failed else ""
     took = f"({time.monotonic() - start:.0f} s)"
-    if count.failed:
-        machine.log.seek(0)
-        sys.stdout.write(machine.log.read().decode(errors="replace"))
-    print(f"{'FAILED' if count.failed else 'passed'}: {title} {took}", flush=True)
+    print(
+        f"{said}{'FAILED' if count.failed else 'passed'}: {check.name}: {check.sentence} {took}\n", end="", flush=True
+    )
     return count
 
 
@@ -78,11 +86,22 @@ def skip(check: Check, is_ci: bool) -> Count | None:
     return None
 
 
-def perform_all(checks: Sequence[Check], machine: Machine, is_ci: bool) -> Count:
+def perform_all(checks: Sequence[Check], scratch: Path, is_ci: bool) -> Count:
     """Run checks, or say why not; print the closing line."""
-    total = Count()
-    for check in checks:
-        total += skip(check, is_ci) or perform(check, machine)
+    schedule, made = Schedule(checks), Made()
+
+    def work() -> Count:
+        total = Count()
+        while check := schedule.take():
+            try:
+                total += skip(check, is_ci) or perform(check, scratch, made)
+            finally:
+                schedule.give_back(check)
+        return total
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        counts = [done.result() for done in [pool.submit(work) for _ in range(WORKERS)]]
+    total = sum(counts, Count())
     print(total, flush=True)
     return total
 
@@ -126,8 +145,8 @@ def main(argv: Sequence[str]) -> int:
         width = max(len(check.name) for check in arguments.checks)
         print("\n".join(f"{check.name:{width}}  {check.sentence}" for check in arguments.checks))
         return 0
-    with scratch_directory(arguments.scratch) as scratch, (scratch / "log").open("a+b", buffering=0) as log:
-        total = perform_all(arguments.checks, Machine(scratch, log), os.environ.get("CI") == "true")
+    with scratch_directory(arguments.scratch) as scratch:
+        total = perform_all(arguments.checks, scratch, os.environ.get("CI") == "true")
     return 1 if total.failed else 0
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from develop.ci.checks import AMD, CHECKS, DEBIAN, Check, Need
+from develop.ci.check import Check, Need
+from develop.ci.checks import AMD, CHECKS, DEBIAN
 from develop.ci.machine import FailedError, Machine, locked
 from develop.ci.results import Count
 from develop.ci.run import main, perform_all, select
@@ -65,7 +66,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_what_passes_and_what_fails(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_passes_and_what_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The output of a check that fails is shown whole, that of others not at all."""
 
     def fail(machine: Machine) -> None:
@@ -73,7 +74,7 @@ def test_what_passes_and_what_fails(machine: Machine, capfd: pytest.CaptureFixtu
         machine.run("sh", "-c", "echo printed; exit 3")
 
     checks = [check("good", lambda machine: machine.run("echo", "quiet")), check("bad", fail), check("last")]
-    assert perform_all(checks, machine, is_ci=False) == Count(2, 1, 0)
+    assert perform_all(checks, tmp_path, is_ci=False) == Count(2, 1, 0)
     assert capfd.readouterr().out == (
         "passed: good: what good shows (0 s)\n"
         "said before\nprinted\nsh -c echo printed; exit 3: exit code 3\n"
@@ -83,43 +84,43 @@ def test_what_passes_and_what_fails(machine: Machine, capfd: pytest.CaptureFixtu
     )
 
 
-def test_a_program_that_is_not_there(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert perform_all([check(run=lambda machine: machine.run("/nowhere/tool"))], machine, is_ci=False).failed == 1
+def test_a_program_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert perform_all([check(run=lambda machine: machine.run("/nowhere/tool"))], tmp_path, is_ci=False).failed == 1
     assert "No such file or directory: '/nowhere/tool'" in capsys.readouterr().out
 
 
-def test_a_check_that_breaks(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_breaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The others run all the same, and the run has its closing line."""
-    assert perform_all([check(run=lambda _: Count(1 // 0)), check("two")], machine, is_ci=False) == Count(1, 1, 0)
+    assert perform_all([check(run=lambda _: Count(1 // 0)), check("two")], tmp_path, is_ci=False) == Count(1, 1, 0)
     said = capsys.readouterr().out
     assert "ZeroDivisionError" in said
     assert said.endswith("1 passed, 1 failed, 0 skipped\n")
 
 
-def test_a_check_that_counts_tests_of_its_own(machine: Machine) -> None:
-    assert perform_all([check(run=lambda _: Count(40, 2)), check("two")], machine, is_ci=False) == Count(41, 2, 0)
+def test_a_check_that_counts_tests_of_its_own(tmp_path: Path) -> None:
+    assert perform_all([check(run=lambda _: Count(40, 2)), check("two")], tmp_path, is_ci=False) == Count(41, 2, 0)
 
 
-def test_what_is_skipped_says_why(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert perform_all([check("one", lambda _: None, lacking())], machine, is_ci=False) == Count(0, 0, 1)
+def test_what_is_skipped_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert perform_all([check("one", lambda _: None, lacking())], tmp_path, is_ci=False) == Count(0, 0, 1)
     assert capsys.readouterr().out == "SKIPPED: one: what one shows: needs a thing\n0 passed, 0 failed, 1 skipped\n"
 
 
-def test_a_skip_is_a_failure_of_ci(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert perform_all([check("one", lambda _: None, lacking())], machine, is_ci=True) == Count(0, 1, 0)
+def test_a_skip_is_a_failure_of_ci(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert perform_all([check("one", lambda _: None, lacking())], tmp_path, is_ci=True) == Count(0, 1, 0)
     assert capsys.readouterr().out.startswith("FAILED: one: what one shows: needs a thing\n")
 
 
-def test_an_optional_input_may_be_absent(machine: Machine) -> None:
-    assert perform_all([check("one", lambda _: None, lacking(is_optional=True))], machine, is_ci=True).skipped == 1
+def test_an_optional_input_may_be_absent(tmp_path: Path) -> None:
+    assert perform_all([check("one", lambda _: None, lacking(is_optional=True))], tmp_path, is_ci=True).skipped == 1
 
 
 def test_an_input_that_is_named_must_be_there(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ROCM_THEROCK", "/nowhere")
     monkeypatch.delenv("ROCM_FULL_ARTIFACTS", raising=False)
-    assert perform_all([check("one", lambda _: None, AMD)], machine, is_ci=False) == Count(0, 1, 0)
+    assert perform_all([check("one", lambda _: None, AMD)], tmp_path, is_ci=False) == Count(0, 1, 0)
     assert "ROCM_THEROCK=/nowhere: there is no such directory" in capsys.readouterr().out
     monkeypatch.delenv("ROCM_THEROCK")
     assert AMD.missing() == "needs ROCM_THEROCK and ROCM_FULL_ARTIFACTS in the environment"
