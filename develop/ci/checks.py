@@ -336,6 +336,9 @@ CHECKS: tuple[Check, ...] = (
         ),
         holds=ALL,
     ),
+    # Early, because they wait for each other, and others can run beside them.
+    *FETCHED,
+    *REMOTE,
     with_pytest("catalog", "changes and bad input, through real builds", f"{BUILDS}/catalog_test.py"),
     with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py", holds=""),
     with_pytest("actions", "a change runs only what it concerns", f"{BUILDS}/actions_test.py"),
@@ -357,7 +360,6 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
-    *FETCHED,
     Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,), holds=""),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
@@ -381,7 +383,6 @@ CHECKS: tuple[Check, ...] = (
         (DEBIAN,),
         holds="",
     ),
-    *REMOTE,
     Check(
         "reproducible",
         "the same bytes from two builds",

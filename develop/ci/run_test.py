@@ -45,7 +45,7 @@ def test_a_whole_name_selects_one() -> None:
 
 
 def test_the_beginning_of_names_selects_several_in_the_order_of_the_table() -> None:
-    assert names("remote", "elf") == ["elf", "remote-cache", "remote-execution", "remote-failures", "remote-tests"]
+    assert names("remote", "elf") == ["remote-cache", "remote-execution", "remote-failures", "remote-tests", "elf"]
     found = names("elf", "thin")
     assert found[0] == "thin-actions"
     assert {"elf", "thin-compressed", "thin-rocm5-build", "thin-rocm7-code"} < set(found)
