@@ -328,8 +328,8 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
         check_code(f"devel: {path}", file.content, place.read_bytes(), (thin[0].package, real))
     else:
         check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
-    # A file that is linked to has the mode that its package gave it.
-    linked = thin[0].shipped.get(real) if thin else None
+    # A file that is linked to has the mode that its package gave it; for a link, that may have a copy of the library.
+    linked = thin[0].shipped.get(real if place.is_symlink() else path) if thin else None
     is_alias = isinstance(tree.own[path], File) and place.resolve().name != place.name
     if is_alias or not tree.wants(real):
         return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it

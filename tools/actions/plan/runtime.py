@@ -246,7 +246,8 @@ def _check_started(launcher: Entry, started: Entry, definition: Definition) -> N
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
     """Drop launchers whose target no package ships: it may be excluded. Raises ToolError for one that cannot start."""
-    trees = [(definition.tree, entries), *((plan.tree, plan.entries) for plan in builds_on)]
+    # The package's own come last: of a path that another has in the same tree, too, `check_owners` speaks.
+    trees = [*((plan.tree, plan.entries) for plan in builds_on), (definition.tree, entries)]
     shipped = {posixpath.join(tree, one.path): one for tree, those in trees for one in those if one.is_packed_file}
     result = []
     for entry in entries:

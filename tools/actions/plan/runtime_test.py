@@ -244,6 +244,12 @@ def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
         ToolError, match=r"^libraries_.*the program bin/tool-1, which may not .* from package libraries$"
     ):
         plan(LIBRARIES, link("bin/tool", "tool-1"), builds_on=(plan(CORE, unmarked),))
+    # What the package has itself is what its launcher starts, whatever another has in the same tree.
+    other = plan(replace(CORE, package="other"), unmarked)
+    with pytest.raises(
+        ToolError, match=r"^bin/tool-1: from .* but package other has this path already; expected one owner"
+    ):
+        plan(CORE, program("bin/tool-1"), link("bin/tool", "tool-1"), builds_on=(other,))
     debug = link("lib/debug/x", "tool-1.debug"), file("lib/debug/tool-1.debug", "elf-debug")
     assert entries(CORE, *debug)["lib/debug/x"].treatment is Treatment.COPY_OF_LINK
 
