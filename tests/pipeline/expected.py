@@ -412,6 +412,9 @@ def _expect_launchers(expected: Expected, tree: Tree) -> None:
         if shipped.content is None:
             owner = tree if shipped.target in tree.own else None
             owner = owner or next(one for one in trees[1:] if shipped.target in one.own and one.wants(shipped.target))
+            # What this package leaves out, another may have put into the same tree.
+            there = [one for one in trees if one.package.tree == owner.package.tree and shipped.target in one.shipped]
+            owner = owner if shipped.target in owner.shipped else (there or [owner])[0]
             if shipped.target not in owner.shipped:
                 del tree.shipped[path]
                 continue

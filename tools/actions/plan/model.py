@@ -216,6 +216,9 @@ class Facts:
     soname: str | None = None
     rpath: tuple[str, ...] = ()
     runpath: tuple[str, ...] = ()
+    #: DT_NEEDED, and the versions of symbols that are needed of each: two builds of a library differ in them.
+    needed: tuple[str, ...] = ()
+    versions_needed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     dynamic: bool = False
     #: CPU (e_machine) of an ELF file.
     machine: int = 0

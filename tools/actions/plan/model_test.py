@@ -72,7 +72,7 @@ def test_definition() -> None:
 
 
 def test_facts_leave_out_what_no_plan_needs() -> None:
-    document = {"size": 7, "type": "elf-library", "rpath": ["$ORIGIN"], "needed": ["libc.so.6"], "machine": 62}
+    document = {"size": 7, "type": "elf-library", "rpath": ["$ORIGIN"], "interpreter": "/lib/ld.so", "machine": 62}
     assert Facts.from_document("u", document) == Facts("u", 7, "elf-library", rpath=("$ORIGIN",), machine=62)
 
 

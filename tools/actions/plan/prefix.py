@@ -113,9 +113,10 @@ class Prefix:
         """
         #: What the package's own artifacts have, by path.
         self.merged = merged
-        self._equal = {
-            frozenset(pair) for pairs in [equal, *(plan.equal_sources for plan in builds_on)] for pair in pairs
-        }
+        self._equal: dict[str, str] = {}
+        for pairs in [equal, *(plan.equal_sources for plan in builds_on)]:
+            for one, other in pairs:
+                self._equal[self._standing_for(one)] = self._standing_for(other)
         self._shipped = {entry.path: entry for plan in builds_on for entry in plan.entries if entry.is_packed_file}
         self._nodes: dict[str, Node] = {}
         for plan in builds_on:
@@ -146,7 +147,13 @@ class Prefix:
 
     def is_same(self, source: str, other: str) -> bool:
         """Whether two sources are one file, or have equal contents: link stops the build if they have not."""
-        return source == other or frozenset((source, other)) in self._equal
+        return self._standing_for(source) == self._standing_for(other)
+
+    def _standing_for(self, source: str) -> str:
+        """Return the source that stands for all that are equal to this one."""
+        while (other := self._equal.get(source, source)) != source:
+            source = other
+        return source
 
     def resolve(self, path: str) -> Resolved | None:
         """Follows every link in a path; None when it dangles, leads out or goes in circles."""

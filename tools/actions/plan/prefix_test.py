@@ -154,3 +154,12 @@ def test_what_a_package_excludes_may_differ() -> None:
     assert {entry.path for entry in planned.entries if entry.is_packed_file} == {"lib/x"}
     with pytest.raises(ToolError, match=r"give it another name, or exclude the path$"):
         make_plan(CORE, [one, other], [])
+
+
+def test_what_equals_the_same_is_equal() -> None:
+    plans = [replace(plan(CORE), equal_sources=pairs) for pairs in ((("a", "b"), ("c", "d")), (("d", "b"),))]
+    laid = Prefix({}, plans, [("e", "f")])
+    assert all(laid.is_same("a", other) for other in "abcd")
+    assert laid.is_same("e", "f")
+    assert not laid.is_same("a", "e")
+    assert not laid.is_same("a", "g")

@@ -76,6 +76,15 @@ def test_library_that_nothing_provides_under_its_soname_is_kept() -> None:
     assert outcome(planned["lib/libother.so"])[::2] == (Treatment.ALIAS_OF, "libreal.so")
 
 
+def test_a_library_with_other_needs_is_another_build() -> None:
+    one = library("lib/liba.so.1.1", "liba.so.1")
+    assert one.facts
+    other = replace(one, path="lib/liba.so.1.2", facts=replace(one.facts, needed=("libb.so.1",)))
+    planned = entries(CORE, one, other, link("lib/liba.so.1", "liba.so.1.1"))
+    assert planned["lib/liba.so.1.1"].treatment is Treatment.ALIAS_OF
+    assert planned["lib/liba.so.1.2"].treatment is Treatment.PATCH
+
+
 def test_another_build_of_a_library_is_kept() -> None:
     """Of one SONAME, the loader takes the file of that name; the others are opened by their paths, or are lost."""
     planned = entries(
