@@ -330,6 +330,8 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
         check_content(f"devel: {path}", Shipped(file.content, data=real.endswith(DATA)), place.read_bytes(), None)
     # A file that is linked to has the mode that its package gave it; for a link, that may have a copy of the library.
     linked = thin[0].shipped.get(real if place.is_symlink() else path) if thin else None
+    if linked and linked.is_forwarder:
+        linked = None  # those of its packages do not come into the tree
     is_alias = place.resolve().name != posixpath.basename(real)
     if is_alias or not tree.wants(real):
         return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it
