@@ -17,7 +17,7 @@ ENGINES = "engines"
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """What must be there for a check."""
 
     #: Says what is missing; empty if all is there. Raises FailedError if what was named is not there.
@@ -36,7 +36,7 @@ class Check:
     sentence: str
     #: Does it; raises FailedError. One that runs tests of its own may count them.
     run: Callable[[Machine], Count | None]
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Requirement, ...] = ()
     #: What no other check may use meanwhile; empty if there is nothing.
     holds: str = BUILD
     #: The files of tests that it runs.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from develop.ci.check import ALL, APT, BUILD, ENGINES, Check, Need
+from develop.ci.check import ALL, APT, BUILD, ENGINES, Check, Requirement
 from develop.ci.machine import WORKSPACE, FailedError, Machine, Packages
 from develop.ci.results import Count
 
@@ -41,12 +41,12 @@ def _missing_directories(*variables: str) -> str:
 
 
 #: Roots of other releases are made.
-DEBIAN = Need(_missing_debian)
-DEBIAN_PACKAGES = Need(_missing_apt)
+DEBIAN = Requirement(_missing_debian)
+DEBIAN_PACKAGES = Requirement(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
-KPACK = Need(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
+KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
 #: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
-AMD = Need(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
+AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
 
 
 def bazel(*arguments: str) -> Callable[[Machine], None]:
@@ -245,7 +245,7 @@ class OfPackages:
         dist = machine.build(self.packages)
         machine.module("tests.e2e.validators.validate", "--dist", dist, "--reports", dist.parent, "--big")
 
-    def checks(self, title: str, *needs: Need) -> Iterator[Check]:
+    def checks(self, title: str, *needs: Requirement) -> Iterator[Check]:
         """Yield the checks that all packages have, and the one of thin packages."""
         name = self.packages.name
         yield Check(f"{name}-build", f"build real {title}", self.build, needs)

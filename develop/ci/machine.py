@@ -50,7 +50,7 @@ class Packages:
 
 
 @dataclass
-class Made:
+class Inventory:
     """What was made for checks. They share it, also those that run side by side."""
 
     #: What there is, or why it could not be made, by name.
@@ -69,7 +69,7 @@ class Machine:
     scratch: Path
     #: Gets all that is printed: open for appending, without a buffer, as programs write to it, too.
     log: BinaryIO
-    made: Made = field(default_factory=Made)
+    made: Inventory = field(default_factory=Inventory)
 
     def run(self, *command: object) -> None:
         """Run a program from the top of the workspace. Raises FailedError if it fails."""

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from develop.ci.check import Check
 from develop.ci.checks import CHECKS
-from develop.ci.machine import FailedError, Machine, Made
+from develop.ci.machine import FailedError, Inventory, Machine
 from develop.ci.results import Count
 from develop.ci.schedule import Schedule
 
@@ -54,7 +54,7 @@ def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
     return [one for one in checks if not names or one.name in wanted]
 
 
-def perform(check: Check, scratch: Path, made: Made) -> Count:
+def perform(check: Check, scratch: Path, made: Inventory) -> Count:
     """Run a check; print how it went, and all that it printed if it failed."""
     start = time.monotonic()
     with tempfile.TemporaryFile("a+b", buffering=0) as log:
@@ -88,7 +88,7 @@ def skip(check: Check, is_ci: bool) -> Count | None:
 
 def perform_all(checks: Sequence[Check], scratch: Path, is_ci: bool) -> Count:
     """Run checks, or say why not; print the closing line."""
-    schedule, made = Schedule(checks), Made()
+    schedule, made = Schedule(checks), Inventory()
 
     def work() -> Count:
         total = Count()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from develop.ci.check import Check, Need
+from develop.ci.check import Check, Requirement
 from develop.ci.checks import AMD, CHECKS, DEBIAN
 from develop.ci.machine import FailedError, Machine, locked
 from develop.ci.results import Count
@@ -18,12 +18,12 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         yield Machine(tmp_path, log)
 
 
-def check(name: str = "one", run: Callable[[Machine], Count | None] = lambda _: None, *needs: Need) -> Check:
+def check(name: str = "one", run: Callable[[Machine], Count | None] = lambda _: None, *needs: Requirement) -> Check:
     return Check(name, f"what {name} shows", run, needs)
 
 
-def lacking(*, is_optional: bool = False) -> Need:
-    return Need(lambda: "needs a thing", is_optional)
+def lacking(*, is_optional: bool = False) -> Requirement:
+    return Requirement(lambda: "needs a thing", is_optional)
 
 
 def names(*wanted: str) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from develop.reference.starlark import Definition, Workspace, function_of, keywords, literal
+from develop.reference.starlark import Declaration, Workspace, function_of, keywords, literal
 
 #: Types of attributes (https://bazel.build/rules/lib/toplevel/attr), and their defaults if none is given.
 TYPES: Final = {
@@ -42,7 +42,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReferenceEntry:
     """A public name. `kind` is `rule`, `macro`, `function`, `provider`, `module extension`, `tag` or `constant`."""
 
     kind: str
@@ -51,12 +51,12 @@ class Entry:
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
     provides: tuple[str, ...] = ()
-    tags: tuple["Entry", ...] = ()
+    tags: tuple["ReferenceEntry", ...] = ()
     #: Other names for the same.
     aliases: tuple[str, ...] = ()
 
 
-def entry(workspace: Workspace, path: str, name: str) -> Entry:
+def entry(workspace: Workspace, path: str, name: str) -> ReferenceEntry:
     """Return what is to be said of a name that a file exports. Raises StarlarkError if its documentation is missing."""
     found = workspace.resolve(path, name)
     if isinstance(found.node, ast.FunctionDef):
@@ -65,7 +65,7 @@ def entry(workspace: Workspace, path: str, name: str) -> Entry:
     return kinds.get(function_of(found.node), _constant)(workspace, found, name)
 
 
-def _doc(workspace: Workspace, found: Definition) -> str:
+def _doc(workspace: Workspace, found: Declaration) -> str:
     assert isinstance(found.node, ast.Call)
     doc = keywords(found.node).get("doc")
     text = inspect.cleandoc(workspace.string(found.path, doc)) if doc else ""
@@ -74,11 +74,11 @@ def _doc(workspace: Workspace, found: Definition) -> str:
     return text
 
 
-def _rule(workspace: Workspace, found: Definition, name: str) -> Entry:
+def _rule(workspace: Workspace, found: Declaration, name: str) -> ReferenceEntry:
     assert isinstance(found.node, ast.Call)
     arguments = keywords(found.node)
     provides = arguments.get("provides")
-    return Entry(
+    return ReferenceEntry(
         kind="rule",
         name=name,
         doc=_doc(workspace, found),
@@ -93,7 +93,7 @@ def attributes(workspace: Workspace, path: str, node: ast.expr) -> tuple[Paramet
     return tuple(sorted(found, key=lambda one: (one.default is not None, one.name)))
 
 
-def _attribute(workspace: Workspace, found: Definition) -> Parameter:
+def _attribute(workspace: Workspace, found: Declaration) -> Parameter:
     if function_of(found.node) not in TYPES:
         raise found.error(f"not an attribute that the reference knows; expected one of {', '.join(TYPES)}")
     assert isinstance(found.node, ast.Call)
@@ -111,7 +111,7 @@ def _attribute(workspace: Workspace, found: Definition) -> Parameter:
     )
 
 
-def _values(workspace: Workspace, found: Definition, node: ast.expr | None) -> tuple[str, ...]:
+def _values(workspace: Workspace, found: Declaration, node: ast.expr | None) -> tuple[str, ...]:
     path = found.path
     if isinstance(node, ast.Name):
         resolved = workspace.resolve(path, node.id)
@@ -123,16 +123,16 @@ def _values(workspace: Workspace, found: Definition, node: ast.expr | None) -> t
     return tuple(workspace.string(path, one) for one in node.elts)
 
 
-def _provider(workspace: Workspace, found: Definition, name: str) -> Entry:
+def _provider(workspace: Workspace, found: Declaration, name: str) -> ReferenceEntry:
     assert isinstance(found.node, ast.Call)
     arguments = keywords(found.node)
     fields = workspace.items(found.path, arguments["fields"])
     texts = {key: workspace.string(one.path, one.node) for key, one in fields if isinstance(one.node, ast.expr)}
     parameters = tuple(Parameter(key, text) for key, text in sorted(texts.items()))
-    return Entry("provider", name, _doc(workspace, found), parameters)
+    return ReferenceEntry("provider", name, _doc(workspace, found), parameters)
 
 
-def _extension(workspace: Workspace, found: Definition, name: str) -> Entry:
+def _extension(workspace: Workspace, found: Declaration, name: str) -> ReferenceEntry:
     assert isinstance(found.node, ast.Call)
     classes = keywords(found.node).get("tag_classes")
     tags = []
@@ -140,11 +140,11 @@ def _extension(workspace: Workspace, found: Definition, name: str) -> Entry:
         tag = workspace.resolve(one.path, one.node.id) if isinstance(one.node, ast.Name) else one
         assert isinstance(tag.node, ast.Call)
         parameters = attributes(workspace, tag.path, keywords(tag.node)["attrs"])
-        tags.append(Entry("tag", f"{name}.{key}", _doc(workspace, tag), parameters))
-    return Entry("module extension", name, _doc(workspace, found), tags=tuple(tags))
+        tags.append(ReferenceEntry("tag", f"{name}.{key}", _doc(workspace, tag), parameters))
+    return ReferenceEntry("module extension", name, _doc(workspace, found), tags=tuple(tags))
 
 
-def _constant(workspace: Workspace, found: Definition, name: str) -> Entry:
+def _constant(workspace: Workspace, found: Declaration, name: str) -> ReferenceEntry:
     """Return a constant's entry: the comment above it, which syntax trees lack, is its documentation."""
     assert isinstance(found.node, ast.expr)
     comment = _comment_above(workspace, found)
@@ -154,7 +154,7 @@ def _constant(workspace: Workspace, found: Definition, name: str) -> Entry:
     if isinstance(found.node, ast.Dict):
         parameters = attributes(workspace, found.path, found.node)
     value = "" if parameters else f"\n\nIts value: `{literal(found.node)}`."
-    return Entry("constant", name, comment + value, parameters)
+    return ReferenceEntry("constant", name, comment + value, parameters)
 
 
 def settings(workspace: Workspace, path: str) -> tuple[Parameter, ...]:
@@ -165,7 +165,7 @@ def settings(workspace: Workspace, path: str) -> tuple[Parameter, ...]:
         if isinstance(call, ast.Call) and function_of(call) in ("bool_flag", "string_flag"):
             arguments = keywords(call)
             name = workspace.string(path, arguments["name"])
-            definition = Definition(path, name, call)
+            definition = Declaration(path, name, call)
             doc = _comment_above(workspace, definition)
             if not doc:
                 raise definition.error("no documentation; expected a comment above it")
@@ -175,7 +175,7 @@ def settings(workspace: Workspace, path: str) -> tuple[Parameter, ...]:
     return tuple(sorted(found, key=lambda one: one.name))
 
 
-def _comment_above(workspace: Workspace, found: Definition) -> str:
+def _comment_above(workspace: Workspace, found: Declaration) -> str:
     """Return the comment above a definition, which syntax trees lack; empty if there is none."""
     lines = workspace.text(found.path).splitlines()
     line = found.node.lineno - 1
@@ -186,7 +186,7 @@ def _comment_above(workspace: Workspace, found: Definition) -> str:
     return " ".join(comment)
 
 
-def _function(workspace: Workspace, found: Definition, name: str) -> Entry:
+def _function(workspace: Workspace, found: Declaration, name: str) -> ReferenceEntry:
     node = found.node
     assert isinstance(node, ast.FunctionDef)
     text, documented, returns = docstring(ast.get_docstring(node) or "")
@@ -201,10 +201,10 @@ def _function(workspace: Workspace, found: Definition, name: str) -> Entry:
     by_name = dict(zip(names, [literal(one) if one else None for one in defaults], strict=False))
     parameters = tuple(Parameter(one, documented[one], default=by_name.get(one)) for one in names)
     kind = "macro" if names[:1] == ["name"] else "function"
-    return Entry(kind, name, text, parameters + _passed_on(workspace, found, names), returns)
+    return ReferenceEntry(kind, name, text, parameters + _passed_on(workspace, found, names), returns)
 
 
-def _passed_on(workspace: Workspace, found: Definition, names: list[str]) -> tuple[Parameter, ...]:
+def _passed_on(workspace: Workspace, found: Declaration, names: list[str]) -> tuple[Parameter, ...]:
     """Return the attributes of the rule behind a macro, `_name`, that the macro takes as `**kwargs`."""
     assert isinstance(found.node, ast.FunctionDef)
     if not found.node.args.kwarg:
@@ -213,7 +213,7 @@ def _passed_on(workspace: Workspace, found: Definition, names: list[str]) -> tup
         match statement:
             case ast.Assign(targets=[ast.Name(id=behind)], value=ast.Call(func=ast.Name(id="rule"))):
                 if behind == "_" + found.name:
-                    rule = _rule(workspace, Definition(found.path, behind, statement.value), found.name)
+                    rule = _rule(workspace, Declaration(found.path, behind, statement.value), found.name)
                     return tuple(one for one in rule.parameters if one.name not in names)
             case _:
                 pass

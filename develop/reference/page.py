@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from develop.reference.entries import Entry, Parameter, entry, settings
+from develop.reference.entries import Parameter, ReferenceEntry, entry, settings
 from develop.reference.examples import EXAMPLES, quoted
 from develop.reference.starlark import StarlarkError, Workspace
 
@@ -50,7 +50,7 @@ def public_files(workspace: Workspace) -> list[str]:
     return sorted(path.relative_to(workspace.root).as_posix() for path in workspace.root.glob("rules/*.bzl"))
 
 
-def entries(workspace: Workspace, path: str) -> list[Entry]:
+def entries(workspace: Workspace, path: str) -> list[ReferenceEntry]:
     """Return the entries of a public file, by name. Of several names for the same, the first is the entry's."""
     names: dict[tuple[str, str], list[str]] = {}
     for name in workspace.names(path):
@@ -65,7 +65,7 @@ def anchor(name: str) -> str:
     return name.lower().replace(".", "")
 
 
-def _entry(workspace: Workspace, path: str, one: Entry, level: str = "##") -> str:
+def _entry(workspace: Workspace, path: str, one: ReferenceEntry, level: str = "##") -> str:
     parts = [f"{level} {one.name}", f"*{one.kind.capitalize()}*" + _loaded_from(path, one), one.doc]
     if one.provides:
         parts.append("Provides " + ", ".join(f"`{provider}`" for provider in one.provides) + ".")
@@ -79,13 +79,13 @@ def _entry(workspace: Workspace, path: str, one: Entry, level: str = "##") -> st
     return "\n".join(texts + [_entry(workspace, path, tag, level + "#") for tag in one.tags])
 
 
-def _loaded_from(path: str, one: Entry) -> str:
+def _loaded_from(path: str, one: ReferenceEntry) -> str:
     if one.kind == "tag":
         return ""
     return f" of `//rules:{path.rpartition('/')[2]}`" + "".join(f", also as `{name}`" for name in one.aliases)
 
 
-def _table(one: Entry) -> str:
+def _table(one: ReferenceEntry) -> str:
     headline = {"provider": "field", "macro": "parameter", "function": "parameter"}.get(one.kind, "attribute")
     typed = any(parameter.type for parameter in one.parameters)
     columns = [headline]
@@ -98,7 +98,7 @@ def _table(one: Entry) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns), *rows])
 
 
-def _row(one: Entry, parameter: Parameter, typed: bool) -> list[str]:
+def _row(one: ReferenceEntry, parameter: Parameter, typed: bool) -> list[str]:
     cells = [f"`{parameter.name}`"]
     if typed:
         cells.append(parameter.type or "")

@@ -19,7 +19,7 @@ class StarlarkError(ValueError):
 
 
 @dataclass(frozen=True)
-class Definition:
+class Declaration:
     """What a name stands for: its node, and the file and name it was found under."""
 
     path: str
@@ -61,16 +61,16 @@ class Workspace:
                 found.append(statement.name)
         return [name for name in found if not name.startswith("_")]
 
-    def resolve(self, path: str, name: str) -> Definition:
+    def resolve(self, path: str, name: str) -> Declaration:
         """Return what a name stands for in a file. Raises StarlarkError if the workspace does not define it."""
         for statement in self.tree(path).body:
             match statement:
                 case ast.FunctionDef(name=found) if found == name:
-                    return Definition(path, name, statement)
+                    return Declaration(path, name, statement)
                 case ast.Assign(targets=[ast.Name(id=found)], value=ast.Name(id=other)) if found == name:
                     return self.resolve(path, other)
                 case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
-                    return Definition(path, name, value)
+                    return Declaration(path, name, value)
                 case ast.Expr(value=ast.Call(func=ast.Name(id="load")) as call):
                     original = _loaded(call).get(name)
                     if original is not None:
@@ -103,12 +103,12 @@ class Workspace:
                 pass
         raise StarlarkError(f"{path}:{node.lineno}: expected a string, got {ast.unparse(node)}")
 
-    def items(self, path: str, node: ast.expr) -> list[tuple[str, Definition]]:
+    def items(self, path: str, node: ast.expr) -> list[tuple[str, Declaration]]:
         """Return keys and values of a dict, of several joined with `|`, or of a name that stands for one."""
         match node:
             case ast.Dict(keys=keys, values=values):
                 return [
-                    (self.string(path, key), Definition(path, self.string(path, key), value))
+                    (self.string(path, key), Declaration(path, self.string(path, key), value))
                     for key, value in zip(keys, values, strict=True)
                     if key is not None
                 ]

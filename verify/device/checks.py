@@ -16,7 +16,7 @@ from verify.device.listed import check_listed, codes_of
 from verify.device.narrow import check_misplaced, check_narrow, check_targets, useless_targets
 from verify.device.offers import device_files, known_targets, named_files, offered_targets, target_of_database
 from verify.device.owned import Owned, expanded, in_scope, owned_packages
-from verify.device.places import Library, Tree, find_libraries, find_trees
+from verify.device.places import DeviceLibrary, Tree, find_libraries, find_trees
 from verify.device.rules import DAMAGED, RULES, WRONG_PACKAGE
 from verify.finding import Finding
 from verify.model import DistributionSet
@@ -52,7 +52,7 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
 
 
 def _check_libraries(
-    libraries: Sequence[Library],
+    libraries: Sequence[DeviceLibrary],
     trees: Sequence[Tree],
     offered: Collection[str],
     known: Collection[TargetId],

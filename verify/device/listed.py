@@ -13,7 +13,7 @@ from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.families import parse_family
 from verify.device.offers import device_files, target_of_database
 from verify.device.owned import in_scope, serves, serves_family
-from verify.device.places import Copy, Library, Tree
+from verify.device.places import Copy, DeviceLibrary, Tree
 from verify.device.rules import NO_CODE, UNLISTED, listed
 from verify.finding import Finding
 
@@ -27,7 +27,7 @@ def codes_of(table: Coverage, path: str) -> frozenset[TargetId]:
 
 
 def check_listed(
-    table: Coverage, libraries: Sequence[Library], trees: Sequence[Tree], offered: Collection[str]
+    table: Coverage, libraries: Sequence[DeviceLibrary], trees: Sequence[Tree], offered: Collection[str]
 ) -> Iterator[Finding]:
     """Compare libraries, and what lies in their trees, with the table. What copies lack, `check_even` says."""
     held: dict[str, list[Copy]] = defaultdict(list)

@@ -11,14 +11,14 @@ from tools.actions.coverage.table import collect
 from tools.lib.device.target_id import TargetId
 from tools.lib.gpus.families import parse_family
 from verify.device.owned import expanded, unserved
-from verify.device.places import Copy, Library, Tree
+from verify.device.places import Copy, DeviceLibrary, Tree
 from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, listed
 from verify.finding import Finding
 from verify.wheel_set.model import Package
 from verify.wheel_set.selector import DEFAULT
 
 
-def useless_targets(libraries: Sequence[Library], offered: Collection[str]) -> dict[str, tuple[str, ...]]:
+def useless_targets(libraries: Sequence[DeviceLibrary], offered: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the offered targets that lack what nearly all others have, each with the libraries that it lacks."""
     held = [library for library in libraries if any(copy.tree.is_offered for copy in library.copies)]
     pairs = [(library.copies[0].path, str(code)) for library in held for code in library.codes]
@@ -31,7 +31,7 @@ def useless_targets(libraries: Sequence[Library], offered: Collection[str]) -> d
 
 
 def check_targets(
-    packages: Sequence[Package], libraries: Sequence[Library], offered: Collection[str]
+    packages: Sequence[Package], libraries: Sequence[DeviceLibrary], offered: Collection[str]
 ) -> Iterator[Finding]:
     """Check that each offered target can be worked with, and the default target above all."""
     useless = useless_targets(libraries, offered)
@@ -57,7 +57,7 @@ def check_misplaced(copy: Copy) -> Iterator[Finding]:
 
 
 def check_narrow(
-    library: Library, trees: Sequence[Tree], offered: Collection[str], useless: Collection[str]
+    library: DeviceLibrary, trees: Sequence[Tree], offered: Collection[str], useless: Collection[str]
 ) -> Iterator[Finding]:
     """Say which offered targets a library does not serve: one note. Of a family, its known processors are meant."""
     said = {target for copy in library.copies for one in check_misplaced(copy) for target in one.targets}
@@ -69,7 +69,7 @@ def check_narrow(
         yield NARROW.finding(*_where(library, lacking), evidence, lacking)
 
 
-def _where(library: Library, lacking: Sequence[str]) -> tuple[str, str]:
+def _where(library: DeviceLibrary, lacking: Sequence[str]) -> tuple[str, str]:
     """Return wheel and file: those of the package for the one target that is lacking, else the first with code."""
     for copy in library.copies if len(lacking) == 1 else ():
         if copy.tree.targets == frozenset(lacking) and copy.places:
@@ -80,7 +80,7 @@ def _where(library: Library, lacking: Sequence[str]) -> tuple[str, str]:
     return (owner.filename, itself) if owner else (first.package.filename, first.path)
 
 
-def _targets(library: Library, trees: Sequence[Tree], offered: Collection[str]) -> frozenset[str]:
+def _targets(library: DeviceLibrary, trees: Sequence[Tree], offered: Collection[str]) -> frozenset[str]:
     """Return the targets that a library could serve: those offered, else those of the packages of its kind."""
     kinds = {copy.tree.kind for copy in library.copies}
     of_kind = [tree for tree in trees if tree.kind in kinds]

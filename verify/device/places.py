@@ -70,7 +70,7 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Library:
+class DeviceLibrary:
     """A library with device code, in all packages of its kind."""
 
     copies: tuple[Copy, ...]
@@ -97,7 +97,7 @@ def find_trees(packages: Sequence[Package], owned: Mapping[str, Owned]) -> dict[
     return trees
 
 
-def find_libraries(trees: Iterable[Tree]) -> list[Library]:
+def find_libraries(trees: Iterable[Tree]) -> list[DeviceLibrary]:
     """Return all libraries that have device code in these trees, sorted by their first copy."""
     grouped: dict[tuple[str, str], list[Copy]] = defaultdict(list)
     kinds: dict[str, list[Tree]] = defaultdict(list)
@@ -108,7 +108,7 @@ def find_libraries(trees: Iterable[Tree]) -> list[Library]:
     for (kind, key), copies in grouped.items():
         having = {copy.tree.name for copy in copies}
         copies += [Copy(tree, _with(key, tree.targets), ()) for tree in kinds[kind] if tree.name not in having]
-    return [Library(tuple(_completed(copies))) for _, copies in sorted(grouped.items())]
+    return [DeviceLibrary(tuple(_completed(copies))) for _, copies in sorted(grouped.items())]
 
 
 def _completed(copies: Sequence[Copy]) -> Iterator[Copy]:

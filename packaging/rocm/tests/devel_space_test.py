@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rocm_sdk.devel import devel_root, space
-from rocm_sdk.devel.space import Need, find_lack, need_of
+from rocm_sdk.devel.space import Space, find_lack, need_of
 from rocm_sdk.devel.state import Content
 from rocm_sdk.devel.xz import uncompressed_size
 from rocm_sdk.errors import DevelError
@@ -28,14 +28,14 @@ def test_files_count_in_blocks_and_everything_as_an_inode() -> None:
 
 def test_a_lack_is_put_in_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free = os.statvfs(tmp_path)
-    assert find_lack(tmp_path, Need(0, 0)) == ""
-    assert find_lack(tmp_path, Need(1 << 60, 0)).startswith(f"{1 << 60} bytes are needed, ")
+    assert find_lack(tmp_path, Space(0, 0)) == ""
+    assert find_lack(tmp_path, Space(1 << 60, 0)).startswith(f"{1 << 60} bytes are needed, ")
     few = os.statvfs_result((*free[:2], 10, 10, 10, 100, 10, 7, *free[8:]))
     monkeypatch.setattr(space.os, "statvfs", lambda _: few)  # type: ignore[attr-defined]
-    assert find_lack(tmp_path, Need(0, 8)) == "8 inodes are needed, 7 are free"
+    assert find_lack(tmp_path, Space(0, 8)) == "8 inodes are needed, 7 are free"
     without = os.statvfs_result((*free[:2], 10, 10, 10, 0, 0, 0, *free[8:]))
     monkeypatch.setattr(space.os, "statvfs", lambda _: without)  # type: ignore[attr-defined]
-    assert find_lack(tmp_path, Need(0, 8)) == ""
+    assert find_lack(tmp_path, Space(0, 8)) == ""
 
 
 @pytest.mark.parametrize("compressed", [False, True])

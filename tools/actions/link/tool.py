@@ -19,7 +19,7 @@ from tools.actions.link.run import PackedTree, join, read_tree
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.plan.model import Plan, is_executable
-from tools.actions.platform_tag.report import Report
+from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     Stopwatch,
@@ -142,7 +142,7 @@ def link(args: Arguments) -> None:
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
-    external = Report.from_document(read_document(args.platform_tag)).external
+    external = TagReport.from_document(read_document(args.platform_tag)).external
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=tuple(external))
     members.extend(info_members(project, args, plan, dist_info))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:

@@ -18,7 +18,7 @@ from tools.actions.link.run import small_run
 from tools.actions.link.tool import main
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Found, Plan
-from tools.actions.platform_tag.report import Report
+from tools.actions.platform_tag.report import TagReport
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")
@@ -77,7 +77,7 @@ class Wheel:
         """Run the tool; return its exit code."""
         self.segment()
         needed = {library: {"": "lib/liba.so.1"} for library in external}
-        self.write("platform-tag", Report("rocm-sdk-core", "linux_x86_64", external=needed).to_document())
+        self.write("platform-tag", TagReport("rocm-sdk-core", "linux_x86_64", external=needed).to_document())
         self.write("project", project)
         self.write("plan", self.plan.to_document())
         self.write("scripts", self.scripts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tools.actions.platform_tag.needs import Need, Needs
 from tools.actions.platform_tag.policy import Policy, Promise, manylinux_policies
-from tools.actions.platform_tag.report import Libraries, Report
+from tools.actions.platform_tag.report import Libraries, TagReport
 from tools.lib.common.program import ToolError
 
 #: How many files an error names.
@@ -30,9 +30,9 @@ class Judgement:
             return "any"
         return f"{self.lowest.name if self.lowest else 'linux'}_{self.architecture}"
 
-    def report(self, distribution: str) -> Report:
+    def report(self, distribution: str) -> TagReport:
         """Return the report about a distribution."""
-        return Report(
+        return TagReport(
             distribution,
             lowest=self.tag,
             because=[_sentence(need) for need in self.because],

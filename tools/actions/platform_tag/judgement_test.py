@@ -5,7 +5,7 @@ import pytest
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import Need, Needs
 from tools.actions.platform_tag.policy import promises
-from tools.actions.platform_tag.report import Report
+from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.program import ToolError
 
 SETTING = "//packaging:platform_tag"
@@ -131,7 +131,7 @@ def test_report() -> None:
         foreign=("lib/libold.so",),
     )
     report = judge(needs, "x86_64").report("rocm-sdk-core")
-    assert Report.from_document(report.to_document()) == report
+    assert TagReport.from_document(report.to_document()) == report
     assert report.to_document() == {
         "distribution": "rocm-sdk-core",
         "lowest": "manylinux_2_34_x86_64",
@@ -147,7 +147,7 @@ def test_report() -> None:
 
 def test_another_document_is_no_report() -> None:
     with pytest.raises(ToolError, match=r"^expected the report of a platform tag: .*'entries'"):
-        Report.from_document({"distribution": "x", "lowest": "any", "entries": []})
+        TagReport.from_document({"distribution": "x", "lowest": "any", "entries": []})
 
 
 def test_without_elf_files_any_is_right() -> None:

@@ -10,7 +10,7 @@ Libraries = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Report:
+class TagReport:
     """What the files of a package need of a system; docs/metadata.md describes the fields."""
 
     distribution: str
@@ -33,7 +33,7 @@ class Report:
         return asdict(self)
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> "Report":
+    def from_document(cls, document: dict[str, Any]) -> "TagReport":
         """Read a report. Raises ToolError for other JSON data."""
         try:
             return cls(**document)

@@ -15,7 +15,7 @@ from typing import Any
 
 import leather
 
-from tools.actions.size_report.model import PackageSizes, Report
+from tools.actions.size_report.model import PackageSizes, SizeReport
 from tools.lib.common.program import size_text
 
 WIDTH = 960
@@ -82,7 +82,7 @@ class _Bars(leather.Bars):  # type: ignore[misc]
         return items
 
 
-def draw(report: Report) -> ET.Element:
+def draw(report: SizeReport) -> ET.Element:
     """Return the plot as an `svg` element, which scales with what is around it."""
     packages = report.packages
     parts = PARTS if report.has_device else WITHOUT_DEVICE

@@ -16,7 +16,7 @@ from packaging.utils import parse_wheel_filename
 
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.actions.size_report.model import PackageSizes, Report, Sizes, Unsliced, total
+from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import can_load, parse_target_id
 from tools.lib.gpus.paths import named_targets
@@ -79,7 +79,7 @@ class MeasuredPackage:
         return self.facts[entry.source]
 
 
-def measure(packages: Sequence[MeasuredPackage]) -> Report:
+def measure(packages: Sequence[MeasuredPackage]) -> SizeReport:
     """Return the sizes of packages; each may tell what another does not know: the sizes of files for other targets."""
     known = {
         entry.source: package.size_of(entry)
@@ -87,7 +87,7 @@ def measure(packages: Sequence[MeasuredPackage]) -> Report:
         for entry in package.plan.entries
         if entry.is_packed_file and entry.treatment is Treatment.KEEP
     }
-    return Report(tuple(_measure(package, known) for package in packages))
+    return SizeReport(tuple(_measure(package, known) for package in packages))
 
 
 def _measure(package: MeasuredPackage, known: Mapping[str, int]) -> PackageSizes:

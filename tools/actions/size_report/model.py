@@ -109,7 +109,7 @@ class PackageSizes:
 
 
 @dataclass(frozen=True)
-class Report:
+class SizeReport:
     """The sizes of all packages, in the order in which they were named."""
 
     packages: tuple[PackageSizes, ...]

@@ -10,7 +10,7 @@ from dominate.tags import dd, div, dl, dt, figure, footer, h1, h2, header, main,
 from dominate.util import raw
 
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.actions.size_report.model import PackageSizes, Report, Sizes, download_of, total
+from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, download_of, total
 from tools.lib.common.program import size_text
 
 TITLE = "Sizes of packages"
@@ -36,7 +36,7 @@ FAT_WORD = (
 )
 
 
-def report_page(report: Report, plot: str, style: str) -> str:
+def report_page(report: SizeReport, plot: str, style: str) -> str:
     """Return the page; raises ToolError for a style sheet that could not stand in a page."""
     by_target = section(h2("Device code by target"), _targets_table(report), id="targets")
     content = [
@@ -62,13 +62,13 @@ def report_page(report: Report, plot: str, style: str) -> str:
     return html_page(TITLE, content, metadata=page_head(style))
 
 
-def _words(report: Report) -> tuple[tuple[str, str], ...]:
+def _words(report: SizeReport) -> tuple[tuple[str, str], ...]:
     """Return what the titles of columns mean."""
     words = DEVICE_WORDS if report.has_device else WORDS
     return (*words, FAT_WORD) if report.thin else words
 
 
-def _facts(report: Report) -> list[str]:
+def _facts(report: SizeReport) -> list[str]:
     every = report.packages
     installed = total(one.sizes for one in every).installed
     count = f"{len(every)} packages" + (f", {len(report.thin)} of them thin" if report.thin else "")
@@ -83,7 +83,7 @@ def _numbers(columns: Sequence[Column], numbers: Sequence[str]) -> list[Content]
     ]
 
 
-def _packages_table(report: Report) -> dom_tag:
+def _packages_table(report: SizeReport) -> dom_tag:
     device = report.has_device
     titles = ["Device", "Host"] if device else ["Code"]
     titles += ["Data", "Installed", "Download"] + (["Fat", "Of fat"] if report.thin else [])
@@ -105,7 +105,7 @@ def _packages_table(report: Report) -> dom_tag:
     return table_of(_about(report), columns, rows)
 
 
-def _about(report: Report) -> str:
+def _about(report: SizeReport) -> str:
     about = "Each package with what it takes, installed and as a download."
     unknown = sum(one.unsliced.unknown_files for one in report.thin if one.unsliced)
     if unknown:
@@ -138,7 +138,7 @@ def share_text(part: int, whole: int) -> str:
     return f"{100 * part / whole if whole else 100:.1f} %"
 
 
-def _targets_table(report: Report) -> dom_tag:
+def _targets_table(report: SizeReport) -> dom_tag:
     numbers = [Column(title, "number") for title in ("In libraries", "In files", "Together")]
     columns = [Column("Target", "name"), Column("Package"), *numbers]
     rows: list[list[Content]] = []

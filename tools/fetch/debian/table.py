@@ -24,7 +24,7 @@ class LayoutRule:
 
 
 @dataclass(frozen=True)
-class Selection:
+class PackageSelection:
     """A set of packages to begin with; what they depend on comes along."""
 
     required: tuple[str, ...]
@@ -62,9 +62,9 @@ _BIG_LIBRARIES = (
 
 SELECTIONS = {
     # The runtime, the compiler, and the libraries that are small: half a gigabyte, for tests.
-    "small": Selection(required=_RUNTIME, optional=_SMALL_LIBRARIES),
+    "small": PackageSelection(required=_RUNTIME, optional=_SMALL_LIBRARIES),
     # All of ROCm that the suite has.
-    "all": Selection(required=_RUNTIME, optional=_SMALL_LIBRARIES + _BIG_LIBRARIES),
+    "all": PackageSelection(required=_RUNTIME, optional=_SMALL_LIBRARIES + _BIG_LIBRARIES),
 }
 
 #: Base directories, as ROCm's own build names them.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.fetch.debian.apt import Apt, DebianPackage
-from tools.fetch.debian.table import SELECTIONS, Selection, rule_of
+from tools.fetch.debian.table import SELECTIONS, PackageSelection, rule_of
 from tools.fetch.debian.unpack import Unpacking
 from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
@@ -25,7 +25,7 @@ from tools.lib.common.program import ToolError, read_document, report_errors, wr
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")
 
 
-def resolve(directory: Path, suite: str, selection: Selection) -> None:
+def resolve(directory: Path, suite: str, selection: PackageSelection) -> None:
     """Write `resolved.json`: the packages to fetch, and those that stay with the system."""
     if unknown := [name for name in selection.required if not rule_of(name)]:
         raise ToolError(
@@ -94,10 +94,10 @@ def write_about(unpacking: Unpacking, resolved: dict[str, Any]) -> None:
         (about / name).chmod(0o644)
 
 
-def selection_of(name: str, packages: list[str]) -> Selection:
+def selection_of(name: str, packages: list[str]) -> PackageSelection:
     """Return the packages asked for, or the set of that name. Raises ToolError if there is none."""
     if packages:
-        return Selection(required=tuple(packages))
+        return PackageSelection(required=tuple(packages))
     if name not in SELECTIONS:
         raise ToolError(
             f"ROCM_DEBIAN_SET={name}: there is no such set; expected one of {', '.join(sorted(SELECTIONS))}"

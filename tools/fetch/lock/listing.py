@@ -76,7 +76,7 @@ def parse_html(content: bytes, url: str, directory: str) -> list[ListedFile]:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ToolError(f"{url}: expected an HTML page with links: {error}; check --base-url") from None
-    page = _Links()
+    page = _LabelledLinks()
     page.feed(text)
     page.close()
     if not page.links:
@@ -106,7 +106,7 @@ def merge(files: list[ListedFile], url: str) -> list[ListedFile]:
     return [merged[name] for name in sorted(merged)]
 
 
-class _Links(HTMLParser):
+class _LabelledLinks(HTMLParser):
     """Collects the targets of links, each with the text that follows it."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ class MsgpackError(ValueError):
     """Bytes that are no whole MessagePack document."""
 
 
-class _Decoder:
+class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
@@ -102,7 +102,7 @@ class _Decoder:
 
 def decode(data: bytes) -> Any:
     """Return the document; raises MsgpackError when the bytes are not one, or more than one."""
-    decoder = _Decoder(data)
+    decoder = _Reader(data)
     value = decoder.value(0)
     if decoder.at != len(data):
         raise MsgpackError(f"{len(data) - decoder.at} bytes behind the document")

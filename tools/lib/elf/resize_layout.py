@@ -60,7 +60,7 @@ class ResizeLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _SectionPlace:
     """The section, the index of the one segment that has it, and what that segment has in front and behind."""
 
     section: SectionHeader
@@ -80,11 +80,11 @@ class _Place:
 
 def find_resize_layout(elf: ElfFile, section: SectionHeader, load: ProgramHeader, size: int) -> ResizeLayout:
     """Lay the file out for a `section` of `size` bytes, now in the segment `load`. Raises ElfError if it cannot be."""
-    place = _Place(section, elf.program_headers.index(load), load)
+    place = _SectionPlace(section, elf.program_headers.index(load), load)
     return _shrunk(elf, place, size) if size <= section.size else _grown(elf, place, size)
 
 
-def _shrunk(elf: ElfFile, place: _Place, size: int) -> ResizeLayout:
+def _shrunk(elf: ElfFile, place: _SectionPlace, size: int) -> ResizeLayout:
     """Leave the section where it is; make a segment of what its segment has behind it, unless that saves no page."""
     section, load, page = place.section, place.load, page_size(elf)
     start, end, address = section.offset, section.offset + section.size, section.addr
@@ -104,7 +104,7 @@ def _shrunk(elf: ElfFile, place: _Place, size: int) -> ResizeLayout:
     return ResizeLayout(start, end, 0, address, size, 0, stays, tuple(headers))
 
 
-def _grown(elf: ElfFile, place: _Place, size: int) -> ResizeLayout:
+def _grown(elf: ElfFile, place: _SectionPlace, size: int) -> ResizeLayout:
     """Give the section a segment of its own behind all others; in the file it stays, if its place becomes a hole."""
     section, load, page = place.section, place.load, page_size(elf)
     # Where the two ends of the hole share a page, the segment stays as it is.
@@ -154,7 +154,7 @@ def _cut(load: ProgramHeader, size: int) -> ProgramHeader | None:
     return replace(load, filesz=size, memsz=size) if size else None
 
 
-def _rest(place: _Place, shift: int) -> ProgramHeader | None:
+def _rest(place: _SectionPlace, shift: int) -> ProgramHeader | None:
     """Return a segment of what is behind the section, moved down the file by `shift`; None if there is nothing."""
     way = place.head + place.section.size
     load = place.load

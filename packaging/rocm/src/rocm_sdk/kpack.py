@@ -23,14 +23,14 @@ _LENGTHS = {0xD9: ">B", 0xDA: ">H", 0xDC: ">H", 0xDE: ">H"}
 
 
 @dataclass(frozen=True)
-class Place:
+class ArchivePlace:
     """A directory in which archives are looked for, and what their names look like."""
 
     directory: Path
     names: re.Pattern[str]
 
 
-def archive_places(path: Path) -> list[Place]:
+def archive_places(path: Path) -> list[ArchivePlace]:
     """Return where the ELF file at `path` looks for archives; none if its device code was not split off.
 
     Raises ValueError if its reference is damaged, and OSError if it cannot be read.
@@ -45,7 +45,7 @@ def archive_places(path: Path) -> list[Place]:
         raise ValueError(f"{path}: damaged {SECTION}, expected a map with kpack_search_paths ({error!r})") from error
     # HIP asks the kernel where a library was loaded from, which follows symbolic links.
     found = [Path(os.path.normpath(path.resolve().parent / one)) for one in searched]
-    return [Place(one.parent, re.compile(re.escape(one.name).replace(PLACEHOLDER, ".+"))) for one in found]
+    return [ArchivePlace(one.parent, re.compile(re.escape(one.name).replace(PLACEHOLDER, ".+"))) for one in found]
 
 
 def _decode(data: bytes, at: int) -> tuple[object, int]:

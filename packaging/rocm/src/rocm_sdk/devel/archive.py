@@ -22,7 +22,7 @@ from typing import IO
 from ..errors import DevelError
 from ..progress import Report
 from .files import COPY_BYTES, Directories, Member, write_file, write_files
-from .space import Need, need_of
+from .space import Space, need_of
 from .state import Content
 
 # What reading a broken archive raises.
@@ -36,7 +36,7 @@ _BROKEN = "The package is broken: report this to those who built it."
 
 
 @dataclass(frozen=True)
-class Source:
+class ArchiveSource:
     """An archive, the directory and the tree in it that it is unpacked to, and what is told as that goes on.
 
     `widest_mode` has the permission bits that files and directories may have.
@@ -48,11 +48,11 @@ class Source:
     home: Path
     tree: str
     widest_mode: int
-    require_space: Callable[[Need], None]
+    require_space: Callable[[Space], None]
     report: Report
 
 
-def unpack(source: Source) -> Content:
+def unpack(source: ArchiveSource) -> Content:
     """Write the archive's files and directories; the tree must not exist. Return what the archive holds.
 
     Modes come from the archive, less the umask; directories stay writable for their owner. Raises DevelError for a
@@ -62,7 +62,7 @@ def unpack(source: Source) -> Content:
         return (_unpack_compressed if source.archive.suffix == ".xz" else _unpack_plain)(source, stream)
 
 
-def _unpack_plain(source: Source, stream: IO[bytes]) -> Content:
+def _unpack_plain(source: ArchiveSource, stream: IO[bytes]) -> Content:
     content = Content()
     with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:
         members = [_take(member, source, content) for member in _iterate(tar)]
@@ -76,10 +76,10 @@ def _unpack_plain(source: Source, stream: IO[bytes]) -> Content:
     return content
 
 
-def _unpack_compressed(source: Source, stream: IO[bytes]) -> Content:
+def _unpack_compressed(source: ArchiveSource, stream: IO[bytes]) -> Content:
     from .xz import uncompressed_size
 
-    source.require_space(Need(uncompressed_size(stream), 0))
+    source.require_space(Space(uncompressed_size(stream), 0))
     content = Content()
     directories = Directories(source.home, source.tree, source.widest_mode)
     with tarfile.open(fileobj=stream, mode="r:xz", encoding="utf-8") as tar:
@@ -106,7 +106,7 @@ def _check_end(tar: tarfile.TarFile, plain: IO[bytes]) -> None:
         raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
 
 
-def _take(info: tarfile.TarInfo, source: Source, content: Content) -> Member | None:
+def _take(info: tarfile.TarInfo, source: ArchiveSource, content: Content) -> Member | None:
     """Put a member of the archive into `content` and return it if it is a file or a directory."""
     name = check_name(info.name, source.tree, source.archive)
     if info.isdir():
@@ -129,7 +129,7 @@ def check_name(name: str, tree: str, archive: Path) -> str:
     return plain
 
 
-def _sort_link(name: str, text: str, source: Source, content: Content) -> None:
+def _sort_link(name: str, text: str, source: ArchiveSource, content: Content) -> None:
     """Put a link where it belongs by what its text leads to, as a path relative to site-packages."""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(name), text))
     if target == source.tree or target.startswith(source.tree + "/"):
@@ -140,7 +140,9 @@ def _sort_link(name: str, text: str, source: Source, content: Content) -> None:
         content.outward[name] = target
 
 
-def _extracted(source: Source, stream: IO[bytes], tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+def _extracted(
+    source: ArchiveSource, stream: IO[bytes], tar: tarfile.TarFile, info: tarfile.TarInfo
+) -> Iterator[bytes]:
     """Yield a member's contents from a compressed archive, which can only be read in order."""
     file = tar.extractfile(info)
     left = info.size if file else 0

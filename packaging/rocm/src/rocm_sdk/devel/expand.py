@@ -17,12 +17,12 @@ from ..errors import DevelError, DevelReadOnlyError
 from ..lock import exclusive_lock
 from ..progress import progress_bar
 from ..record import Row, is_below, read_record, replace_below
-from .archive import Source, unpack
+from .archive import ArchiveSource, unpack
 from .failures import explained_errors, full_message
 from .files import make_directories
 from .layout import DevelLayout, find_layout
 from .links import link_siblings, make_hard_links, make_symlinks, remove_links, wanted_hard_links
-from .space import Need, find_lack
+from .space import Space, find_lack
 from .state import (
     Content,
     State,
@@ -110,14 +110,14 @@ def _expand(layout: DevelLayout, quiet: bool) -> None:
 
 
 def _unpack(layout: DevelLayout, archive: Path, quiet: bool) -> Content:
-    def require_space(need: Need) -> None:
+    def require_space(need: Space) -> None:
         lack = find_lack(layout.home, need)
         if lack:
             raise DevelError(full_message(layout, lack))
 
     label = f"Unpacking {layout.devel.names.distribution} {layout.devel.version}"
     with progress_bar(label, archive.stat().st_size, quiet=quiet) as report:
-        return unpack(Source(archive, layout.home, layout.tree, layout.widest_mode, require_space, report))
+        return unpack(ArchiveSource(archive, layout.home, layout.tree, layout.widest_mode, require_space, report))
 
 
 def _finish(

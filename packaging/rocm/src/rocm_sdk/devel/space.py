@@ -17,14 +17,14 @@ _CHARACTERS_AROUND = 8
 
 
 @dataclass(frozen=True)
-class Need:
+class Space:
     """What has to be free on a file system: bytes, and inodes."""
 
     bytes: int
     inodes: int
 
 
-def need_of(content: Content) -> Need:
+def need_of(content: Content) -> Space:
     """Return what the files, directories and links of an archive take, and the lists of them.
 
     A link to another package counts as an inode: it may have to be a symbolic one.
@@ -32,10 +32,10 @@ def need_of(content: Content) -> Need:
     blocks = sum(-(-size // BLOCK_BYTES) for size in content.files.values()) + len(content.directories)
     paths: list[Collection[str]] = [content.files, content.directories, content.symlinks, content.outward]
     listed = sum(len(path) + _CHARACTERS_AROUND for some in paths for path in some)
-    return Need(blocks * BLOCK_BYTES + _LISTS * listed, sum(map(len, paths)))
+    return Space(blocks * BLOCK_BYTES + _LISTS * listed, sum(map(len, paths)))
 
 
-def find_lack(directory: Path, need: Need) -> str:
+def find_lack(directory: Path, need: Space) -> str:
     """Return what `directory`'s file system lacks of `need` for a user without privileges, in words; "" if nothing."""
     free = os.statvfs(directory)
     available = free.f_bavail * free.f_frsize
