@@ -390,7 +390,8 @@ def _expect_other_name(expected: Expected, tree: Tree, path: str, aliases: dict[
     assert isinstance(file.content, Elf | Other)
     under = posixpath.join(posixpath.dirname(path), file.content.soname or "")
     below = [expected.trees[name] for name in tree.package.builds_on]
-    known = [one for one in below if _has_file(expected, {*one.package.artifacts} & {*tree.package.artifacts}, path)]
+    wanted = [one for one in below if one.wants(path)]  # of what it leaves out, a package proves nothing
+    known = [one for one in wanted if _has_file(expected, {*one.package.artifacts} & {*tree.package.artifacts}, path)]
     there = next((one.shipped[under].content for one in [tree, *known] if under in one.shipped), None)
     if there is not None and same_bytes(there, file.content):
         aliases[path] = under

@@ -137,7 +137,8 @@ def _check_tree(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes,
     """Check that a wheel has just the files that it is to ship, their bytes and modes."""
     prefix = f"{tree.package.tree}/"
     came = {name.removeprefix(prefix): file for name, file in files.items() if name.startswith(prefix)}
-    wanted = {f".{tree.package.distribution}", *tree.shipped}
+    is_at_top = any("/" not in path for path in tree.shipped)
+    wanted = {*tree.shipped, *(() if is_at_top else (f".{tree.package.distribution}",))}
     if missing := sorted(wanted - set(came)):
         raise FindingError("missing file", f"{tree.package.name}: {missing[0]}: {tree.own.get(missing[0])}")
     if extra := sorted(set(came) - wanted):
@@ -333,7 +334,8 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     if linked and linked.is_forwarder:
         linked = None  # those of its packages do not come into the tree
     is_alias = place.resolve().name != posixpath.basename(real)
-    if is_alias or not tree.wants(real):
+    is_others = not place.resolve().is_relative_to(root.resolve())
+    if is_alias or is_others or not tree.wants(real):
         return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it
     if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
         raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")

@@ -155,7 +155,7 @@ def _led(entry: Entry, planned: Prefix, tree: _Tree) -> Entry:
     """Return the entry of a link that leads nowhere in the tree as planned: it leads past what is not there."""
     resolved = tree.prefix.resolve(entry.path)
     path = resolved.path if resolved else entry.path
-    text = posixpath.relpath(path, posixpath.dirname(entry.path) or ".")
+    text = posixpath.relpath(path or ".", posixpath.dirname(entry.path) or ".")
     if planned.resolve(path):
         return replace(entry, target=text, reason=f"link to {text}")
     plan, owned = tree.owners.get(path, (None, None))

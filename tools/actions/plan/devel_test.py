@@ -57,6 +57,12 @@ def test_no_link_goes_in_a_circle_where_a_name_is_left_out() -> None:
     assert planned["lib/liba.so.1"].target == "liba.so.1.2"
 
 
+def test_a_link_to_the_prefix_itself_by_way_of_one_that_is_left_out() -> None:
+    links = (link("bin/up", ".."), link("bin/top", "up"), file("share/a"))
+    planned = entries(*links, definition=replace(DEVEL, exclude=("bin/up",)))
+    assert outcome(planned["bin/top"]) == (Treatment.LINK_TO, "link to ..", "..")
+
+
 def test_an_alias_whose_name_is_not_here_leads_to_the_package() -> None:
     core = plan(CORE, *CHAIN)
     planned = entries(CHAIN[0], builds_on=(core,))

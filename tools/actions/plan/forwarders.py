@@ -54,10 +54,17 @@ def _versions(libraries: dict[str, Entry]) -> dict[str, list[str]]:
 
 
 def _named_by_links(entries: list[Entry], libraries: dict[str, Entry]) -> dict[str, list[str]]:
-    """Return what the artifacts' own unversioned names lead to, by path; nothing for those that lead elsewhere."""
+    """Return what the artifacts' own unversioned names lead to, by path; nothing for those that lead elsewhere.
+
+    One that leads to a library which no package ships may not lead to another version.
+    """
     names: dict[str, list[str]] = {}
     for entry in entries:
-        if entry.treatment is Treatment.ALIAS_OF and entry.target and entry.path.endswith(".so"):
+        if not entry.path.endswith(".so"):
+            continue
+        if entry.treatment is Treatment.DROP and entry.kind is Kind.LINK and entry.type == LIBRARY:
+            names[entry.path] = []
+        elif entry.treatment is Treatment.ALIAS_OF and entry.target:
             library = posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target))
             beside = library in libraries and posixpath.dirname(library) == posixpath.dirname(entry.path)
             names[entry.path] = [posixpath.basename(library)] if beside else []

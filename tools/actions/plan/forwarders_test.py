@@ -108,6 +108,13 @@ def test_where_the_artifact_leads_counts_more_than_the_version() -> None:
     assert entries(*found)["lib/libx.so"].reason == "unversioned name of libx.so.1, which programs open at run time"
 
 
+def test_the_name_of_a_version_that_is_left_out_leads_to_no_other() -> None:
+    definition = replace(CORE, exclude=("lib/liba.so.1",))
+    libraries = versioned("lib/liba.so", "1", "2")
+    assert forwarded(*libraries, link("lib/liba.so", "liba.so.1"), definition=definition) == {}
+    assert forwarded(*libraries, definition=definition) == {"lib/liba.so": "liba.so.2"}
+
+
 def test_another_unversioned_name_is_forwarded_too() -> None:
     found = [*versioned("lib/libx-2.so", "1"), link("lib/libx.so", "libx-2.so.1"), link("lib/libx.so.0", "libx-2.so.1")]
     assert forwarded(*found) == {"lib/libx-2.so": "libx-2.so.1", "lib/libx.so": "libx-2.so.1"}

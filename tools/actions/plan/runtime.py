@@ -160,7 +160,8 @@ def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definitio
     packaged = _packaged(resolved, facts, definition, prefix)
     if packaged is None:
         target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
-        return _entry(found, Treatment.DROP, f"link to {target}, which no package ships")
+        dropped = _entry(found, Treatment.DROP, f"link to {target}, which no package ships")
+        return replace(dropped, type=facts.type)
     reason = f"link to a library under another name than its SONAME, {facts.soname}"
     if facts.soname == posixpath.basename(found.path):
         reason = "link to a library that another package has"
