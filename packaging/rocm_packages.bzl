@@ -20,6 +20,8 @@ _VERSION = Label("//packaging:version")
 _VERSION_SUFFIX = Label("//packaging:version_suffix")
 _PLATFORM_TAG = Label("//packaging:platform_tag")
 _LICENSE = Label("//:LICENSE")
+_TREE_MODULE = Label("//packaging:tree.py")
+_VERSION_MODULE = Label("//packaging:version_module")
 
 def _named(name, patterns):
     return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
@@ -68,9 +70,13 @@ def _source(role, module):
     return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
 
 def _files(name, role, import_name):
-    """Returns {file: path in site-packages} of a package's Python code."""
+    """Returns {file: path in site-packages} of a package's Python code; none if it is part of another's tree."""
     definition = PACKAGES[role]
+    if definition.tree:
+        return {}
     files = {_source(role, module): "{}/{}".format(import_name, module) for module in definition.modules}
+    files[_TREE_MODULE] = "{tree}/__init__.py"
+    files[_VERSION_MODULE] = import_name + "/_version.py"
     if definition.names:
         trees = _trees()
         content = {key: trees[of] for key, of in definition.names.items()}
@@ -165,7 +171,8 @@ def _static_extras(content):
     packages, targets = content["packages"], content["targets"]
     extras = {role: [_pin(packages[role])] for role in ["devel", "profiler"] if role in packages}
     if content["layout"] != "split":
-        return extras | {"libraries-" + target.lower(): [_pin(packages["libraries"], target)] for target in targets}
+        pins = {"libraries-" + target.lower(): [_pin(packages["libraries"], target)] for target in targets}
+        return extras | pins | ({"libraries-all": [pin for one in pins.values() for pin in one]} if pins else {})
     libraries = [_pin(packages["libraries"])]
     extras["libraries"] = libraries
     if "device" in packages:

@@ -141,7 +141,7 @@ sdk_wheel = rule(
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists those that files of the wheel need (`Requires-External`)."),
-        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, that of its archive."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages and with `console_scripts`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `rocm_thin_package`."),

@@ -43,6 +43,8 @@ SECOND_COPY = Rule(
     remedy="Let the archive have a link to the runtime package's file.",
 )
 RULES: Final = (BROKEN, DANGLING, NOT_MIRRORED, SECOND_COPY)
+#: What makes a tree a Python package; each has its own.
+MODULE: Final = "__init__.py"
 #: Roles of the packages whose trees the development tree mirrors.
 _MIRRORED: Final = ("core", "libraries")
 
@@ -63,7 +65,7 @@ def check_devel(package: Package, selector: Distributions | None, whole: Install
         tree = mirrored.get(owner.name)
         for source in sorted(owner.files) if tree else ():
             top, _, below = source.partition("/")
-            if top == tree and below:
+            if top == tree and below not in ("", MODULE):
                 yield from _check_mirror(package, devel, f"{devel.tree}/{below}", source, owner)
 
 

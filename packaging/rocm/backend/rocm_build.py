@@ -112,8 +112,9 @@ def requirements(known: Distributions, selection: Selection) -> dict[str, list[s
         extras["device"] = [pins["libraries"], pins["device"]]
         extras.update({f"device-{target}": [pins["libraries"], pin] for target, pin in per_target.items()})
         extras["device-all"] = [pins["libraries"], *per_target.values()]
-    else:
+    elif per_target:
         extras.update({f"libraries-{target}": [pin] for target, pin in per_target.items()})
+        extras["libraries-all"] = list(per_target.values())
     return {"": [pins["core"]], **{name.lower(): pins for name, pins in sorted(extras.items())}}
 
 

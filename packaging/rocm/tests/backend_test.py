@@ -87,7 +87,9 @@ def test_family_requirements(tmp_path: Path) -> None:
     wheel = build(unpack(tmp_path / "sdist", "family"), tmp_path / "out", ROCM_SDK_TARGET_FAMILY="gfx942")
     chosen, other = "rocm-sdk-libraries-gfx94X-dcgpu==7.10.0.dev0", "rocm-sdk-libraries-gfx110X-all==7.10.0.dev0"
     found = requirements(wheel)
-    assert sorted(found) == ["", "devel", "libraries", "libraries-gfx110x-all", "libraries-gfx94x-dcgpu", "profiler"]
+    each = ["libraries", "libraries-all", "libraries-gfx110x-all", "libraries-gfx94x-dcgpu"]
+    assert sorted(found) == ["", "devel", *each, "profiler"]
+    assert found["libraries-all"] == [other, chosen]
     assert found["libraries"] == found["libraries-gfx94x-dcgpu"] == [chosen]
     assert found["libraries-gfx110x-all"] == [other]
 
@@ -99,6 +101,7 @@ def test_thin_requirements(tmp_path: Path) -> None:
         "": ["rocm-sdk-core==7.10.0.dev0"],
         "devel": ["rocm-sdk-devel==7.10.0.dev0"],
         "libraries": [gfx90a],
+        "libraries-all": [gfx90a, gfx1030],
         "libraries-gfx90a": [gfx90a],
         "libraries-gfx1030": [gfx1030],
         "profiler": ["rocm-profiler==7.10.0.dev0"],
@@ -123,7 +126,7 @@ def test_record_lists_every_file_with_its_size(sdist: Path, tmp_path: Path) -> N
     assert [row[0] for row in rows] == wheel.namelist()
     assert [int(row[2]) for row in rows[:-1]] == [info.file_size for info in wheel.infolist()[:-1]]
     assert "rocm_sdk/py.typed" in wheel.namelist()
-    assert not [name for name in wheel.namelist() if "pycache" in name or "test" in name]
+    assert not [name for name in wheel.namelist() if "pycache" in name or "_test" in name]
 
 
 def test_prepared_metadata_is_that_of_the_wheel(sdist: Path, tmp_path: Path) -> None:
@@ -162,7 +165,7 @@ def test_an_unknown_target_stops_the_installation(any_environment: Environment, 
 def test_a_choice_that_is_no_longer_right_is_noticed(any_environment: Environment, split_sdk: FakeSdk) -> None:
     any_environment.install(split_sdk.index, "rocm[device]", ROCM_SDK_TARGET_FAMILY="gfx942")
     assert (any_environment.site / "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co").exists()
-    lines = any_environment.rocm_sdk("targets").splitlines()
+    lines = any_environment.rocm_sdk("targets", "--why").splitlines()
     assert lines == [
         "available: gfx1100 gfx942",
         "selected:  gfx942 (when rocm was installed: ROCM_SDK_TARGET_FAMILY is gfx942)",

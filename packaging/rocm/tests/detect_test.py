@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rocm_sdk import detect
 from rocm_sdk.detect import Gpu, ask_kfd, ask_sources, decode_gfx_target_version, detect_gpus
+from rocm_sdk.errors import TargetError
 
 CPU = {"cpu_cores_count": 16, "simd_count": 0, "gfx_target_version": 0}
 
@@ -105,3 +107,43 @@ def test_programs_that_cannot_answer_are_passed_over(tmp_path: Path, monkeypatch
         f"{path}/offload-arch: no answer within 0.2 s",
         f"{path}/rocm_agent_enumerator: Exec format error",
     ]
+
+
+def test_rocm_bootstraps_variables_stand_for_the_machine(
+    kfd_nodes: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = kfd_nodes({"gfx_target_version": 90402})
+    monkeypatch.setenv("ROCM_BOOTSTRAP_FORCE_GFX_ARCH", " gfx1103, gfx942,,gfx90a:xnack+")
+    assert [gpu.target for gpu in detect_gpus(nodes)] == ["gfx1103", "gfx942", "gfx90a:xnack+"]
+    monkeypatch.setenv("ROCM_BOOTSTRAP_DISABLE_DETECTION", "1")
+    assert ask_sources(nodes)[0].remark == "ROCM_BOOTSTRAP_DISABLE_DETECTION is 1"
+    assert detect_gpus(nodes) == []
+
+
+def test_a_forced_gpu_that_is_none_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_BOOTSTRAP_FORCE_GFX_ARCH", "gfx942,MI300")
+    with pytest.raises(
+        TargetError, match=r"ROCM_BOOTSTRAP_FORCE_GFX_ARCH=gfx942,MI300: MI300 is no GPU target; expected"
+    ):
+        detect_gpus()
+
+
+def test_the_runtime_may_take_a_gpu_for_another(
+    kfd_nodes: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = kfd_nodes(CPU, {"gfx_target_version": 100301})
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "10.3.0")
+    assert detect_gpus(nodes) == [Gpu("gfx1030", False, "kfd")]
+    assert ask_sources(nodes)[0].remark.endswith("; HSA_OVERRIDE_GFX_VERSION makes them gfx1030")
+
+
+def test_programs_of_the_environment_are_asked_although_pip_hides_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where pip builds packages, there is another module search path: `offload-arch` does not find itself on it."""
+    _program(tmp_path / "bin", "offload-arch", '[ -z "$PYTHONPATH$PYTHONNOUSERSITE" ] && echo gfx1100')
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / "bin"))
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setenv("PYTHONPATH", "/overlay")
+    monkeypatch.setenv("PYTHONNOUSERSITE", "1")
+    assert detect_gpus(tmp_path / "nodes") == [Gpu("gfx1100", False, "offload-arch")]

@@ -215,6 +215,29 @@ def test_a_tree_on_another_file_system_has_symbolic_links(
     in_own_mounts(check)
 
 
+def test_programs_on_another_file_system_are_copies(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`hipconfig --rocmpath` behind a symbolic link says that the runtime package is ROCm, which lacks headers."""
+
+    def check() -> None:
+        other = tmp_path / "other"
+        other.mkdir()
+        mount_memory(other, size=16 * MEGABYTE)
+        monkeypatch.setenv(ROOT_VARIABLE, str(other))
+        source = site / "_rocm_sdk_core/bin/hipcc"
+        source.chmod(0o755)
+        program = devel_root() / "bin/hipcc"
+        assert not program.is_symlink()
+        assert (program.read_bytes(), program.stat().st_mode) == (source.read_bytes(), source.stat().st_mode)
+        source.write_bytes(source.read_bytes() + b"# newer\n")
+        (site / "rocm_sdk_core-7.10.0.dev0.dist-info/RECORD").touch()
+        assert find_faults() == []  # which makes it anew
+        assert program.read_bytes().endswith(b"# newer\n")
+
+    in_own_mounts(check)
+
+
 def test_a_full_disk_elsewhere(large_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def check() -> None:
         other = tmp_path / "other"

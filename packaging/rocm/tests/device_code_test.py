@@ -171,7 +171,7 @@ def test_doctor_on_a_machine_without_a_package_for_its_gpu(
     path = machine(tmp_path / "machine", "gfx1031")
     any_environment.install(thin_sdk.index, "rocm[libraries]", PATH=f"{path}:/usr/bin:/bin")
     selected = "selected:  gfx90a (when rocm was installed: no package serves the GPUs of this machine (gfx1031))"
-    assert selected in any_environment.rocm_sdk("targets")
+    assert selected in any_environment.rocm_sdk("targets", "--why")
     assert (any_environment.site / "_rocm_sdk_libraries_gfx90a").is_dir()
     assert doctor(any_environment, path) == [("device", "Packages exist for gfx90a, gfx1030.")]
     report = any_environment.rocm_sdk("doctor", check=False, PATH=path)

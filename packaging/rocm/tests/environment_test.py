@@ -111,3 +111,8 @@ def test_an_installation_prints_what_builds_against_it(shared_environment: Envir
     again = environment.rocm_sdk("env", **values).rstrip("\n")
     assert text == again
     assert "LD_LIBRARY_PATH" not in text
+
+
+def test_a_reader_may_stop_reading(shared_environment: Environment) -> None:
+    command = f"{shared_environment.root}/bin/rocm-sdk list --json | :"
+    assert shared_environment.run("sh", "-c", command) == ""

@@ -86,7 +86,7 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | 
     if layout == "split":
         tree = "_rocm_sdk_libraries"
         files = {f"{tree}/lib/libhipblas.so.2": library, f"{tree}/lib/libMIOpen.so.1": library}
-        write_wheel(index, "rocm-sdk-libraries", version, {**glue("libraries", "rocm_sdk_libraries"), **files})
+        write_wheel(index, "rocm-sdk-libraries", version, {**glue("libraries", "rocm_sdk_libraries", version), **files})
         for target in TARGETS:
             data = {
                 f"{tree}/lib/rocblas/library/Kernels_{target}.co": target.encode(),
@@ -98,7 +98,7 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | 
         for target in TARGETS_OF_LAYOUT[layout]:
             name = "rocm_sdk_libraries_" + target.replace("-", "_")
             files = {f"_{name}/lib/libhipblas.so.2": library, f"_{name}/lib/{target}.co": target.encode()}
-            write_wheel(index, f"rocm-sdk-libraries-{target}", version, {**glue("libraries", name), **files})
+            write_wheel(index, f"rocm-sdk-libraries-{target}", version, {**glue("libraries", name, version), **files})
     write_devel(index, version, devel if devel is not None else small_devel(layout))
     write_sdist(index, layout, version)
     return FakeSdk(index, layout, version)
@@ -108,6 +108,7 @@ def small_devel(layout: str) -> bytes:
     """Return a devel archive with every kind of member."""
     tree = "_rocm_sdk_devel"
     archive = DevelArchive().directory(tree).directory(f"{tree}/include").directory(f"{tree}/empty", 0o555)
+    archive.file(f"{tree}/__init__.py", b'"""A tree."""\n')
     archive.file(f"{tree}/include/hip.h", b"// hip\n", 0o444).file(f'{tree}/include/a, "b".h').file(f"{tree}/lib/ï.h")
     archive.file(f"{tree}/lib/cmake/hip/hip-config.cmake").file(f"{tree}/bin/tool.sh", SCRIPT, 0o755)
     archive.link(f"{tree}/lib/libamdhip64.so.5", "../../_rocm_sdk_core/lib/libamdhip64.so.5")
@@ -125,7 +126,7 @@ def write_core(index: Path, version: str) -> None:
     tree = "_rocm_sdk_core"
     library, scripts = shared_library(), ("amdclang", "hipcc", "rocminfo")
     files = {
-        **glue("core", "rocm_sdk_core"),
+        **glue("core", "rocm_sdk_core", version),
         f"{tree}/lib/libamdhip64.so.5": library,
         f"{tree}/lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5": library,
         f"{tree}/lib/llvm/bin/amdclang": SCRIPT,
@@ -140,7 +141,7 @@ def write_profiler(index: Path, version: str) -> None:
     """Write the profiler wheel, with a tool that prints its search paths."""
     script = b'#!/bin/sh\necho "$LD_LIBRARY_PATH|$PYTHONPATH|$*"\n'
     files = {
-        **glue("profiler", "rocm_profiler"),
+        **glue("profiler", "rocm_profiler", version),
         "_rocm_profiler/bin/rocprof-sys-run": script,
         "_rocm_profiler/lib/libx.so": b"",
         "_rocm_profiler/libexec/rocprofiler-compute/x.py": b"",
@@ -151,7 +152,7 @@ def write_profiler(index: Path, version: str) -> None:
 
 def write_devel(index: Path, version: str, archive: bytes, *, name: str = "_devel.tar") -> None:
     """Write the devel wheel around an archive."""
-    files = {**glue("devel", "rocm_sdk_devel"), f"rocm_sdk_devel/{name}": archive}
+    files = {**glue("devel", "rocm_sdk_devel", version), f"rocm_sdk_devel/{name}": archive}
     write_wheel(index, "rocm-sdk-devel", version, files)
 
 
@@ -213,11 +214,13 @@ def _names(distribution: str, import_name: str) -> dict[str, str]:
     return {"distribution": distribution, "import": import_name, "tree": f"_{import_name}"}
 
 
-def glue(package: str, name: str) -> dict[str, bytes]:
-    """Return the Python code of a package, as wheel members below the import package `name`."""
+def glue(package: str, name: str, version: str = VERSION) -> dict[str, bytes]:
+    """Return the Python code of a package, as wheel members: the import package `name`, and its tree's own."""
     source = next((PACKAGES / package / "src").iterdir())
     paths = sorted(path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return {f"{name}/{path.relative_to(source).as_posix()}": path.read_bytes() for path in paths}
+    files = {f"{name}/{path.relative_to(source).as_posix()}": path.read_bytes() for path in paths}
+    files[f"{name}/_version.py"] = f'__version__ = "{version}"\n'.encode()
+    return files if package == "devel" else {**files, f"_{name}/__init__.py": b'"""A tree."""\n'}
 
 
 def write_wheel(

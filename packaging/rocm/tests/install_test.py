@@ -233,3 +233,40 @@ def test_selfcheck_finds_faults(environment: Environment, split_sdk: FakeSdk) ->
     assert "_rocm_sdk_devel/include/hip.h is missing" in failed["devel"]
     assert "_rocm_sdk_devel/stray is not in RECORD" in failed["devel"]
     assert report["summary"]["failed"] == len(failed)
+
+
+def test_without_record_the_packages_are_found(environment: Environment, split_sdk: FakeSdk) -> None:
+    """Package managers such as rpm remove RECORD: they know the files themselves."""
+    environment.install(split_sdk.index, "rocm[libraries,devel]")
+    for record in environment.site.glob("*.dist-info/RECORD"):
+        record.unlink()
+    listed = environment.rocm_sdk("list")
+    assert "rocm-sdk-core" in listed
+    assert "core is not installed" not in environment.rocm_sdk("doctor", check=False)
+    report = environment.rocm_sdk("test", "-k", "record", check=False)
+    assert "skipped record:rocm-sdk-core: " in report
+    assert "0 failed" in report
+    refused = environment.rocm_sdk("init", check=False)
+    assert "has no RECORD, so another package manager than pip owns" in refused
+    elsewhere = environment.root / "elsewhere"
+    assert "is ready" in environment.rocm_sdk("init", ROCM_SDK_DEVEL_ROOT=str(elsewhere))
+
+
+def test_packages_in_a_directory_of_their_own(split_sdk: FakeSdk, tmp_path: Path) -> None:
+    """With `--target`, pip puts programs into `bin` there; RECORD says that they are two directories above."""
+    environment = Environment.create(tmp_path / "venv")
+    target = tmp_path / "deep/deeper/target"
+    environment.install(split_sdk.index, f"--target={target}", "rocm")
+    stranger = tmp_path / "deep/bin/hipcc"
+    stranger.parent.mkdir()
+    stranger.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    stranger.chmod(0o755)
+    report = environment.run(
+        str(environment.python), "-m", "rocm_sdk", "test", "-k", "script:", check=False, PYTHONPATH=str(target)
+    )
+    assert "passed  script:hipcc" in report, report
+    assert not (tmp_path / "ran").exists()
+    report = environment.run(
+        str(environment.python), "-m", "rocm_sdk", "test", "-k", "record:rocm-sdk-core", PYTHONPATH=str(target)
+    )
+    assert "1 passed" in report

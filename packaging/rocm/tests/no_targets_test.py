@@ -8,7 +8,7 @@ import pytest
 import rocm_build
 from rocm_sdk import libraries
 from rocm_sdk.distributions import Distributions, parse_distributions
-from rocm_sdk.libraries import find_libraries, find_role
+from rocm_sdk.libraries import find_libraries, find_tree
 from rocm_sdk.selfcheck.check import SkipError
 from rocm_sdk.selfcheck.packages import check_target
 from rocm_sdk.targets import select_target
@@ -44,4 +44,4 @@ def test_libraries_that_were_not_built_are_said_to_be_missing(monkeypatch: pytes
     monkeypatch.setattr(libraries, "load_distributions", lambda directory=None: known)
     with pytest.raises(ModuleNotFoundError, match=r"rocm 1\.0 was built without the package `libraries`"):
         find_libraries("hipblas")
-    assert find_role("libraries", known) is None
+    assert find_tree("libraries", known) is None

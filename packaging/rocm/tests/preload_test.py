@@ -28,16 +28,27 @@ print(*[name for name in sys.argv[3].split(",") if has(name)])
 """
 
 
+BY_NAME = """
+import rocm_sdk
+for _ in range(2):
+    rocm_sdk._ALL_CDLLS.clear()
+    rocm_sdk.initialize_process(preload_shortnames=["amdhip64"])
+    print(*rocm_sdk._ALL_CDLLS)
+"""
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """Lay out core and libraries as in site-packages: no library has an RPATH, so that only order makes them load."""
+    """Lay out core and libraries as in site-packages: no library has an RPATH, so that only order makes them load.
+
+    There is no metadata, as in programs of PyInstaller and where rpm removed RECORD.
+    """
     source = tmp_path / "rocm_sdk"
     source.symlink_to(sdk_source())
     for role in ("core", "libraries"):
-        name = f"rocm_sdk_{role}"
-        for path in (f"{name}/__init__.py", f"{name}-7.10.0.dev0.dist-info/RECORD"):
-            (tmp_path / path).parent.mkdir(parents=True)
-            (tmp_path / path).touch()
+        init = tmp_path / f"_rocm_sdk_{role}/__init__.py"
+        init.parent.mkdir()
+        init.touch()
     put(tmp_path, CORE, "libamdhip64.so.7", "librocprofiler.so.1", "libc.so.6")
     put(tmp_path, CORE, "librocprofiler.so.1")
     put(tmp_path, LIBRARIES, "librocblas.so.5", "libamdhip64.so.7")
@@ -56,15 +67,20 @@ def forwarder(site: Path, directory: str, stem: str, needed: str) -> None:
     put(site, directory, f"{stem}.so", needed, rpath="$ORIGIN")
 
 
-def preload(site: Path, names: str, asked: str, scope: str = "global") -> list[str]:
-    """Preload in a new process and return which of the names `asked` are loaded then."""
+def run(site: Path, program: str, *arguments: str) -> list[str]:
+    """Run a program in a new process, and return the words that it prints."""
     code = f"import sys; sys.path.insert(0, {str(site)!r})\n"
     code += "import rocm_sdk.distributions as d\n"
     code += f"d.load_distributions = lambda *a, k=d.parse_distributions({json.dumps(distributions('split'))!r}): k\n"
-    command = [sys.executable, "-B", "-c", code + LOADED, names, scope, asked]
+    command = [sys.executable, "-B", "-c", code + program, *arguments]
     done = subprocess.run(command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
+
+
+def preload(site: Path, names: str, asked: str, scope: str = "global") -> list[str]:
+    """Preload in a new process and return which of the names `asked` are loaded then."""
+    return run(site, LOADED, names, scope, asked)
 
 
 ALL = "libhipblas.so.3,librocblas.so.5,libamdhip64.so.7,librocprofiler.so.1"
@@ -111,6 +127,11 @@ def test_both_names_are_opened_of_each_library(site: Path) -> None:
 
 def test_an_optional_library_may_be_absent(site: Path) -> None:
     assert preload(site, "rocdxg,amdhip64", "libamdhip64.so.7") == ["libamdhip64.so.7"]
+
+
+def test_what_was_asked_for_is_known_by_short_name(site: Path) -> None:
+    """As in AMD's packages, whose tests empty this table and look into it again."""
+    assert run(site, BY_NAME) == ["amdhip64"] * 2
 
 
 def test_the_first_cause_is_named_when_a_dependency_does_not_load(site: Path) -> None:

@@ -62,14 +62,24 @@ def test_split_list() -> None:
     assert split_list("") == []
 
 
+#: What AMD's tests look for.
+AMDS = "The program was compiled against a ROCm version matching "
+
+
 def test_a_version_mismatch_warns_or_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     known = parse_distributions(json.dumps(distributions("split")))
     monkeypatch.setattr(process, "load_distributions", lambda: known)
     initialize_process(check_version="7.10.*", fail_on_version_mismatch=True, env_override=False)
-    with pytest.warns(RuntimeWarning, match=r"built for ROCm 7\.11, but ROCm 7\.10\.0\.dev0 is installed"):
+    with pytest.warns(
+        UserWarning, match=AMDS + r"'7\.11' but the installed ROCm version in this Python environment is 7\.10"
+    ):
         initialize_process(check_version="7.11", env_override=False)
-    with pytest.raises(RuntimeError, match=r"built for ROCm 7\\\.9, but"):
+    with pytest.raises(RuntimeError, match=AMDS + r"'7\\\.9' but"):
         initialize_process(check_version=re.compile(r"7\.9"), fail_on_version_mismatch=True, env_override=False)
+
+
+def test_arguments_of_later_versions_are_ignored() -> None:
+    initialize_process(env_override=False, what_comes_next=True)
 
 
 def test_the_environment_is_not_read_without_override(monkeypatch: pytest.MonkeyPatch) -> None:

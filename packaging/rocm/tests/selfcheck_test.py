@@ -34,6 +34,7 @@ def install(site: Path, names: PackageNames, files: dict[str, bytes]) -> Install
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         rows.append(f"{path},sha256={digest},{len(data)}")
     dist_info.mkdir(exist_ok=True)
+    (dist_info / "METADATA").touch()
     (dist_info / "RECORD").write_text("\n".join(rows) + "\n")
     return InstalledPackage(names, site, dist_info)
 

@@ -38,7 +38,7 @@ def test_core_may_be_missing() -> None:
 
 def test_versions_and_layouts_may_be_mixed(tmp_path: Path) -> None:
     for name in ("rocm-7.10.0.dev0", "rocm_sdk_core-7.9", "rocm_sdk_libraries_gfx94X_dcgpu-7.10.0.dev0", "rocmlir-1"):
-        touch(tmp_path / f"{name}.dist-info/RECORD")
+        touch(tmp_path / f"{name}.dist-info/METADATA")
     assert [
         (finding.severity, finding.text, finding.remedy) for finding in symptoms.version_skew(SPLIT, [tmp_path])
     ] == [
@@ -154,3 +154,35 @@ def test_a_sick_installation_is_described(environment: Environment, split_sdk: F
         '    Unset ROCM_PATH, or set it for these: eval "$(rocm-sdk env)"\n'
         "2 problems, 1 warnings\n"
     )
+
+
+def test_packages_may_be_in_several_directories(tmp_path: Path) -> None:
+    packages = {
+        name: InstalledPackage(PackageNames(name, "", "_tree"), tmp_path / place, Path("/x"))
+        for name, place in (("rocm-sdk-core", "user"), ("rocm-sdk-libraries", "system"))
+    }
+    (finding,) = symptoms.scattered(packages)
+    assert finding.severity == "problem"
+    assert f"rocm-sdk-libraries in {tmp_path}/system; rocm-sdk-core in {tmp_path}/user" in finding.text
+    assert not list(symptoms.scattered(installed("rocm-sdk-core", "rocm-sdk-libraries")))
+
+
+def test_the_systems_c_library_may_be_too_old() -> None:
+    said = "libc.so.6: version `GLIBC_2.99' not found (required by libamdhip64.so.7)"
+    (finding,) = symptoms.unloadable(Path("/site/libamdhip64.so.7"), lambda _: said)
+    assert (finding.severity, finding.text) == ("problem", f"/site/libamdhip64.so.7 does not load: {said}")
+    assert finding.remedy.startswith("The packages need a newer system: its C library is too old. ")
+    assert not list(symptoms.unloadable(Path("/site/libamdhip64.so.7"), lambda _: ""))
+    assert not list(symptoms.unloadable(None, lambda _: said))
+
+
+def test_a_framework_may_bring_a_hip_of_its_own(tmp_path: Path) -> None:
+    library = touch(tmp_path / "torch/lib/libamdhip64.so")
+    touch(tmp_path / "_rocm_sdk_core/lib/libamdhip64.so.7")
+    (finding,) = symptoms.bundled_copies(["", str(tmp_path)], [tmp_path / "_rocm_sdk_core"])
+    assert finding.text == f"there is another ROCm: {library}"
+
+
+def test_a_post_release_is_no_other_version(tmp_path: Path) -> None:
+    touch(tmp_path / "rocm_sdk_device_gfx942-7.10.0.post1.dev0.dist-info/METADATA")
+    assert not list(symptoms.version_skew(SPLIT, [tmp_path]))

@@ -21,7 +21,7 @@ def site(tmp_path: Path) -> Path:
     for version in VERSIONS:
         directory = tmp_path / f"rocm_sdk_core-{version}.dist-info"
         directory.mkdir()
-        (directory / "RECORD").touch()
+        (directory / "METADATA").touch()
     return tmp_path
 
 

@@ -4,21 +4,24 @@
          --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
          [--console-scripts JSON --module NAME] [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
-Bulk bytes are copied from the segments as they are; nothing is deflated again.
+In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree: the files of a
+devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from tools.actions.link.metadata import Project, core_metadata, entry_points_text, license_paths, wheel_text
-from tools.actions.link.run import PackedTree, join, read_tree
+from tools.actions.link.run import PackedTree, join, read_tree, small_run
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
-from tools.actions.plan.model import Plan, is_executable
+from tools.actions.pack.segment import Packed
+from tools.actions.plan.model import Entry, Kind, Plan, Treatment, is_executable
 from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
@@ -30,6 +33,9 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
+
+#: How the path of a file begins that is placed in the package's tree.
+IN_TREE = "{tree}/"
 
 
 @dataclass(frozen=True)
@@ -58,12 +64,13 @@ class Arguments:
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
-    """Return the files of a runtime package's tree, and one of the distribution's own at its top.
+    """Return the files of a runtime package's tree. If none is at its top, an empty one is: `.{distribution}`.
 
     pip removes a directory with all that is empty in it only if RECORD names a file
     directly in it; several distributions may share a tree.
     """
-    yield text_member(f"{plan.tree}/.{distribution}", b"")
+    if all("/" in path for path in tree.packed):
+        yield text_member(f"{plan.tree}/.{distribution}", b"")
     for path, packed in tree.packed.items():
         yield WheelMember(f"{plan.tree}/{path}", int(packed.mode, 8), join([tree.runs[path]]), packed.sha256)
 
@@ -80,6 +87,28 @@ def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], 
     if name.endswith(".xz"):
         data = join(xz_runs(data.inflated(), threads, scratch))
     return joined_member(name, data)
+
+
+def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Plan, PackedTree]:
+    """Return the plan and the tree with small files more, {path in the tree: file}.
+
+    Raises ToolError for a path that the package has already.
+    """
+    entries, packed, runs = list(plan.entries), dict(tree.packed), dict(tree.runs)
+    taken = {entry.path for entry in entries if entry.treatment is not Treatment.DROP}
+    for path, file in files.items():
+        if path in taken:
+            raise ToolError(
+                f"{path}: `files` places {file} there, but package {plan.package} has this path already; expected one "
+                "file per path. Give it another path, or exclude the package's"
+            )
+        data = Path(file).read_bytes()
+        run = small_run(data)
+        entries.append(Entry(path, Kind.FILE, Treatment.KEEP, "placed by the wheel", file))
+        packed[path] = Packed(path, "0644", 0, run.length, run.size, run.crc32, sha256(data).hexdigest())
+        runs[path] = run
+    entries.sort(key=lambda entry: entry.path)
+    return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)
 
 
 def listed_scripts(path: str) -> list[dict[str, Any]]:
@@ -139,6 +168,8 @@ def link(args: Arguments) -> None:
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
+    in_tree = {name: files.pop(name) for name in sorted(files) if name.startswith(IN_TREE)}
+    plan, tree = add_to_tree(plan, tree, {name.removeprefix(IN_TREE): path for name, path in in_tree.items()})
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
@@ -184,6 +215,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--wheel", required=True, help="wheel to write")
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
-    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel")
+    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel; see above")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: link(args))

@@ -260,3 +260,33 @@ def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_file_of_the_tree_may_not_be_given_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert wheel(tmp_path).link(f"_core/bin/tool={tmp_path}/glue") == 1
     assert "_core/bin/tool: twice in one wheel" in capsys.readouterr().err
+
+
+def test_a_small_file_in_the_tree(tmp_path: Path) -> None:
+    made = wheel(tmp_path)
+    assert made.link(f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    with made.zip() as archive:
+        assert archive.read("_core/__init__.py") == b"GLUE = True\n"
+        assert archive.getinfo("_core/__init__.py").external_attr >> 16 & 0o7777 == 0o644
+        digest = base64.urlsafe_b64encode(hashlib.sha256(b"GLUE = True\n").digest()).rstrip(b"=").decode()
+        record = archive.read("rocm_sdk_core-7.10.0.dist-info/RECORD").decode().splitlines()
+        assert f"_core/__init__.py,sha256={digest},12" in record
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.xz"])
+def test_a_small_file_in_the_tree_of_a_devel_package(tmp_path: Path, kind: str) -> None:
+    made = wheel(tmp_path, DEVEL, file("include/a.h"))
+    assert made.link(f"--devel={kind}", "--devel-directory=d", f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    with made.zip() as archive, tarfile.open(fileobj=io.BytesIO(archive.read(f"d/_devel.{kind}"))) as tar:
+        assert not any(name.startswith("_devel/") for name in archive.namelist())
+        added = tar.extractfile("_devel/__init__.py")
+        assert added
+        assert added.read() == b"GLUE = True\n"
+
+
+def test_a_small_file_at_a_path_of_the_tree_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wheel(tmp_path).link(f"{{tree}}/bin/tool={tmp_path}/glue") == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //:core_wheel: bin/tool: `files` places {tmp_path}/glue there, but package core has this path "
+        "already; expected one file per path. Give it another path, or exclude the package's\n"
+    )

@@ -29,6 +29,10 @@ def tree() -> Path:
     return _HERE.parent / str(facts.get("tree", f"_{_HERE.name}"))
 
 
+#: AMD's name of it.
+_get_core_module_path = tree
+
+
 def function_name(script: str) -> str:
     """Return the name of the function here that runs `script`."""
     return script.replace("-", "_").replace("+", "x")

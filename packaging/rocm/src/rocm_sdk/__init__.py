@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "find_libraries", "initialize_process", "preload_libraries"]
 
-_HOME = {"find_libraries": "libraries", "preload_libraries": "preload", "initialize_process": "process"}
+_HOME = {
+    "find_libraries": "libraries",
+    "preload_libraries": "preload",
+    "_ALL_CDLLS": "preload",
+    "initialize_process": "process",
+}
 
 
 def __getattr__(name: str) -> object:

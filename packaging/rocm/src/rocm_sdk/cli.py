@@ -7,6 +7,8 @@ loads the rest only when it runs: `rocm-sdk version` is to answer at once.
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,9 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.formatwarning = lambda message, *_: f"rocm-sdk: warning: {message}\n"
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()
     except RocmSdkError as error:
         print(f"rocm-sdk: error: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read the output has had enough. Python would complain when it flushes once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     return status
 
 
@@ -97,14 +104,16 @@ def _add_informing(subparsers: Subparsers) -> None:
         subparsers,
         "targets",
         commands.run_targets,
-        "list the GPU targets, and which one was chosen and why",
-        "The choice was made when `rocm` was installed. --detect makes it anew, changes nothing, and tells what each\n"
-        "source said: the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch,\n"
-        "rocm_agent_enumerator.",
-        "  rocm-sdk targets\n"
+        "list the GPU targets, or say which one was chosen and why",
+        "Prints the targets in one line, separated by `;`, as CMake and PYTORCH_ROCM_ARCH take them. One was chosen\n"
+        "when `rocm` was installed. --detect makes the choice anew, changes nothing, and tells what each source said:\n"
+        "the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch, rocm_agent_enumerator.",
+        '  cmake -DCMAKE_HIP_ARCHITECTURES="$(rocm-sdk targets)" ...\n'
+        "  rocm-sdk targets --why\n"
         "  rocm-sdk targets --detect --json\n"
         "  ROCM_SDK_TARGET_FAMILY=gfx942 rocm-sdk targets --detect",
     )
+    targets.add_argument("--why", action="store_true", help="say which target was chosen, and why")
     targets.add_argument("--detect", action="store_true", help="look at this machine and the environment variable now")
     _add_json(targets)
 

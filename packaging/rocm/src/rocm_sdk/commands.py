@@ -52,14 +52,15 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_targets(arguments: argparse.Namespace) -> int:
-    """Print the available targets and the choice among them."""
-    from .target_report import describe, target_facts
+    """Print the targets as builds of PyTorch take them, or the choice among them."""
+    from .target_report import describe, target_facts, target_list
 
-    facts = target_facts(detect=arguments.detect)
     if arguments.json:
-        _print_json(facts)
+        _print_json(target_facts(detect=arguments.detect))
+    elif arguments.why or arguments.detect:
+        print(describe(target_facts(detect=arguments.detect)))
     else:
-        print(describe(facts))
+        print(";".join(target_list()))
     return 0
 
 

@@ -1,25 +1,36 @@
 """Which AMD GPUs this machine has, found without any ROCm installed.
 
-Sources, the first that knows any GPU wins: the kernel driver's topology in sysfs (KFD, `gfx_target_version`), then the
-programs `offload-arch` and `rocm_agent_enumerator` if they are on PATH. Others call `detect_gpus`, or `ask_sources` if
-they want to tell what each source said.
+Sources, the first that knows any GPU wins: the environment variables of rocm-bootstrap, the kernel driver's topology in
+sysfs (KFD, `gfx_target_version`), then the programs `offload-arch` and `rocm_agent_enumerator` of this Python
+environment or on PATH. Others call `detect_gpus`, or `ask_sources` if they want to tell what each source said.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .gpus.families import without_features
+from .errors import TargetError
+from .gpus.families import is_target, without_features
 from .gpus.table import TARGETS
 
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 PROGRAMS = ("offload-arch", "rocm_agent_enumerator")
 PROGRAM_TIMEOUT_SECONDS = 20
+#: AMD's rocm-bootstrap has these: `1` says that no GPU is to be looked for; a list of targets, split by `,`, that they
+#: are this machine's.
+DISABLE_VARIABLE = "ROCM_BOOTSTRAP_DISABLE_DETECTION"
+FORCE_VARIABLE = "ROCM_BOOTSTRAP_FORCE_GFX_ARCH"
+#: The runtime takes every GPU for one of this version, `major.minor.stepping`.
+OVERRIDE_VARIABLE = "HSA_OVERRIDE_GFX_VERSION"
+#: By these, pip keeps what it runs while it builds a package from seeing the environment that it builds for.
+HIDING_VARIABLES = frozenset(("PYTHONPATH", "PYTHONNOUSERSITE"))
 
 #: GPUs that only exist as part of a processor.
 APU_TARGETS = frozenset(target.name for target in TARGETS if target.kind == "igpu")
@@ -57,17 +68,49 @@ def detect_gpus(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Gp
 
 
 def ask_sources(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Answer]:
-    """Ask the sources in turn until one knows a GPU, and return all answers; arguments as for `detect_gpus`."""
+    """Ask the sources in turn until one knows a GPU, and return all answers; arguments as for `detect_gpus`.
+
+    Raises TargetError if the environment variable that names GPUs holds something else.
+    """
+    said = _ask_environment(os.environ)
+    if said is not None:
+        return [said]
     answers = [ask_kfd(kfd_nodes)]
     for program in PROGRAMS:
         if not answers[-1].gpus:
             answers.append(_ask_program(program, path))
-    return answers
+    return [_as_overridden(answer, os.environ) for answer in answers]
 
 
 def prefer(answers: Sequence[Answer]) -> list[Gpu]:
     """Return the GPUs of the answers, discrete before integrated, else in the sources' order."""
     return sorted((gpu for answer in answers for gpu in answer.gpus), key=lambda gpu: gpu.integrated)
+
+
+def _as_overridden(answer: Answer, environ: Mapping[str, str]) -> Answer:
+    """Return the GPUs as the runtime takes them: HSA_OVERRIDE_GFX_VERSION gives all of them one target."""
+    numbers = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", environ.get(OVERRIDE_VARIABLE, ""))
+    if numbers is None or not answer.gpus:
+        return answer
+    major, minor, stepping = (int(number) for number in numbers.groups())
+    target = f"gfx{major}{minor:x}{stepping:x}"
+    gpus = tuple(replace(gpu, target=target) for gpu in answer.gpus)
+    return replace(answer, gpus=gpus, remark=f"{answer.remark}; {OVERRIDE_VARIABLE} makes them {target}")
+
+
+def _ask_environment(environ: Mapping[str, str]) -> Answer | None:
+    if environ.get(DISABLE_VARIABLE) == "1":
+        return Answer("environment", (), f"{DISABLE_VARIABLE} is 1")
+    forced = environ.get(FORCE_VARIABLE, "")
+    targets = [name for name in (part.strip() for part in forced.split(",")) if name]
+    unknown = [name for name in targets if not is_target(without_features(name))]
+    if unknown:
+        raise TargetError(
+            f"{FORCE_VARIABLE}={forced}: {unknown[0]} is no GPU target; expected some like gfx942 or gfx942,gfx1100. "
+            "Correct this environment variable, or unset it."
+        )
+    gpus = tuple(Gpu(target, False, "environment") for target in targets)
+    return Answer("environment", gpus, f"{FORCE_VARIABLE} is {forced}") if targets else None
 
 
 def ask_kfd(nodes: Path) -> Answer:
@@ -80,7 +123,7 @@ def ask_kfd(nodes: Path) -> Answer:
     for number in numbers:
         properties = _read_properties(nodes / str(number) / "properties")
         version = properties.get("gfx_target_version", 0)
-        if version:
+        if version and properties.get("simd_count", 1):
             target = decode_gfx_target_version(version)
             integrated = properties.get("cpu_cores_count", 0) > 0 or target in APU_TARGETS
             gpus.append(Gpu(target, integrated, "kfd"))
@@ -104,15 +147,19 @@ def _read_properties(path: Path) -> dict[str, int]:
 
 
 def _ask_program(program: str, path: str | None) -> Answer:
+    if path is None:
+        # Not every environment in use is activated, and so on PATH.
+        path = os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)))
     executable = shutil.which(program, path=path)
     if executable is None:
-        return Answer(program, (), "not on PATH")
+        return Answer(program, (), "neither in this Python environment nor on PATH")
     try:
         done = subprocess.run(
             [executable],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={name: value for name, value in os.environ.items() if name not in HIDING_VARIABLES},
             timeout=PROGRAM_TIMEOUT_SECONDS,
             check=False,
         )

@@ -75,7 +75,7 @@ class Distributions:
         return {target: names.for_target(target) for target in self.targets for names in templates}
 
     def by_preference(self, selection: Mapping[str, Any] | None) -> list[str]:
-        """Return the targets, first the one that was chosen at installation, or the default if none was."""
+        """Return the targets, first the one of the selection, or the default if there is none."""
         chosen = (selection or {}).get("target", self.default_target)
         return sorted(self.targets, key=lambda target: target != chosen)
 

@@ -9,45 +9,84 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from . import symptoms
-from .detect import ask_sources, prefer
+from .detect import Gpu, detect_gpus
 from .devel.layout import find_layout
 from .device_code import libraries_without_code, load_lacks, missing_device_code
-from .distributions import load_distributions, load_selection
+from .distributions import Distributions, load_distributions, load_selection
 from .errors import DevelNotInstalledError, TargetError
 from .installation import InstalledPackage, installed_packages, own_package
+from .libraries import find_libraries
 from .mismatch import mismatch_here
-from .record import read_record
+from .selfcheck.check import FailureError, run_python
 from .symptoms import SEVERITIES, Finding
+from .targets import selection_in_effect
 
 
 def examine(root: Path = Path("/")) -> list[Finding]:
     """Return all that was found on the machine whose file system is at `root`, problems first, notes last."""
     known = load_distributions()
     packages = installed_packages(known)
-    gpus = prefer(ask_sources())
+    gpus = _gpus()
+    selection = _selection(known)
     own = own_package(known)
     trees = sorted({*(package.tree for package in packages.values()), *_devel_roots()})
     sites = sorted({package.site for package in [*packages.values(), *([own] if own else [])]})
     findings = [
         *symptoms.missing_core(known, packages),
+        *symptoms.scattered(packages),
+        *symptoms.unloadable(_hip(), _load),
         *symptoms.version_skew(known, sites),
         *_mismatch(),
-        *missing_device_code(known, load_selection(), packages, gpus),
-        *libraries_without_code(known, load_selection(), packages, gpus, load_lacks()),
+        *missing_device_code(known, selection, packages, gpus),
+        *libraries_without_code(known, selection, packages, gpus, load_lacks()),
         *symptoms.closed_device(root, gpus),
         *symptoms.shadowed_libraries(os.environ, trees),
         *symptoms.unknown_preloads(os.environ),
         *symptoms.other_roots(root, trees),
+        *symptoms.bundled_copies(sys.path, trees),
         *symptoms.other_variables(os.environ, trees),
         *symptoms.other_programs(os.environ.get("PATH", ""), _programs(packages.values()), trees),
     ]
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _gpus() -> list[Gpu]:
+    """Return this machine's GPUs; a wrong environment variable is a finding of its own, of `_mismatch`."""
+    try:
+        return detect_gpus()
+    except TargetError:
+        return []
+
+
+def _selection(known: Distributions) -> Mapping[str, Any] | None:
+    """Return the choice in effect; a wrong environment variable is a finding of its own, of `_mismatch`."""
+    try:
+        return selection_in_effect(known)
+    except TargetError:
+        return load_selection()
+
+
+def _hip() -> Path | None:
+    with suppress(ModuleNotFoundError, FileNotFoundError):
+        return find_libraries("amdhip64")[0]
+    return None
+
+
+def _load(library: Path) -> str:
+    """Load a library in a process of its own; return what the loader says if it cannot."""
+    try:
+        run_python("import ctypes, sys; ctypes.CDLL(sys.argv[1])", str(library), isolated=True)
+    except FailureError as failure:
+        return str(failure)
+    return ""
 
 
 def _devel_roots() -> Iterator[Path]:
@@ -68,8 +107,8 @@ def _mismatch() -> Iterator[Finding]:
 
 def _programs(packages: Iterable[InstalledPackage]) -> set[Path]:
     """Return the console scripts of the packages."""
-    rows = [(package.site, row.path) for package in packages for row in read_record(package.record)]
-    return {site.joinpath(path).resolve() for site, path in rows if "/bin/" in path and path.startswith("..")}
+    rows = [(package, row.path) for package in packages for row in package.rows()]
+    return {package.locate(path).resolve() for package, path in rows if "/bin/" in path and path.startswith("..")}
 
 
 def format_findings(findings: Sequence[Finding], *, as_json: bool = False) -> str:

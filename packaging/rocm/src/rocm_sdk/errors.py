@@ -18,8 +18,8 @@ class DevelError(RocmSdkError):
     """The development tree cannot be made, or not brought up to date."""
 
 
-class DevelNotInstalledError(DevelError):
-    """The package that carries the development tree is not installed."""
+class DevelNotInstalledError(DevelError, ModuleNotFoundError):
+    """The package that carries the development tree is not installed. AMD's packages raise ModuleNotFoundError."""
 
 
 class DevelReadOnlyError(DevelError):

@@ -8,13 +8,16 @@ always belong to the code that runs. Reading directory names is enough: `importl
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions
+from .record import Row, read_record
 
 OWN_DISTRIBUTION = "rocm"
+_POST_RELEASE = re.compile(r"\.post\d+")
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,24 @@ class InstalledPackage:
         """The list of the package's installed files."""
         return self.dist_info / "RECORD"
 
+    def rows(self) -> list[Row]:
+        """Return the rows of RECORD. Where it was removed, as by rpm: the files of the package, without hashes."""
+        if self.record.is_file():
+            return read_record(self.record)
+        directories = [self.tree, self.site / self.names.import_name] if self.names.import_name else []
+        files = [path for directory in directories for path in sorted(directory.rglob("*")) if not path.is_dir()]
+        return [Row(path.relative_to(self.site).as_posix()) for path in files]
+
+    def locate(self, path: str) -> Path:
+        """Return where a file of RECORD lies. `pip install --target` moves programs to `bin`, and leaves RECORD."""
+        moved = self.site / "bin" / path.rpartition("/")[2]
+        recorded = Path(os.path.normpath(self.site / path))
+        return moved if path.startswith("../") and moved.is_file() else recorded
+
     @property
     def version(self) -> str:
         """The installed version, as the name of the metadata directory spells it."""
-        return self.dist_info.name[: -len(".dist-info")].partition("-")[2]
+        return _version(self.dist_info)
 
 
 def find_site(import_name: str) -> Path | None:
@@ -83,23 +100,32 @@ def installed_packages(distributions: Distributions | None = None) -> dict[str, 
 
 
 def list_dist_infos(site: Path, known: Distributions) -> dict[str, Path]:
-    """Return the metadata directories with a RECORD in `site`, by normalized distribution name.
+    """Return the metadata directories in `site`, by normalized distribution name. Left-over empty ones do not count.
 
     Of several of one name that of this build's version counts. If the build has a version suffix, so that packages of
     other versions can lie there with trees of their own, these are none of its business.
     """
     found = {}
-    own_ending = f"-{known.version}.dist-info"
-    for path in sorted(site.glob("*.dist-info"), key=lambda path: (path.name.endswith(own_ending), path)):
-        is_of_this_build = path.name.endswith(own_ending) or not known.version_suffix
-        if is_of_this_build and (path / "RECORD").is_file():
+    rated = [(is_same_release(_version(path), known.version), path) for path in site.glob("*.dist-info")]
+    for is_of_this_build, path in sorted(rated):
+        if (is_of_this_build or not known.version_suffix) and (path / "METADATA").is_file():
             found[normalize_name(path.name.partition("-")[0])] = path
     return found
+
+
+def _version(dist_info: Path) -> str:
+    """Return the version in the name of a metadata directory."""
+    return dist_info.name[: -len(".dist-info")].partition("-")[2]
 
 
 def normalize_name(name: str) -> str:
     """Return a distribution name as PEP 503 compares them."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def is_same_release(version: str, other: str) -> bool:
+    """Return whether two versions differ at most in the post-release (PEP 440), which a device package may have."""
+    return _POST_RELEASE.sub("", version) == _POST_RELEASE.sub("", other)
 
 
 def own_package(known: Distributions) -> InstalledPackage | None:

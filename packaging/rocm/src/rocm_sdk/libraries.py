@@ -5,16 +5,25 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions, load_selection
-from .installation import InstalledPackage, find_package
 from .library_table import LIBRARIES, LIBRARY_DIRECTORIES, version_key
+from .targets import selection_in_effect
 
 
 def find_libraries(*shortnames: str) -> list[Path]:
     """Return the absolute paths of the libraries, in the order asked for; optional ones may be left out.
+
+    Raises what `find_by_name` raises.
+    """
+    return [path for _, path in find_by_name(*shortnames)]
+
+
+def find_by_name(*shortnames: str) -> list[tuple[str, Path]]:
+    """Return the short names and absolute paths of the libraries, in the order asked for, without absent optional ones.
 
     Raises ModuleNotFoundError if a name is unknown or a package is not installed (it names each missing package and
     the command that installs it), FileNotFoundError if an installed package does not have the library.
@@ -27,37 +36,41 @@ def find_libraries(*shortnames: str) -> list[Path]:
     not_built = [role for role in roles if role not in distributions.packages]
     if not_built:
         raise ModuleNotFoundError(f"rocm {distributions.version} was built without the package `{not_built[0]}`")
-    packages = {role: find_role(role, distributions) for role in roles}
-    missing = [role for role, package in packages.items() if package is None]
+    trees = {role: find_tree(role, distributions) for role in roles}
+    missing = [role for role, tree in trees.items() if tree is None]
     if missing:
         raise ModuleNotFoundError(_missing_message(missing, shortnames, distributions))
-    found = [(name, package) for name in shortnames for package in [packages[LIBRARIES[name].package]] if package]
-    paths = [_locate(name, package) for name, package in found]
-    return [path for path in paths if path is not None]
+    found = [(name, tree) for name in shortnames for tree in [trees[LIBRARIES[name].package]] if tree]
+    paths = [(name, _locate(name, tree)) for name, tree in found]
+    return [(name, path) for name, path in paths if path is not None]
 
 
-def find_role(role: str, distributions: Distributions) -> InstalledPackage | None:
-    """Return the installed package of that role; among several of a kind, the one of the target chosen at install."""
+def find_tree(role: str, distributions: Distributions) -> Path | None:
+    """Return the installed tree of a package; among several of a kind, the one of the target in effect.
+
+    The tree is found as a Python package, which it is: its metadata may lack, as under rpm or in a frozen program.
+    """
     for names in role_candidates(role, distributions):
-        package = find_package(names, distributions)
-        if package is not None:
-            return package
+        spec = importlib.util.find_spec(names.tree)
+        if spec is not None and spec.origin:
+            return Path(spec.origin).parent
     return None
 
 
 def role_candidates(role: str, distributions: Distributions) -> list[PackageNames]:
-    """Return the packages that can play a role, the one for the chosen target first; none if it was not built."""
+    """Return the packages that can play a role, the one for the target in effect first; none if it was not built."""
     names = distributions.packages.get(role)
     if names is None:
         return []
     if not names.is_per_target:
         return [names]
-    return [names.for_target(target) for target in distributions.by_preference(load_selection())]
+    order = distributions.by_preference(selection_in_effect(distributions))
+    return [names.for_target(target) for target in order]
 
 
-def _locate(shortname: str, package: InstalledPackage) -> Path | None:
+def _locate(shortname: str, tree: Path) -> Path | None:
     library = LIBRARIES[shortname]
-    directory = package.tree / library.directory
+    directory = tree / library.directory
     matches = sorted(directory.glob(library.pattern), key=lambda path: (version_key(path.name), path.name))
     if matches:
         # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.
@@ -65,15 +78,15 @@ def _locate(shortname: str, package: InstalledPackage) -> Path | None:
     if library.optional:
         return None
     raise FileNotFoundError(
-        f"{package.names.distribution} {package.version} has no library {shortname!r}: nothing in {directory} matches "
-        f"{library.pattern}. Reinstall the package if it should have it."
+        f"no library {shortname!r}: nothing in {directory} matches {library.pattern}. Reinstall the package with that "
+        "directory if it should have it."
     )
 
 
 def library_directories(distributions: Distributions) -> list[Path]:
     """Return the directories in the installed trees of core and libraries that hold libraries, in search order."""
-    packages = [find_role(role, distributions) for role in ("core", "libraries")]
-    found = [package.tree / below for package in packages if package for below in LIBRARY_DIRECTORIES]
+    trees = [find_tree(role, distributions) for role in ("core", "libraries")]
+    found = [tree / below for tree in trees if tree for below in LIBRARY_DIRECTORIES]
     return [directory for directory in found if directory.is_dir()]
 
 
@@ -90,10 +103,12 @@ def install_command(roles: Sequence[str], distributions: Distributions) -> str:
     """Return the pip command that brings the packages of these roles; core comes with any of them."""
     extras = []
     for role in roles:
-        # Without a choice, as after installing the static wheel, no extra stands for "the libraries of this machine".
-        chosen = load_selection() is not None or not distributions.packages[role].is_per_target
-        target = role_candidates(role, distributions)[0].distribution.rpartition(f"-{role}-")[2].lower()
-        extras += [] if role == "core" else [role if chosen else f"{role}-{target}"]
+        # Only for the choice that was made at installation there is an extra without a target.
+        chosen = load_selection() or {}
+        first = role_candidates(role, distributions)[0]
+        is_plain = first == distributions.packages[role].for_target(chosen.get("target", ""))
+        target = first.distribution.rpartition(f"-{role}-")[2].lower()
+        extras += [] if role == "core" else [role if is_plain else f"{role}-{target}"]
     listed = f"[{','.join(extras)}]" if extras else ""
     return f'pip install "rocm{listed}=={distributions.version}"'
 

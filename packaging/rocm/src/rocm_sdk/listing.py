@@ -9,7 +9,6 @@ from pathlib import Path
 
 from .distributions import load_distributions
 from .installation import InstalledPackage, installed_packages, own_package
-from .record import read_record
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def list_packages() -> list[Listed]:
 def _measure(package: InstalledPackage, counted: set[tuple[int, int]]) -> int:
     """Return the bytes of a package's files whose (device, inode) is not among those counted, and add them there."""
     size = 0
-    for row in read_record(package.record):
+    for row in package.rows():
         status = _lstat(package.site / row.path)
         if status is not None and status[:2] not in counted:
             counted.add(status[:2])

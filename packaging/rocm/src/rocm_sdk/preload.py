@@ -12,10 +12,12 @@ from pathlib import Path
 
 from .distributions import load_distributions
 from .elf import read_dynamic
-from .libraries import find_libraries, library_directories
+from .libraries import find_by_name, library_directories
 
 # What this process has loaded, by file and mode; a CDLL that is forgotten would stay loaded all the same.
 _LOADED: dict[tuple[Path, int], ctypes.CDLL] = {}
+# What was asked for, by short name: AMD's `rocm_sdk._ALL_CDLLS`, in which programs look.
+_ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 
 
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
@@ -25,12 +27,13 @@ def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
     (`libfoo.so`) is there as a file of its own is opened under that name as well, so that programs find it loaded
     under both. Optional libraries that are not there are passed over.
 
-    Raises what `find_libraries` raises, ValueError for a damaged file, and OSError if the dynamic loader refuses a
+    Raises what `find_by_name` raises, ValueError for a damaged file, and OSError if the dynamic loader refuses a
     library that was asked for.
     """
     if not shortnames:
         return
-    wanted = find_libraries(*shortnames)
+    named = find_by_name(*shortnames)
+    wanted = [path for _, path in named]
     mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
     failures: list[OSError] = []
     for path in load_order(wanted, library_directories(load_distributions())):
@@ -41,6 +44,7 @@ def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
             # One that was not asked for may need symbols of the library that needs it, and load with that.
             if path in wanted:
                 raise OSError("; ".join(str(failure) for failure in failures)) from error
+    _ALL_CDLLS.update((name, _LOADED[path, mode]) for name, path in named)
 
 
 def load_order(paths: Sequence[Path], directories: Sequence[Path]) -> list[Path]:

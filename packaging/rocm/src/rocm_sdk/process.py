@@ -24,18 +24,18 @@ def initialize_process(
     env_override: bool = True,
     check_version: str | re.Pattern[str] | None = None,
     fail_on_version_mismatch: bool = False,
+    **_later: object,
 ) -> None:
-    """Check that the installed ROCm is the expected one, then load libraries into this process.
+    """Load libraries into this process, then check that the installed ROCm is the expected one.
 
     `preload_shortnames` are short names of `rocm_sdk.library_table`, `rtld_global` as in `preload_libraries`. With
     `env_override` the environment variable ROCM_SDK_PRELOAD_LIBRARIES may list more, split by `,` or `;`.
     `check_version` is a version in which `*` stands for any characters (`7.10.*`), or a compiled pattern to match from
-    the start; a mismatch is a warning, or RuntimeError with `fail_on_version_mismatch`.
+    the start; a mismatch is a UserWarning, or RuntimeError with `fail_on_version_mismatch`. Other arguments are
+    ignored: a framework may be newer than this package. All of this is as in AMD's packages.
 
     Raises RuntimeError also when a library of the environment variable cannot be loaded, naming the variable.
     """
-    if check_version is not None:
-        _check_version(check_version, load_distributions().version, fail_on_version_mismatch)
     preload_libraries(*(preload_shortnames or ()), rtld_global=rtld_global)
     extra = os.environ.get(PRELOAD_VARIABLE, "") if env_override else ""
     try:
@@ -44,6 +44,8 @@ def initialize_process(
         raise RuntimeError(
             f"{PRELOAD_VARIABLE}={extra!r}: {error}. Correct this environment variable, or unset it."
         ) from error
+    if check_version is not None:
+        _check_version(check_version, load_distributions().version, fail_on_version_mismatch)
 
 
 def version_matches(pattern: str | re.Pattern[str], version: str) -> bool:
@@ -63,9 +65,10 @@ def _check_version(pattern: str | re.Pattern[str], version: str, fail: bool) -> 
         return
     expected = pattern.pattern if isinstance(pattern, re.Pattern) else pattern
     message = (
-        f"This program was built for ROCm {expected}, but ROCm {version} is installed in this environment. "
-        "Install the version of the packages named rocm and rocm-sdk-* that it was built for."
+        f"The program was compiled against a ROCm version matching '{expected}' but the installed ROCm version in this "
+        f"Python environment is {version}. Install the version of the packages named rocm and rocm-sdk-* that it was "
+        "built for."
     )
     if fail:
         raise RuntimeError(message)
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
+    warnings.warn(message, UserWarning, stacklevel=3)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .detect import Gpu
 from .distributions import Distributions
-from .installation import InstalledPackage, list_dist_infos
+from .installation import InstalledPackage, is_same_release, list_dist_infos
 from .library_table import LIBRARIES, LIBRARY_DIRECTORIES
 from .process import PRELOAD_VARIABLE, split_list
 
@@ -53,6 +53,35 @@ def missing_core(known: Distributions, packages: Mapping[str, InstalledPackage])
         yield Finding("core", "problem", f"{core} is not installed", f'pip install "{core}=={known.version}"')
 
 
+def scattered(packages: Mapping[str, InstalledPackage]) -> Iterator[Finding]:
+    """Find packages that are not beside each other: their files' search paths lead from one to the next."""
+    places: dict[Path, list[str]] = {}
+    for name, package in sorted(packages.items()):
+        places.setdefault(package.site, []).append(name)
+    if len(places) > 1:
+        text = "; ".join(f"{', '.join(names)} in {site}" for site, names in sorted(places.items()))
+        yield Finding(
+            "places", "problem", f"the packages are in several directories: {text}", "Install all into one environment."
+        )
+
+
+def unloadable(library: Path | None, load: Callable[[Path], str]) -> Iterator[Finding]:
+    """Find out whether the system's loader takes HIP; `load` returns what it says if not, else nothing."""
+    said = load(library) if library else ""
+    if library and said:
+        newer = "The packages need a newer system: its C library is too old. " if "GLIBC_" in said else ""
+        remedy = f"{newer}`rocm-sdk test -k library:` shows all that does not load."
+        yield Finding("loader", "problem", f"{library} does not load: {said}", remedy)
+
+
+def bundled_copies(path: Sequence[str], trees: Sequence[Path]) -> Iterator[Finding]:
+    """Find Python packages on the module search path with a HIP of their own, as builds of PyTorch had it."""
+    directories = dict.fromkeys(Path(directory) for directory in path if directory)
+    for library in sorted(found for directory in directories for found in directory.glob("*/lib/libamdhip64*.so*")):
+        if not _is_ours(library, trees):
+            yield _second(f"{library}", "A process with both fails. Install a build that requires `rocm`, or none")
+
+
 def version_skew(known: Distributions, sites: Sequence[Path]) -> Iterator[Finding]:
     """Find packages of ROCm beside `rocm` that are of another version, or of a build of another layout."""
     ours = {names.distribution for names in (*known.packages.values(), *known.target_packages().values())}
@@ -62,7 +91,7 @@ def version_skew(known: Distributions, sites: Sequence[Path]) -> Iterator[Findin
             if not (name.startswith("rocm-sdk-") or name in ("rocm", "rocm-profiler")):
                 continue
             version = InstalledPackage(known.packages["core"], site, dist_info).version
-            if version != known.version:
+            if not is_same_release(version, known.version):
                 text = f"rocm is {known.version}, but {name} is {version} (in {site})"
                 yield Finding("versions", "problem", text, f'pip install "{name}=={known.version}"')
             elif name not in normal and name != "rocm":

@@ -1,4 +1,7 @@
-"""What `rocm-sdk targets` tells: the targets there are, which was chosen and why, and what would be chosen now."""
+"""What `rocm-sdk targets` tells: the targets there are, which was chosen and why, and what would be chosen now.
+
+`target_list` is for programs: builds of PyTorch take it as PYTORCH_ROCM_ARCH.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,20 @@ from typing import Any
 
 from .detect import ask_sources, prefer
 from .distributions import load_distributions, load_selection
+from .gpus.families import parse_family
+from .gpus.table import TARGETS
 from .targets import ENVIRONMENT_VARIABLE, select_target
+
+
+def target_list() -> list[str]:
+    """Return the GPU targets that these packages are for: of a family, those that ROCm's builds make code for."""
+    known = load_distributions()
+    return [target for name in known.targets for target in known.members.get(name) or _members(name)]
+
+
+def _members(name: str) -> list[str]:
+    family = parse_family(name)
+    return [one.name for one in TARGETS if one.built and family.has(one.name)] if family else [name]
 
 
 def target_facts(*, detect: bool) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Which GPU target is meant: the environment's word, then what the machine has, then the build's default.
 
-A pure function of its arguments, so that the same inputs give the same answer in the sdist's build backend (which
-calls `select_target` at install time) and in the installed runtime (which reports when the answer has changed).
+`select_target` is a pure function of its arguments: the same inputs give the same answer in the sdist's build backend,
+which calls it at install time, and in the installed runtime, which reports when the answer has changed.
+`selection_in_effect` is what processes go by.
 
 Targets are LLVM AMDGPU target IDs (`gfx942`, `gfx950:xnack+`) or families of them (`gfx94X-dcgpu`, `gfx110X-all`): what
 these mean, `rocm_sdk.gpus` knows.
@@ -9,13 +10,21 @@ these mean, `rocm_sdk.gpus` knows.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
-from .detect import Gpu
+from .distributions import Distributions, load_selection
 from .errors import TargetError
 from .gpus.families import package_owner, parse_family, without_features
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .detect import Gpu
 
 ENVIRONMENT_VARIABLE = "ROCM_SDK_TARGET_FAMILY"
 
@@ -58,6 +67,17 @@ def select_target(
     return Selection(default, "default", "no AMD GPU was found")
 
 
+def selection_in_effect(known: Distributions) -> Mapping[str, Any] | None:
+    """Return the choice that processes go by here: the environment variable's, else the one made at installation.
+
+    None if there is neither. Raises TargetError if the variable asks for a target that is not there.
+    """
+    wanted = os.environ.get(ENVIRONMENT_VARIABLE, "").strip()
+    if wanted and known.targets:
+        return asdict(_from_environment(wanted, known.targets, known.members))
+    return load_selection()
+
+
 def match_target(wanted: str, available: Sequence[str], members: Members = NO_MEMBERS) -> str | None:
     """Return the available target that serves the target ID or family `wanted`, or None.
 
@@ -81,7 +101,8 @@ def match_target(wanted: str, available: Sequence[str], members: Members = NO_ME
 
 
 def _from_environment(wanted: str, available: Sequence[str], members: Members) -> Selection:
-    target = match_target(wanted, available, members)
+    # The names of extras are in lower case, so people write families like that.
+    target = match_target(re.sub(r"(?<=\d)x", "X", wanted.lower()), available, members)
     if target is None:
         raise TargetError(
             f"{ENVIRONMENT_VARIABLE}={wanted}: there is no package for this target. "

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..record import is_below, read_record
 from . import devel_root
 from .layout import DevelLayout, find_layout
-from .links import wanted_hard_links
+from .links import is_link_or_copy, wanted_hard_links
 from .state import TreeContent, find_damage, read_content
 
 
@@ -29,10 +29,7 @@ def _wrong_links(layout: DevelLayout, content: TreeContent) -> list[str]:
 
 
 def _is_same(home: Path, path: str, source: str) -> bool:
-    try:
-        return (home / path).samefile(home / source)
-    except FileNotFoundError:
-        return False
+    return (home / source).exists() and is_link_or_copy(home / path, home / source)
 
 
 def _unrecorded(layout: DevelLayout) -> list[str]:

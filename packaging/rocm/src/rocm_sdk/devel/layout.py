@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..distributions import Distributions, load_distributions, load_selection
+from ..distributions import Distributions, load_distributions
 from ..errors import DevelError, DevelNotInstalledError
-from ..installation import InstalledPackage, find_listed, find_site, list_dist_infos
+from ..installation import InstalledPackage, find_listed, find_site, is_same_release, list_dist_infos
+from ..targets import selection_in_effect
 
 ARCHIVE_NAMES = ("_devel.tar", "_devel.tar.xz")
 LOCK_NAME = "_devel.lock"
@@ -111,7 +112,13 @@ class DevelLayout:
         )
 
     def check(self) -> None:
-        """Raise DevelError unless core is installed in the same directory, in the same version."""
+        """Raise DevelError unless core is in the same directory and version, and RECORD there to list the tree in."""
+        if not self.is_elsewhere and not self.record.is_file():
+            raise DevelError(
+                f"{self.devel.dist_info} has no RECORD, so another package manager than pip owns {self.site}, where "
+                f"the development tree would be made. Set {ROOT_VARIABLE} to a directory for it, or install the "
+                "packages into a virtual environment."
+            )
         names = load_distributions().packages["core"]
         wanted = f"{names.distribution}=={self.devel.version}"
         if self.core is None or not self.core.tree.is_dir():
@@ -138,13 +145,14 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
         raise DevelNotInstalledError(f'{where}. Install it: pip install "rocm[devel]=={known.version}"')
     beside = [find_listed(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
     per_target = known.target_packages()
-    targets = [find_listed(per_target[target], site, dist_infos) for target in known.by_preference(load_selection())]
+    order = known.by_preference(selection_in_effect(known))
+    targets = [find_listed(per_target[target], site, dist_infos) for target in order]
     return DevelLayout(
         find_home(devel, os.environ),
         devel,
         find_listed(known.packages["core"], site, dist_infos),
         tuple(package for package in beside if package and package.version == devel.version),
-        tuple(package for package in targets if package and package.version == devel.version),
+        tuple(package for package in targets if package and is_same_release(package.version, devel.version)),
     )
 
 

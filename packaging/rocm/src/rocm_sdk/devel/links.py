@@ -5,7 +5,8 @@ target packages, and the archive's own symbolic links. A link whose other end is
 installed) is not made: installers would not remove it. It is made when the package comes.
 
 Where there can be no hard link, a symbolic one is made: the tree is on another file system, say, or the file belongs to
-someone else (protected_hardlinks). A copy would take gigabytes, and would be wrong once its package is upgraded.
+someone else (protected_hardlinks). Copies of all would take gigabytes. But programs are copied: they look for what
+belongs to them beside the file that they were started from: behind a symbolic link, the runtime package's file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def wanted_hard_links(content: Content, layout: DevelLayout) -> dict[str, str]:
 
 
 def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
-    """Make each path a hard link to its source; return whether one had to be a symbolic link instead."""
+    """Make each path a hard link to its source, or a copy; return whether one had to be a symbolic link instead."""
     symbolic = False
     for path, source in sorted(links.items()):
         target, destination = layout.home / source, layout.home / path
@@ -122,37 +124,59 @@ def _damaged(package: InstalledPackage, source: str) -> DevelError:
 def _mirror(package: InstalledPackage, tree: str) -> list[tuple[str, str]]:
     """Return (path in the devel tree, source) of each SDK file that the package's RECORD lists.
 
-    The hidden file that is named after the package is its own mark, and `__pycache__` is the installer's doing.
-    Forwarders are not for linkers.
+    `__pycache__` is the installer's doing. Forwarders are not for linkers.
     """
+    if not package.record.is_file():
+        name = package.names.distribution
+        raise DevelError(f"{name} has no RECORD in {package.dist_info}, which lists its files. Install it with pip.")
     own = package.names.tree
-    mark = f"{own}/.{package.names.distribution}"
     sources = [row.path for row in read_record(package.record) if row.path.startswith(own + "/")]
-    sdk = [path for path in sources if path != mark and "/__pycache__/" not in path]
+    sdk = [path for path in sources if "/__pycache__/" not in path]
     missing = [path for path in sdk if not (package.site / path).exists()]
     if missing:
         raise _damaged(package, missing[0])
     return [(tree + source[len(own) :], source) for source in sorted(sdk) if not is_forwarder(package.site / source)]
 
 
+def is_link_or_copy(path: Path, target: Path) -> bool:
+    """Return whether a path leads to the file `target`, or is a copy of that program as it is now."""
+    if not path.exists():
+        return False
+    if path.is_symlink() or path.samefile(target) or not _is_program(target):
+        return path.samefile(target)
+    copy, original = path.stat(), target.stat()
+    return (copy.st_size, copy.st_mtime_ns) == (original.st_size, original.st_mtime_ns)
+
+
 def _replace(target: Path, destination: Path, path: str, source: str) -> bool:
-    """Do as `_link` where there is something already; leave that if it is the right link."""
-    if destination.exists() and destination.samefile(target):
+    """Do as `_link` where there is something already; leave that if it is right."""
+    if is_link_or_copy(destination, target):
         return not destination.is_symlink()
     destination.unlink()
     return _link(target, destination, path, source)
 
 
 def _link(target: Path, destination: Path, path: str, source: str) -> bool:
-    """Make a hard link and return True, or a symbolic one where there can be none."""
+    """Make a hard link; where there can be none, copy a program. Return False if it had to be a symbolic link."""
     try:
         os.link(target, destination)
     except OSError as error:
         if error.errno not in _NO_HARD_LINK:
             raise
-        destination.symlink_to(posixpath.relpath(source, posixpath.dirname(path)))
-        return False
+        if not _is_program(target):
+            destination.symlink_to(posixpath.relpath(source, posixpath.dirname(path)))
+            return False
+        # The time comes last: by it a copy is known to be whole.
+        shutil.copy2(target, destination)
     return True
+
+
+def _is_program(path: Path) -> bool:
+    """Return whether a file is a program or a script; libraries may have the executable bit, too."""
+    if not os.access(path, os.X_OK) or ".so" in path.suffixes:
+        return False
+    with open(path, "rb") as stream:
+        return stream.read(4).startswith((b"#!", b"\x7fELF"))
 
 
 def _correct_symlink(link: Path, text: str) -> None:

@@ -19,7 +19,7 @@ def check_device_archives(known: Distributions, packages: Mapping[str, Installed
 
     That is the packages' trees and the development tree: archives are looked for beside the tree's `lib`.
     """
-    rows = [row.path for package in packages.values() for row in read_record(package.record)]
+    rows = [row.path for package in packages.values() for row in package.rows()]
     archives = sorted({Path(row).name for row in rows if row.endswith(SUFFIX)})
     files, without, faults = 0, set(), []
     for path in _all_elf_files(known, packages):
@@ -44,8 +44,8 @@ def _all_elf_files(known: Distributions, packages: Mapping[str, InstalledPackage
     devel = known.packages["devel"].distribution
     for name, package in packages.items():
         if name != devel:
-            yield from list_elf_files(package.record, package.tree)
+            yield from list_elf_files(package.rows(), package.tree)
     if devel in packages:
         layout = find_layout(known)
         if layout.record.is_file():
-            yield from list_elf_files(layout.record, layout.root)
+            yield from list_elf_files(read_record(layout.record), layout.root)

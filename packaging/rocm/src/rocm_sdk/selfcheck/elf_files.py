@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..distributions import Distributions
 from ..elf import is_elf, read_dynamic
 from ..installation import InstalledPackage
-from ..libraries import find_libraries, find_role
+from ..libraries import find_libraries, find_tree
 from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES
 from ..preload import unversioned
-from ..record import read_record
+from ..record import Row
 from .check import FailureError, SkipError, run_python
 
 # Loads the libraries, then asks for each name whether the process has it already, as programs do that open it later.
@@ -52,7 +52,7 @@ def check_preload(known: Distributions) -> str:
 
 
 def _find(shortname: str, known: Distributions) -> list[Path]:
-    if find_role(LIBRARIES[shortname].package, known) is None:
+    if find_tree(LIBRARIES[shortname].package, known) is None:
         return []
     try:
         return find_libraries(shortname)
@@ -67,7 +67,7 @@ def check_rpaths(package: InstalledPackage, packages: Mapping[str, InstalledPack
     shipped = {path.name for tree in trees for path in list_libraries(tree)}
     files = 0
     faults = []
-    for path in list_elf_files(package.record, package.tree):
+    for path in list_elf_files(package.rows(), package.tree):
         files += 1
         faults += [f"{path.relative_to(package.site)} {fault}" for fault in _rpath_faults(path, package.site, shipped)]
     if faults:
@@ -77,9 +77,9 @@ def check_rpaths(package: InstalledPackage, packages: Mapping[str, InstalledPack
     return f"{files} files"
 
 
-def list_elf_files(record: Path, tree: Path) -> Iterator[Path]:
-    """Return the ELF files of a tree that a RECORD lists, which is relative to the tree's parent; no symbolic links."""
-    for row in sorted(read_record(record), key=lambda row: row.path):
+def list_elf_files(rows: Iterable[Row], tree: Path) -> Iterator[Path]:
+    """Return the ELF files of a tree among the rows of a RECORD beside the tree; no symbolic links."""
+    for row in sorted(rows, key=lambda row: row.path):
         path = tree.parent / row.path
         if row.path.startswith(tree.name + "/") and path.is_file() and not path.is_symlink() and is_elf(path):
             yield path

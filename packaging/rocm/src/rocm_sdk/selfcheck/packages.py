@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..devel.layout import ARCHIVE_NAMES
 from ..distributions import Distributions, load_selection
-from ..installation import InstalledPackage
+from ..installation import InstalledPackage, is_same_release
 from ..mismatch import mismatch_here
-from ..record import Row, read_record
+from ..record import Row
 from .check import FailureError, SkipError
 
 READ_BYTES = 1 << 20
@@ -24,7 +23,8 @@ def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage
     core = known.packages["core"].distribution
     if core not in packages:
         raise FailureError(f'{core} is not installed. Install it: pip install "{core}=={known.version}"')
-    wrong = [f"{name} {package.version}" for name, package in packages.items() if package.version != known.version]
+    versions = {name: package.version for name, package in packages.items()}
+    wrong = [f"{name} {version}" for name, version in versions.items() if not is_same_release(version, known.version)]
     if wrong:
         raise FailureError(f"rocm is {known.version}, but found {', '.join(wrong)}. Install one version of all.")
     sites = sorted({str(package.site) for package in packages.values()})
@@ -53,9 +53,9 @@ def check_ownership(packages: Mapping[str, InstalledPackage]) -> str:
     """Check that no two packages own one path: uninstalling one would break the other."""
     owners: dict[Path, list[str]] = defaultdict(list)
     for name, package in packages.items():
-        for row in read_record(package.record):
+        for row in package.rows():
             if "__pycache__" not in row.path:
-                owners[Path(os.path.normpath(package.site / row.path))].append(name)
+                owners[package.locate(row.path)].append(name)
     shared = sorted((str(path), names) for path, names in owners.items() if len(names) > 1)
     if shared:
         path, names = shared[0]
@@ -65,9 +65,11 @@ def check_ownership(packages: Mapping[str, InstalledPackage]) -> str:
 
 def check_record(package: InstalledPackage, quick: bool = False) -> str:
     """Check that every file that RECORD lists is there, with the size and the hash that it gives; `quick`: the size."""
+    if not package.record.is_file():
+        raise SkipError(f"{package.dist_info} has no RECORD: the files are another package manager's")
     # Python's caches may be removed at any time.
-    rows = [row for row in read_record(package.record) if not row.path.endswith(".pyc")]
-    faults = [fault for row in rows for fault in [_find_fault(package.site / row.path, row, quick)] if fault]
+    rows = [row for row in package.rows() if not row.path.endswith(".pyc")]
+    faults = [fault for row in rows for fault in [_find_fault(package.locate(row.path), row, quick)] if fault]
     if faults:
         raise FailureError(
             f"{len(faults)} of {len(rows)} files are not as RECORD says, for one: {faults[0]}. Reinstall it: "

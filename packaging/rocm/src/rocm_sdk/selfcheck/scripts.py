@@ -12,8 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from ..installation import InstalledPackage
-from ..record import read_record
-from .check import FailureError, describe_status, plain_environment
+from .check import FailureError, SkipError, describe_status, plain_environment
 
 SCRIPTS_FILE = "console_scripts.json"
 TIMEOUT_SECONDS = 120
@@ -44,18 +43,26 @@ def list_scripts(package: InstalledPackage) -> list[tuple[str, str]]:
 
 def check_script(package: InstalledPackage, script: str, tool: str) -> str:
     """Check that the script and the tool that it runs are there and executable, and that it answers `--help`."""
-    rows = [row.path for row in read_record(package.record) if row.path.rpartition("/")[2] == script]
-    files = [
-        Path(os.path.normpath(package.site / path)) for path in rows if not path.startswith(package.names.tree + "/")
-    ]
+    if not package.record.is_file():
+        raise SkipError(f"{package.dist_info} has no RECORD, which would say where the script is")
+    rows = [row.path for row in package.rows() if row.path.rpartition("/")[2] == script]
+    files = [package.locate(path) for path in rows if not path.startswith(package.names.tree + "/")]
     if not files:
         raise FailureError(f"RECORD lists no script {script}. Reinstall {package.names.distribution}.")
+    if not _is_of(files[0], package):
+        # What lies there is another's: it is not run.
+        raise FailureError(f"{files[0]} is not the script of {package.names.distribution}. Reinstall the package.")
     wanted = files + ([package.tree / tool] if tool else [])
     bad = [str(path) for path in wanted if not os.access(path, os.X_OK)]
     if bad:
         raise FailureError(f"missing or not executable: {', '.join(bad)}. Reinstall {package.names.distribution}.")
     status = ask(files[0], package.names.distribution)
     return f"{tool}, status {status}" if status else tool
+
+
+def _is_of(script: Path, package: InstalledPackage) -> bool:
+    """Return whether an installer wrote this script for a package, or there is none. They name what it calls."""
+    return not script.is_file() or package.names.import_name.encode() in script.read_bytes()
 
 
 def ask(script: Path, distribution: str) -> int:
