@@ -18,6 +18,8 @@ from develop.ci.results import Count
 
 #: e_machine of an ELF header.
 EM_AARCH64 = 183
+#: Prints the version as pip takes it.
+PYTHON_VERSION = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
 #: A command line that begins with a program of the machine: every one names a file of the build.
 SHELL = re.compile(r"^ *Command Line: \(exec (?:/|sh|bash|env)|run_shell|/bin/(?:ba)?sh", re.MULTILINE)
 
@@ -245,6 +247,14 @@ class OfPackages:
         dist = machine.build(self.packages)
         machine.module("tests.e2e.validators.validate", "--dist", dist, "--reports", dist.parent, "--big")
 
+    def clients(self, machine: Machine) -> None:
+        """Run programs from PyPI with them."""
+        root, dist, wheels = machine.root(self.packages), machine.build(self.packages), machine.scratch / "clients"
+        version = machine.read("tests/e2e/roots/in_root.sh", root, "python3", "-c", PYTHON_VERSION).strip()
+        given = ("--dist", dist, "--wheels", wheels)
+        machine.module("tests.e2e.install.clients", *given, "--fetch", version)
+        machine.module_in(root, "tests.e2e.install.clients", *given)
+
     def checks(self, title: str, *needs: Requirement) -> Iterator[Check]:
         """Yield the checks that all packages have, and the one of thin packages."""
         name = self.packages.name
@@ -373,6 +383,7 @@ CHECKS: tuple[Check, ...] = (
     *KPACK7.checks("ROCm 7 (kpack)", KPACK, DEBIAN),
     *FAMILY7.checks("ROCm 7 (family)", DEBIAN),
     *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
+    Check("clients", "programs from PyPI run with ROCm 7 (split)", SPLIT7.clients, (DEBIAN,)),
     Check("validators", "every tool accepts the wheels, and one of over 4 GiB", SPLIT7.validate, (DEBIAN,)),
     Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),
     Check("debian-rocm", "Debian's ROCm in one command", module("tests.e2e.install.debian_rocm"), (DEBIAN_PACKAGES,)),

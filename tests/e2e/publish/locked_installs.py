@@ -58,7 +58,7 @@ def check_works(python: Path, *, selected: bool) -> None:
     output = run_alone(python, "-m", "rocm_sdk", "version")
     assert output.strip(), "rocm-sdk says no version"
     run_alone(python, "-c", "import rocm_sdk_core, rocm_sdk_libraries")
-    assert selected or "static" in run_alone(python, "-m", "rocm_sdk", "targets")
+    assert selected or "static" in run_alone(python, "-m", "rocm_sdk", "targets", "--why")
 
 
 def check_requirements(programs: Path, published: Published, scratch: Path) -> None:
