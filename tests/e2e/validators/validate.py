@@ -86,8 +86,8 @@ def check_record(wheel: Path) -> int:
     return len(rows)
 
 
-def check_wheel(wheel: Path, tools: Tools, scratch: Path) -> None:
-    """Put a wheel through everything, as many tools at a time as there are processors."""
+def check_wheel(wheel: Path, tools: Tools, scratch: Path, workers: int | None = None) -> None:
+    """Put a wheel through everything, so many tools at a time; by default as many as there are processors."""
     started = time.monotonic()
 
     def accept(name: str, command: tuple[object, ...]) -> str:
@@ -96,7 +96,7 @@ def check_wheel(wheel: Path, tools: Tools, scratch: Path) -> None:
         shutil.rmtree(scratch / name)  # before the next one needs the space
         return name
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         counted = pool.submit(check_record, wheel)
         accepted = [pool.submit(accept, name, command) for name, command in commands(wheel, tools, scratch)]
         names = ", ".join(done.result() for done in accepted)
@@ -143,13 +143,17 @@ def check_big_wheel(tools: Tools, scratch: Path) -> None:
     outputs = [root / action.output for name in ("RocmLink", "RocmPack") for action in build.ran(name)]
     try:
         (wheel,) = [path for path in outputs if path.suffix == ".whl"]
+        # Disks are not endless: what is not needed any more goes, and one tool at a time unpacks 9 GB.
         shutil.rmtree(artifacts)
+        for segment in outputs:
+            if segment != wheel:
+                segment.unlink(missing_ok=True)
         with zipfile.ZipFile(wheel) as archive:
             noise, zeros = (archive.getinfo(f"_rocm_sdk_core/share/{name}") for name in ("noise", "zeros"))
         limit = 1 << 32
         assert noise.compress_size > limit < noise.file_size
         assert zeros.compress_size < limit < zeros.file_size
-        check_wheel(wheel, tools, scratch / "big")
+        check_wheel(wheel, tools, scratch / "big", workers=1)
     finally:
         for path in outputs:
             path.unlink(missing_ok=True)  # Bazel makes them again if it ever needs them
