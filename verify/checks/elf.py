@@ -89,7 +89,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         if facts.elf is not None and not settings.debug_info:
             yield from _debug(name, facts, facts.elf)
     for facts, elf in linked_files(wheel):
-        for evidence in _layout(elf):
+        for evidence in layout_faults(elf):
             yield LAYOUT.finding(name, facts.path, evidence)
         yield from _permissions(name, facts, elf)
         wanted = LOADERS.get(elf.machine)
@@ -105,7 +105,8 @@ def _debug(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding]:
         yield DEBUG.finding(wheel, facts.path, f"{len(found)} sections, {size} bytes: {names}")
 
 
-def _layout(elf: ElfFile) -> Iterator[str]:
+def layout_faults(elf: ElfFile) -> Iterator[str]:
+    """Yield what is wrong with program headers, by the gABI's rules for loadable segments."""
     for load in elf.loads:
         where = f"the PT_LOAD segment at {load.vaddr:#x}"
         if load.align > 1 and load.align & (load.align - 1):
@@ -124,7 +125,9 @@ def _layout(elf: ElfFile) -> Iterator[str]:
         yield f"PT_PHDR at {table.vaddr:#x} is not where the program headers are mapped"
     for kind, what in ((c.PT_GNU_RELRO, "PT_GNU_RELRO"), (c.PT_TLS, "PT_TLS")):
         header = elf.program_header(kind)
-        if header is not None and header.memsz and not _inside(elf, header.vaddr, header.filesz):
+        # Thread-local data of zeros alone (.tbss) takes no place in memory: lld gives it an address between segments.
+        is_nowhere = header is not None and header.type == c.PT_TLS and not header.filesz
+        if header is not None and header.memsz and not is_nowhere and not _inside(elf, header.vaddr, header.filesz):
             yield f"{what} at {header.vaddr:#x} is in no PT_LOAD segment"
 
 
