@@ -20,6 +20,7 @@ _VERSION = Label("//packaging:version")
 _VERSION_SUFFIX = Label("//packaging:version_suffix")
 _PLATFORM_TAG = Label("//packaging:platform_tag")
 _LICENSE = Label("//:LICENSE")
+_PLAIN_DEVEL = Label("//rules/settings:plain_devel")
 _TREE_MODULE = Label("//packaging:tree.py")
 _VERSION_MODULE = Label("//packaging:version_module")
 
@@ -69,19 +70,24 @@ def _names(name, content):
 def _source(role, module):
     return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
 
+def _modules(role, import_name, modules):
+    return {_source(role, module): "{}/{}".format(import_name, module) for module in modules}
+
 def _files(name, role, import_name):
     """Returns {file: path in site-packages} of a package's Python code; none if it is part of another's tree."""
     definition = PACKAGES[role]
     if definition.tree:
         return {}
-    files = {_source(role, module): "{}/{}".format(import_name, module) for module in definition.modules}
+    files = _modules(role, import_name, definition.modules)
     files[_TREE_MODULE] = "{tree}/__init__.py"
     files[_VERSION_MODULE] = import_name + "/_version.py"
     if definition.names:
         trees = _trees()
         content = {key: trees[of] for key, of in definition.names.items()}
         files[_names(name + role + "_names", content)] = import_name + "/_package.json"
-    return files
+    if not definition.archive_modules:
+        return files
+    return files | select({_PLAIN_DEVEL: {}, "//conditions:default": _modules(role, import_name, definition.archive_modules)})
 
 def _wheel(name, role, target = ""):
     """Declares the wheel of a package; returns the package's name."""

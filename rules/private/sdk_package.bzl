@@ -1,5 +1,6 @@
 """sdk_package: plans one Python distribution and packs its entries."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -7,33 +8,39 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 
-def _packed_units(ctx):
-    """Returns the (ArtifactInfo, unit) pairs that this package packs.
+def _linked_units(ctx):
+    """Returns the IDs of the units that this package does not pack, as a dict.
 
     A devel package links to the big files of the packages that it builds on. Actions to find that out once per file would
     bring each of them to a remote worker for nothing; so it is taken as given, and proven by the plan.
     """
-    linked = {}
-    if ctx.attr.kind == "devel":
-        linked = {unit: True for package in ctx.attr.builds_on for unit in package[PackageInfo].big_files}
+    if ctx.attr.kind != "devel":
+        return {}
+    big_files = {unit: True for package in ctx.attr.builds_on for unit in package[PackageInfo].big_files}
     repacked = {artifact_id(artifact[ArtifactInfo]): True for artifact in ctx.attr.repacked}
-    return [
-        (artifact, unit)
+    return {
+        unit.id: True
         for artifact, unit in all_units(ctx)
-        if unit.id not in linked or artifact_id(artifact) in repacked
-    ]
+        if unit.id in big_files and artifact_id(artifact) not in repacked
+    }
+
+def _kind(ctx):
+    is_plain = ctx.attr._devel_layout[BuildSettingInfo].value == "plain"
+    return "plain" if ctx.attr.kind == "devel" and is_plain else ctx.attr.kind
 
 def _sdk_package_impl(ctx):
+    linked = _linked_units(ctx)
     this = member(
         ctx,
         name = ctx.label.name,
         package = ctx.attr.package,
         tree = ctx.attr.tree,
         rpath = ctx.attr.rpath,
-        kind = ctx.attr.kind,
+        kind = _kind(ctx),
         per_target = ctx.attr.per_target,
+        linked_units = linked.keys(),
     )
-    info = package_infos(ctx, [this], _packed_units(ctx))[0]
+    info = package_infos(ctx, [this], [(artifact, unit) for artifact, unit in all_units(ctx) if unit.id not in linked])[0]
     return [DefaultInfo(files = depset([info.plan])), info]
 
 sdk_package = rule(
@@ -42,11 +49,12 @@ sdk_package = rule(
 The default output is the plan: JSON that says where each entry comes from, what happens to it, and why.""",
     implementation = _sdk_package_impl,
     attrs = PACKAGE_ATTRS | {
-        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages."),
+        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages, or, if `//rules/settings:devel_layout` is `plain`, as ordinary files."),
         "package": attr.string(mandatory = True, doc = "Name of the package in plans, errors and progress messages."),
         "per_target": attr.bool(doc = "Whether users install one of several such packages, by GPU target."),
         "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files the devel package contains itself, because the packages it builds on leave them out."),
         "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`, in the tree of this package or of one in `builds_on`. `{suffix}` stands for the version suffix."),
+        "_devel_layout": attr.label(default = "//rules/settings:devel_layout"),
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that replaces the install prefix. `{suffix}` stands for the version suffix."),
     },
     provides = [PackageInfo],

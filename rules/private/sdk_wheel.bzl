@@ -83,7 +83,7 @@ def _link_args(ctx, package, project, report, outputs, files):
     return args
 
 def _check_import_name(ctx, kind):
-    """Fails if a devel package, or a wheel with console scripts, has no import name."""
+    """Fails if a devel package that unpacks itself, or a wheel with console scripts, has no import name."""
     if not ctx.attr.import_name and (kind == "devel" or ctx.file.console_scripts):
         what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
         fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(shown(ctx.label), what))

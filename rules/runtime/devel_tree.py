@@ -14,9 +14,13 @@ def root() -> Path:
     """Return the root of the tree, which lies beside the packages; unpack it if it is not there.
 
     The tree appears whole or not at all, even if several processes ask at a time. Raises OSError if site-packages
-    cannot be written.
+    cannot be written, or the package has no archive.
     """
-    (archive,) = _PACKAGE.glob("_devel.tar*")
+    archive = next(_PACKAGE.glob("_devel.tar*"), None)
+    if archive is None:
+        raise FileNotFoundError(
+            f"{_PACKAGE} has no _devel.tar: a plain devel package has its tree as ordinary files, beside this package"
+        )
     with tarfile.open(archive) as members:
         first = members.next()
         assert first is not None, f"{archive} is empty"

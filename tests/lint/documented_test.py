@@ -180,6 +180,10 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_noted",
     ),
     (
+        "a plain devel package beside libraries packages of which users choose one by GPU target",
+        "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
+    ),
+    (
         "a big file that a devel package must contain, but does not pack (`repacked`)",
         "tools/actions/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
     ),

@@ -270,7 +270,7 @@ def check_installed(expected: Expected, site: Path) -> None:
                 _check_devel(expected, tree, root, [one, *(other for other in thin if other is not one)])
             if not thin:
                 _check_devel(expected, tree, site / tree.package.tree)
-        else:
+        elif tree.package.kind == "runtime":
             for path, shipped in tree.shipped.items():
                 if isinstance(shipped.content, Elf) and not shipped.data:
                     _check_loads(expected, tree, path, site)
@@ -303,7 +303,7 @@ def _is_for_some(path: str, node: Node, thin: list[Tree]) -> bool:
     )
 
 
-def _is_anywhere(expected: Expected, devel: Tree, real: str) -> bool:
+def is_anywhere(expected: Expected, devel: Tree, real: str) -> bool:
     """Whether the devel tree has a path of the prefix, or a package that it builds on."""
     below = [expected.trees[name] for name in devel.package.builds_on]
     if isinstance(devel.own.get(real), Directory):
@@ -364,7 +364,7 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
             if place.is_symlink() or place.exists():
                 raise FindingError("devel: dangling link", f"{path} -> {tree.own[path]}")
             continue
-        if not place.exists() and not place.is_symlink() and not _is_anywhere(expected, tree, real):
+        if not place.exists() and not place.is_symlink() and not is_anywhere(expected, tree, real):
             continue
         if not place.exists():
             there = f"leads to {place.readlink()}" if place.is_symlink() else "is missing"

@@ -121,6 +121,7 @@ THIRD = st.sampled_from((2, 3))
 #: Of how many packages each artifact is, which may be none.
 COUNTS = st.sampled_from((st.just(1), st.just(1), st.just(1), st.integers(1, 2), *[st.integers(0, 1)] * 3, THREE))
 SOME_INCLUDED = chosen(st.just(()), st.just(()), PATTERN_SETS)
+KINDS_OF_DEVEL = st.sampled_from(("devel", "devel", "plain"))
 BOOLEANS, SIXTEEN = st.booleans(), st.integers(0, 15)
 #: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
 RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
@@ -150,9 +151,9 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     if not packages or draw(THREE):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
-        kept = draw(PATTERN_SETS)
+        kept, kind = draw(PATTERN_SETS), draw(KINDS_OF_DEVEL)
         packages.append(
-            Package("devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
+            Package("devel", "_devel", names, on_names, kind, exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
         )
     return tuple(packages)
 

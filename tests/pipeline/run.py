@@ -328,12 +328,18 @@ def _inspect(run: _Build, artifact: Catalogued, unit: Unit) -> None:
     _action(run, inspect_tool.main, arguments, [unit.manifest, *unit.inspected.values()], [unit.facts])
 
 
+def _linked_units(run: _Build, package: Package) -> list[str]:
+    """Return what a devel package does not pack: the big files of packages that it builds on."""
+    if package.kind == "runtime" or package.repacked:
+        return []
+    on = [one for one in run.sdk.packages if one.name in package.builds_on]
+    below = {unit.id for one in on for name in one.artifacts for unit in run.artifacts[name].units if unit.is_big}
+    return [unit.id for name in package.artifacts for unit in run.artifacts[name].units if unit.id in below]
+
+
 def _packed_units(run: _Build, package: Package) -> list[tuple[Catalogued, Unit]]:
-    """Return what a package packs: a devel package not the big files of packages that it builds on."""
-    linked = set()
-    if package.kind == "devel" and not package.repacked:
-        on = [one for one in run.sdk.packages if one.name in package.builds_on]
-        linked = {unit.id for one in on for name in one.artifacts for unit in run.artifacts[name].units if unit.is_big}
+    """Return what a package packs."""
+    linked = _linked_units(run, package)
     units = [(run.artifacts[name], unit) for name in package.artifacts for unit in run.artifacts[name].units]
     return [(artifact, unit) for artifact, unit in units if unit.id not in linked]
 
@@ -343,6 +349,7 @@ def _plan(run: _Build, package: Package) -> None:
     definition = {name: getattr(package, name) for name in ("exclude", "include", "kind", "rpath", "tree")}
     definition |= {"package": package.name, "per_target": package.slice is not None}
     definition |= {"slice": asdict(package.slice)} if package.slice else {}
+    definition |= {"linked_units": _linked_units(run, package)} if package.kind == "plain" else {}
     place.mkdir()
     (place / "definition.json").write_text(json.dumps(definition), encoding="utf-8")
     artifacts = [run.artifacts[name] for name in package.artifacts]
@@ -458,7 +465,7 @@ def _link(run: _Build, package: Package) -> Wheel:
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
         arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]
-    elif run.sdk.settings.scripts:
+    elif run.sdk.settings.scripts and package.kind == "runtime":
         texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
         (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")
         arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--module={package.import_name}._cli"]

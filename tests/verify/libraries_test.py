@@ -8,12 +8,12 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from tests.verify.libraries import facts, fat, kpack, offload_bundle, split_off, using, versioned, with_section
 from tools.lib.device.kpack import read_kpack, read_reference
 from tools.lib.device.reader import read_device_code
-from verify.wheel_set.linked import read_defined_versions, read_linked
+from verify.wheel_set.linked import read_linked
 
 
 def test_defined_versions() -> None:
     data = versioned("libmath.so.1", ("MATH_1", "MATH_2"))
-    assert read_defined_versions(io.BytesIO(data), facts(data)) == {"libmath.so.1", "MATH_1", "MATH_2"}
+    assert facts(data).versions_defined == ("libmath.so.1", "MATH_1", "MATH_2")
     linked = read_linked(io.BytesIO(data), "libmath.so.1")
     assert linked
     assert (linked.soname, linked.needed) == ("libmath.so.1", ("libc.so.6",))
@@ -21,7 +21,7 @@ def test_defined_versions() -> None:
 
 def test_a_library_without_versions_defines_none() -> None:
     data = using("libuser.so.1", "libmath.so.1", ("MATH_1",))
-    assert read_defined_versions(io.BytesIO(data), facts(data)) == frozenset()
+    assert facts(data).versions_defined == ()
     linked = read_linked(io.BytesIO(data), "libuser.so.1")
     assert linked
     assert linked.requires == {"libmath.so.1": ("MATH_1",)}

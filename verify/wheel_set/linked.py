@@ -14,26 +14,9 @@ from typing import BinaryIO, Final
 from tools.actions.pack.forwarder import COMMENT
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import read_elf, string_table
+from tools.lib.elf.reader import read_elf
 from tools.lib.elf.source import Source
-from tools.lib.elf.versions import verdef_entries
 from verify.wheel_set.model import Linked
-
-
-def read_defined_versions(file: BinaryIO, elf: ElfFile) -> frozenset[str]:
-    """Return the names of all versions that a file defines, its own name among them; empty if it defines none.
-
-    The loader compares wanted names with all of them. Raises ElfError when the table is damaged.
-    """
-    source, names = Source(file, elf.path), set[str]()
-    entries = [(at, name) for at, own in verdef_entries(source, elf) for name in own[:1]]
-    strings, size = string_table(elf) if entries else (0, 0)
-    for at, name in entries:
-        if name >= size:
-            raise source.error(at, f"a symbol version has its name beyond the string table of {size} bytes")
-        names.add(source.read_string(strings + name, strings + size, "a version's name"))
-    return frozenset(names)
-
 
 #: A whole string: maybe directories, and the name.
 _NAME: Final = re.compile(rb"(?:[\x20-\x7e]*/)?(lib[A-Za-z0-9_.+-]+?\.so(?:\.[0-9]{1,8}){0,4})")
@@ -76,8 +59,8 @@ def find_names(text: bytes) -> Iterator[str]:
         at = text.find(_SUFFIX, at + 1)
 
 
-#: No forwarder is bigger, in bytes.
-_FORWARDER_SIZE: Final = 4096
+#: No forwarder is bigger, in bytes: it takes about 1,000, and 50 for each version of symbols.
+_FORWARDER_SIZE: Final = 1 << 16
 
 
 def read_linked(file: BinaryIO, path: str) -> Linked | None:
@@ -97,7 +80,7 @@ def read_linked(file: BinaryIO, path: str) -> Linked | None:
         rpath=_entries(elf.rpath) if elf.runpath is None else (),
         runpath=_entries(elf.runpath),
         requires=dict(elf.versions_needed),
-        provides=read_defined_versions(file, elf),
+        provides=frozenset(elf.versions_defined),
         opens=read_opened_names(file, elf),
         is_forwarder=_is_forwarder(file, elf),
     )

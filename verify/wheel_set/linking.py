@@ -125,10 +125,10 @@ def check_linking(
     for package in packages:
         system = system_names(package, settings)
         whole_loader = whole.loader(system)
-        is_devel = package.devel is not None
-        installation = whole if is_devel else install(closure(package, names), trees)
-        loader = whole_loader if is_devel else installation.loader(system)
+        alone = install(closure(package, names), trees) if package.devel is None else whole
+        alone_loader = alone.loader(system) if alone is not whole else whole_loader
         for path, linked in sorted(_own(package).items()):
+            installation, loader = (whole, whole_loader) if _leads_out(linked) else (alone, alone_loader)
             loading = loader.load(path)
             for missing in loading.missing:
                 if missing.object == path:
@@ -137,6 +137,11 @@ def check_linking(
                 taken = loading.found.get((path, name))
                 if taken is not None:
                     yield from _versions(package, linked, name, installation.linked[taken])
+
+
+def _leads_out(linked: Linked) -> bool:
+    """Whether this is a forwarder to a library of another tree: like a link there, it serves who has that package."""
+    return linked.is_forwarder and any("/" in name for name in linked.needed)
 
 
 def _own(package: Package) -> dict[str, Linked]:

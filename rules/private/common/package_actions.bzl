@@ -23,7 +23,7 @@ PACKAGE_ATTRS = {
     "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS
 
-def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
+def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
     """Makes the record of a package, and writes its definition.
 
     Args:
@@ -32,9 +32,10 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         package: its name in plans, errors and progress.
         tree: directory in site-packages; `{suffix}` stands for the version suffix.
         rpath: directories that the loader searches, as `tree/path`.
-        kind: `runtime` or `devel`.
+        kind: `runtime`, `devel` or `plain`.
         per_target: whether users have one of several such packages, by GPU target.
         slice: dict, for which GPU targets the package is, if it is not for all that its artifacts have code for.
+        linked_units: IDs of the units of big files that packages have which a devel package builds on.
 
     Returns:
         struct.
@@ -50,7 +51,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         "per_target": per_target,
         "rpath": [with_suffix(ctx, directory) for directory in rpath],
         "tree": tree,
-    } | ({"slice": slice} if slice else {})))
+    } | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
 def _plan(ctx, member, artifacts, edits, checked):

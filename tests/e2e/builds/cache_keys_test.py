@@ -23,6 +23,7 @@ TARGETS = "//packaging:dist + //packaging:size_report"
 LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
+PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex"}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
@@ -65,6 +66,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
+    "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED),
     "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),

@@ -57,6 +57,7 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
         "runpath": _entries(elf.runpath),
         "interpreter": elf.interpreter,
         "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
+        "versions_defined": list(elf.versions_defined),
         "dynamic": elf.has_dynamic and refusal(elf) is None,
         "refusal": refusal(elf),
     }

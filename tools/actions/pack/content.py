@@ -1,4 +1,4 @@
-"""The bytes that an entry has in its package: a file, an ELF file edited in flight, a launcher, a forwarder.
+"""The bytes that an entry has in its package: those of a file, maybe edited in flight, or what is made for it.
 
 They come as blocks, which are deflated each on its own. Where a block is a stretch of a source, it says which: packages
 for other GPUs have the same one, and it need not be deflated again.
@@ -12,6 +12,7 @@ from typing import BinaryIO
 from tools.actions.pack.edits import Edit
 from tools.actions.pack.forwarder import forwarder
 from tools.actions.pack.launcher import finished_launcher
+from tools.actions.pack.linker_script import linker_script
 from tools.actions.pack.slices import Slices
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
@@ -127,12 +128,8 @@ def entry_blocks(
     entry: Edit, located: dict[str, str], launcher: str | None, slices: Slices, notes: dict[str, list[str]]
 ) -> Iterator[Block]:
     """Stream the bytes that an entry has in the package."""
-    if entry.launcher_target is not None:
-        if launcher is None:
-            raise ToolError(f"{entry.path}: needs a launcher; expected the rule to give one")
-        yield Block(finished_launcher(launcher, entry.path, entry.launcher_target, entry.machine))
-    elif entry.forwarder_target is not None and entry.machine is not None:
-        yield Block(forwarder(posixpath.basename(entry.path), entry.forwarder_target, entry.machine))
+    if entry.made is not None:
+        yield Block(_made(entry, launcher))
     elif entry.source is not None:
         with open(located[entry.source], "rb") as file:
             if entry.rpath is not None or entry.slice is not None:
@@ -140,4 +137,16 @@ def entry_blocks(
             else:
                 yield from stretch_blocks(entry.source, file, 0, file.seek(0, 2))
     else:
-        raise ToolError(f"{entry.path}: nothing says what to pack; expected a source, or the target of a launcher")
+        raise ToolError(f"{entry.path}: nothing says what to pack; expected a source, or what to make")
+
+
+def _made(entry: Edit, launcher: str | None) -> bytes:
+    """Return the bytes of what pack makes."""
+    target = entry.target or ""
+    if entry.made == "linker script":
+        return linker_script(target)
+    if entry.made == "forwarder":
+        return forwarder(posixpath.basename(entry.path), target, entry.machine or 0, entry.versions or ())
+    if launcher is None:
+        raise ToolError(f"{entry.path}: needs a launcher; expected the rule to give one")
+    return finished_launcher(launcher, entry.path, target, entry.machine)

@@ -9,15 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Edit:
-    """One entry to pack: a source, as it is or edited, or a launcher or forwarder, which pack makes."""
+    """One entry to pack: a source, as it is or edited, or a launcher, forwarder or linker script, which pack makes."""
 
     path: str
     #: Permission bits, octal.
     mode: str
-    #: What a launcher starts, or a forwarder forwards to, relative to the entry's directory; and its CPU (e_machine).
-    launcher_target: str | None = None
-    forwarder_target: str | None = None
+    #: What pack makes: `launcher`, `forwarder` or `linker script`; None for an entry that has a source.
+    made: str | None = None
+    #: What that leads to, relative to the entry's directory; and its CPU (e_machine).
+    target: str | None = None
     machine: int | None = None
+    #: Versions of symbols that a forwarder defines.
+    versions: tuple[str, ...] | None = None
     #: Where the bytes come from: `{artifact}/{base directory}/{path}`; None for what pack makes.
     source: str | None = None
     #: DT_RPATH entries that the ELF file gets, none to remove it; None leaves the file as it is.

@@ -6,17 +6,24 @@ forwarder named `libfoo.so` defines nothing and needs `libfoo.so.1` of its own d
 so `dlopen` and `dlsym` through it reach the one real library (System V gABI, "Dynamic
 Linking"). pack calls `forwarder` for entries that the plan treats so.
 
+A forwarder named `libfoo.so.1` leads to the library of that SONAME in another directory. Programs
+that were linked with versions of symbols ask it for these, so it defines them: names alone, without
+a symbol (LSB Core, "Symbol Versioning").
+
 The file is laid out as linkers do it, in two segments: one to be read, and one with the
 dynamic section, into which glibc before 2.35 writes addresses. That one is filled up with
 zeros to the end of its 64 KiB, the largest page of the CPUs, so that PT_GNU_RELRO protects
 it whole once it is loaded.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from struct import pack
 
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
+from tools.lib.elf.versions import VERDAUX, VERDEF
 
 ORIGIN = "$ORIGIN"
 #: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.
@@ -61,11 +68,33 @@ def _aligned(offset: int, align: int) -> int:
     return -(-offset // align) * align
 
 
-def _loaded_sections(soname: str, needed: str) -> list[_Section]:
-    """Lay out what the loader reads: .hash, .dynsym, .dynstr and .dynamic, one behind the other."""
-    strings = [b"", soname.encode(), needed.encode(), ORIGIN.encode()]
+def _hash(name: bytes) -> int:
+    """Return the hash of a name (gABI, "Hash Table")."""
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        value = (value ^ value >> 24 & 0xF0) & 0xFFFFFFF
+    return value
+
+
+def _version_definitions(names: list[tuple[bytes, int]]) -> bytes:
+    """Return an Elf64_Verdef and its Elf64_Verdaux for each name, given with its offset in .dynstr: first the file's.
+
+    (LSB Core, "Symbol Version Definitions".)
+    """
+    size = VERDEF.size + VERDAUX.size
+    return b"".join(
+        VERDEF.pack(1, c.VER_FLG_BASE * (index == 1), index, 1, _hash(name), VERDEF.size, size * (index < len(names)))
+        + VERDAUX.pack(at, 0)
+        for index, (name, at) in enumerate(names, 1)
+    )
+
+
+def _loaded_sections(soname: str, needed: str, versions: Sequence[str]) -> list[_Section]:
+    """Lay out what the loader reads, one behind the other: symbols, strings, versions if there are any, .dynamic."""
+    strings = [b"", soname.encode(), needed.encode(), ORIGIN.encode(), *(version.encode() for version in versions)]
     dynstr = b"".join(text + b"\0" for text in strings)
-    at = [sum(len(text) + 1 for text in strings[:number]) for number in range(len(strings))]
+    at = list(accumulate((len(text) + 1 for text in strings[:-1]), initial=0))
     # One bucket and one symbol, the null symbol: the table of a library that defines nothing.
     hash_ = _Section(
         ".hash", c.SHT_HASH, pack("<4I", 1, 1, 0, 0), EHDR_SIZE + SEGMENTS * PHDR_SIZE, c.SHF_ALLOC,
@@ -75,6 +104,19 @@ def _loaded_sections(soname: str, needed: str) -> list[_Section]:
         ".dynsym", c.SHT_DYNSYM, bytes(SYM_SIZE), hash_.end, c.SHF_ALLOC, hash_.end, 3, 1, 8, SYM_SIZE
     )  # fmt: skip
     table = _Section(".dynstr", c.SHT_STRTAB, dynstr, dynsym.end, c.SHF_ALLOC, dynsym.end)
+    versioned = []
+    if versions:
+        # Of the null symbol, and of what is defined.
+        versym = _Section(
+            ".gnu.version", c.SHT_GNU_VERSYM, bytes(2), _aligned(table.end, 2), c.SHF_ALLOC, _aligned(table.end, 2), 2,
+            align=2, entry_size=2,
+        )  # fmt: skip
+        names = [(strings[1], at[1]), *zip(strings[4:], at[4:], strict=True)]
+        start = _aligned(versym.end, 4)
+        verdef = _Section(
+            ".gnu.version_d", c.SHT_GNU_VERDEF, _version_definitions(names), start, c.SHF_ALLOC, start, 3, len(names), 4
+        )  # fmt: skip
+        versioned = [versym, verdef]
     entries = [
         (c.DT_NEEDED, at[2]),
         (c.DT_SONAME, at[1]),
@@ -84,14 +126,16 @@ def _loaded_sections(soname: str, needed: str) -> list[_Section]:
         (c.DT_SYMTAB, dynsym.address),
         (c.DT_STRSZ, len(dynstr)),
         (c.DT_SYMENT, SYM_SIZE),
+        *zip((c.DT_VERSYM, c.DT_VERDEF), (section.address for section in versioned), strict=False),
+        *([(c.DT_VERDEFNUM, len(versions) + 1)] if versions else []),
         (c.DT_NULL, 0),
     ]
-    offset = _aligned(table.end, 8)
+    offset = _aligned([table, *versioned][-1].end, 8)
     dynamic = _Section(
         ".dynamic", c.SHT_DYNAMIC, b"".join(pack("<qQ", *entry) for entry in entries), offset,
         c.SHF_ALLOC | c.SHF_WRITE, PAGE + offset, link=3, align=8, entry_size=DYN_SIZE,
     )  # fmt: skip
-    return [hash_, dynsym, table, dynamic]
+    return [hash_, dynsym, table, *versioned, dynamic]
 
 
 def _program_headers(read_size: int, dynamic: _Section) -> bytes:
@@ -120,17 +164,18 @@ def _elf_header(machine: int, section_headers: int, sections: int) -> bytes:
     )  # fmt: skip
 
 
-def forwarder(soname: str, needed: str, machine: int) -> bytes:
-    """Return the library `soname` that brings the library `needed`, which lies beside it; both are SONAMEs.
+def forwarder(soname: str, target: str, machine: int, versions: Sequence[str] = ()) -> bytes:
+    """Return the library `soname` that brings another one: by its SONAME `target` that which lies beside it.
 
-    `machine` is the CPU (e_machine). Raises ToolError for a CPU that is not in MACHINES.
+    A `target` with a `/` is a path, relative to the forwarder's directory. `machine` is the CPU (e_machine), `versions`
+    are those of symbols, which the forwarder defines. Raises ToolError for a CPU that is not in MACHINES.
     """
     if machine not in MACHINES:
         raise ToolError(
             f"{soname}: a forwarder for e_machine {machine}; expected one of {sorted(MACHINES)}. "
             "The plan makes none for other CPUs"
         )
-    loaded = _loaded_sections(soname, needed)
+    loaded = _loaded_sections(soname, f"{ORIGIN}/{target}" if "/" in target else target, versions)
     dynamic = loaded[-1]
     comment = _Section(".comment", c.SHT_PROGBITS, COMMENT, dynamic.end)
     names = b"".join(name.encode() + b"\0" for name in ["", *(one.name for one in loaded), ".comment", ".shstrtab"])

@@ -4,6 +4,7 @@ import ctypes
 import io
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerDefSection
+from elftools.elf.hash import ELFHashTable
 
 from tools.actions.pack.forwarder import COMMENT, forwarder
 from tools.lib.common.program import ToolError
@@ -110,6 +113,44 @@ def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "libfoo.so").write_bytes(forwarder("libfoo.so", "libfoo.so.1", HERE))
     with pytest.raises(OSError, match=r"libfoo\.so\.1: cannot open shared object file"):
         ctypes.CDLL(str(tmp_path / "libfoo.so"))
+
+
+#: A library with versioned symbols, and a program that needs one of them.
+VERSIONED = ("int a(void) { return 7; }", "A_1 { global: a; local: *; };")
+USER = "int a(void); int main(void) { return a(); }"
+
+
+def test_it_defines_the_versions_of_symbols() -> None:
+    content = forwarder("liba.so.1", "../../_core/lib/liba.so.1", c.EM_X86_64, ("A_1", "A_ï"))
+    section = opened(content).get_section_by_name(".gnu.version_d")
+    assert isinstance(section, GNUVerDefSection)
+    found = [(one.entry, [aux.name for aux in names]) for one, names in section.iter_versions()]
+    assert [names for _, names in found] == [["liba.so.1"], ["A_1"], ["A_ï"]]
+    assert [(one["vd_flags"], one["vd_ndx"]) for one, _ in found] == [(1, 1), (0, 2), (0, 3)]
+    assert [one["vd_hash"] for one, _ in found] == [ELFHashTable.elf_hash(names[0]) for _, names in found]
+    elf = read_elf(io.BytesIO(content), "liba.so.1")
+    assert elf.versions_defined == ("liba.so.1", "A_1", "A_ï")
+    assert elf.needed == ("$ORIGIN/../../_core/lib/liba.so.1",)
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs a compiler")
+def test_a_program_with_versions_starts_without_a_word(tmp_path: Path) -> None:
+    """The loader checks the versions with the first library of the SONAME, which is the forwarder."""
+    core, devel = tmp_path / "_core/lib", tmp_path / "_devel/lib"
+    core.mkdir(parents=True)
+    devel.mkdir(parents=True)
+    for name, text in zip(("a.c", "a.map", "main.c"), (*VERSIONED, USER), strict=True):
+        (tmp_path / name).write_text(text)
+    library, program = core / "liba.so.1", tmp_path / "main"
+    options = ["-shared", "-fPIC", "-Wl,-soname,liba.so.1", f"-Wl,--version-script={tmp_path}/a.map"]
+    subprocess.run(["gcc", *options, tmp_path / "a.c", "-o", library], check=True)
+    subprocess.run(["gcc", tmp_path / "main.c", library, f"-Wl,-rpath,{devel}", "-o", program], check=True)
+    for versions in (("A_1",), ()):
+        content = forwarder("liba.so.1", "../../_core/lib/liba.so.1", HERE, versions)
+        (devel / "liba.so.1").write_bytes(content)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+        assert done.returncode == 7
+        assert bool(done.stderr) == (not versions), done.stderr
 
 
 def test_other_cpus_are_refused() -> None:

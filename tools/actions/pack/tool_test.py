@@ -189,7 +189,7 @@ def test_what_cannot_be_patched_stops_the_build(
 
 
 def test_launcher(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
-    edit = {"path": "bin/clang++", "mode": "0755", "launcher_target": "../lib/llvm/bin/clang-20"}
+    edit = {"path": "bin/clang++", "mode": "0755", "made": "launcher", "target": "../lib/llvm/bin/clang-20"}
     assert unit.pack(edit, options=(f"--launcher={unit.directory}/launcher",)) == 0
     (packed,) = unit.index.entries
     assert (packed.path, packed.mode) == ("bin/clang++", "0755")
@@ -201,14 +201,20 @@ def test_launcher(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_launcher_for_another_cpu(unit: Unit, capsys: pytest.CaptureFixture[str]) -> None:
-    edit = {"path": "bin/a", "mode": "0755", "launcher_target": "b", "machine": c.EM_AARCH64}
+    edit = {"path": "bin/a", "mode": "0755", "made": "launcher", "target": "b", "machine": c.EM_AARCH64}
     assert unit.pack(edit, options=(f"--launcher={unit.directory}/launcher",)) == 1
     assert "ERROR: //:core: bin/a: its launcher is for x86_64, but b, which it" in capsys.readouterr().err
     assert unit.pack(edit | {"machine": c.EM_X86_64}, options=(f"--launcher={unit.directory}/launcher",)) == 0
 
 
 def test_forwarder(unit: Unit) -> None:
-    edit = {"path": "lib/libfoo.so", "mode": "0755", "forwarder_target": "libfoo.so.1", "machine": c.EM_AARCH64}
+    edit = {
+        "path": "lib/libfoo.so",
+        "mode": "0755",
+        "made": "forwarder",
+        "target": "libfoo.so.1",
+        "machine": c.EM_AARCH64,
+    }
     assert unit.pack(edit) == 0
     (packed,) = unit.index.entries
     assert (packed.path, packed.mode) == ("lib/libfoo.so", "0755")

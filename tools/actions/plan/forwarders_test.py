@@ -179,6 +179,6 @@ def test_forwarders_are_packed_with_the_small_files() -> None:
     edits = edits_by_unit(made, facts, {small.name: "a_lib_generic/small"})
     assert [entry.path for entry in edits["a_lib_generic/big"].entries] == ["lib/liba.so.1"]
     assert edits["a_lib_generic/small"].to_document()["entries"] == [
-        {"path": "lib/liba.so", "mode": "0755", "forwarder_target": "liba.so.1", "machine": c.EM_X86_64},
+        {"path": "lib/liba.so", "mode": "0755", "made": "forwarder", "target": "liba.so.1", "machine": c.EM_X86_64},
         {"path": "share/a", "mode": "0644", "source": "a_lib_generic/stage/share/a"},
     ]

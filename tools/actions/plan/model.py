@@ -38,6 +38,7 @@ class Treatment(enum.StrEnum):
     COPY_OF_LINK = "copy of link"
     LAUNCHER = "launcher"
     FORWARDER = "forwarder"
+    LINKER_SCRIPT = "linker script"
     ALIAS_OF = "alias of"
     LINK_TO = "link to"
     #: For other GPUs than the package is: a package beside it has the file, or none, because it is left out.
@@ -45,10 +46,11 @@ class Treatment(enum.StrEnum):
     DROP = "drop"
 
 
-#: Treatments whose result is in the package as bytes.
-PACKED = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK, Treatment.LAUNCHER, Treatment.FORWARDER})
-#: Those of them whose bytes are an artifact's, as they are or edited.
+#: Those whose bytes are an artifact's, as they are or edited, and those whose bytes pack makes.
 COPIES = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK})
+MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER, Treatment.LINKER_SCRIPT})
+#: Treatments whose result is in the package as bytes.
+PACKED = COPIES | MADE
 #: Treatments of what is not in the package, under no name.
 LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
@@ -79,14 +81,14 @@ class Entry:
     kind: Kind
     treatment: Treatment
     reason: str
-    #: Where the bytes come from; for a launcher, a forwarder or a dropped entry, where the entry itself does, or, if
-    #: no artifact has it, the library that it forwards to.
+    #: Where the bytes come from; for what pack makes or a dropped entry, where the entry itself does, or, if no
+    #: artifact has it, the library that it forwards to.
     source: str
     #: Permission bits, octal.
     mode: str = "0644"
     #: Text of the link that the artifact has here.
     link: str | None = None
-    #: What ALIAS_OF, LINK_TO, LAUNCHER and FORWARDER point to, relative to the entry's directory.
+    #: What ALIAS_OF, LINK_TO and what pack makes point to, relative to the entry's directory.
     target: str | None = None
     #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
@@ -100,6 +102,8 @@ class Entry:
     soname: str | None = None
     #: CPU (e_machine) of an ELF program or library, of what a launcher starts, or that a forwarder is made for.
     machine: int | None = None
+    #: Versions of symbols that a forwarder of a SONAME defines.
+    versions: tuple[str, ...] | None = None
 
     @property
     def is_packed_file(self) -> bool:
@@ -184,7 +188,7 @@ class Definition:
     """What a BUILD file says about a package."""
 
     package: str
-    #: `runtime` (a tree that pip installs) or `devel` (a tree that unpacks itself).
+    #: `runtime` (a tree that pip installs), `devel` (a tree that unpacks itself) or `plain` (the same as plain files).
     kind: str
     tree: str
     per_target: bool = False
@@ -195,6 +199,8 @@ class Definition:
     rpath: tuple[str, ...] = ()
     #: None for a package that has the device code for all targets.
     slice: Slice | None = None
+    #: Units of big files that packages have which a devel package builds on: it does not pack them again.
+    linked_units: tuple[str, ...] = ()
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Definition":
@@ -219,6 +225,8 @@ class Facts:
     #: DT_NEEDED, and the versions of symbols that are needed of each: two builds of a library differ in them.
     needed: tuple[str, ...] = ()
     versions_needed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: The versions of symbols that it defines, its own name first.
+    versions_defined: tuple[str, ...] = ()
     dynamic: bool = False
     #: CPU (e_machine) of an ELF file.
     machine: int = 0

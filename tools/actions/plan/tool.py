@@ -13,7 +13,20 @@ from collections.abc import Container, Iterator, Mapping
 
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.plan.devel import plan_devel
-from tools.actions.plan.model import DANGLES, LEFT_OUT, Artifact, Definition, Entry, Facts, Found, Kind, Plan, Treatment
+from tools.actions.plan.model import (
+    DANGLES,
+    LEFT_OUT,
+    MADE,
+    Artifact,
+    Definition,
+    Entry,
+    Facts,
+    Found,
+    Kind,
+    Plan,
+    Treatment,
+)
+from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.runtime import left_out, plan_runtime
@@ -27,7 +40,7 @@ from tools.lib.common.program import (
     write_document,
 )
 
-PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
+PLANNERS = {"runtime": plan_runtime, "devel": plan_devel, "plain": plan_plain}
 
 
 def read_facts(paths: list[str]) -> dict[str, Facts]:
@@ -67,25 +80,24 @@ def _default_mode(kind: str, facts: Facts | None) -> str:
 
 
 def _edit(entry: Entry) -> Edit:
-    if entry.treatment is Treatment.LAUNCHER:
-        return Edit(entry.path, entry.mode, launcher_target=entry.target, machine=entry.machine or None)
-    if entry.treatment is Treatment.FORWARDER:
-        return Edit(entry.path, entry.mode, forwarder_target=entry.target, machine=entry.machine or None)
+    if entry.treatment in MADE:
+        made, machine = entry.treatment.value, entry.machine or None
+        return Edit(entry.path, entry.mode, made, entry.target, machine, entry.versions)
     return Edit(entry.path, entry.mode, source=entry.source, rpath=entry.rpath, slice=entry.slice, absent=entry.absent)
 
 
 def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, Edits]:
     """Return what each pack unit has to do: entries to pack, and sources to digest for comparison.
 
-    Launchers and forwarders have no bulk source; the unit of the small files of the artifact
-    that had the link makes them. So a rule about them packs no big file again.
+    What pack makes has no bulk source; the unit of the small files of the artifact that had
+    the link makes it. So a rule about them packs no big file again.
     """
     entries: dict[str, list[Edit]] = {}
     digests: dict[str, list[str]] = {}
     for entry in plan.entries:
         if entry.is_packed_file:
-            made = entry.treatment in (Treatment.LAUNCHER, Treatment.FORWARDER)
-            unit = unit_of_artifact[entry.source.split("/")[0]] if made else facts[entry.source].unit
+            artifact = entry.source.split("/")[0]
+            unit = unit_of_artifact[artifact] if entry.treatment in MADE else facts[entry.source].unit
             entries.setdefault(unit, []).append(_edit(entry))
     for source in sorted({source for pair in plan.equal_sources for source in pair}):
         digests.setdefault(facts[source].unit, []).append(source)
@@ -165,7 +177,7 @@ def main(argv: list[str]) -> int:
         action="append",
         default=[],
         metavar="ARTIFACT=UNIT",
-        help="unit that makes launchers and forwarders",
+        help="unit that makes launchers, forwarders and linker scripts",
     )
     args = parser.parse_args(argv)
 

@@ -167,7 +167,7 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
     two = json.loads((tmp_path / "two_run_generic.edit").read_text(encoding="utf-8"))
     assert one == {
         "entries": [
-            {"path": "bin/tool", "mode": "0755", "launcher_target": "../libexec/tool", "machine": 62},
+            {"path": "bin/tool", "mode": "0755", "made": "launcher", "target": "../libexec/tool", "machine": 62},
             {
                 "path": "lib/liba.so.1",
                 "mode": "0755",
@@ -182,7 +182,8 @@ def test_main_writes_the_plan_and_an_edit_file_per_unit(tmp_path: Path) -> None:
     assert two["entries"][0] == {
         "path": "lib/liba.so",
         "mode": "0755",
-        "forwarder_target": "liba.so.1",
+        "made": "forwarder",
+        "target": "liba.so.1",
         "machine": 62,
     }
     assert two["entries"][1]["rpath"] == ["$ORIGIN/../lib"]

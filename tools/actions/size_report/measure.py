@@ -15,7 +15,7 @@ from typing import Any, Final
 from packaging.utils import parse_wheel_filename
 
 from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
+from tools.actions.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import can_load, parse_target_id
@@ -43,8 +43,6 @@ def target_of_file(path: str) -> str:
 Facts = Mapping[str, Mapping[str, Any]]
 #: Types of ELF files for the host begin so.
 ELF = "elf-"
-#: What pack makes itself, in place of what the artifact has.
-MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER})
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,18 @@ def _pointers(device: DeviceCode) -> list[tuple[int, str, int]]:
 def _image_differences(old_file: BinaryIO, new_file: BinaryIO, device: DeviceCode) -> Iterator[str]:
     """Compare what both files load, address by address, outside of the device code."""
     old, new = read_elf(old_file, "old"), read_elf(new_file, "new")
-    for name in ("type", "entry", "soname", "needed", "rpath", "runpath", "interpreter", "versions_needed", "build_id"):
+    for name in (
+        "type",
+        "entry",
+        "soname",
+        "needed",
+        "rpath",
+        "runpath",
+        "interpreter",
+        "versions_needed",
+        "versions_defined",
+        "build_id",
+    ):
         if getattr(old, name) != getattr(new, name):
             yield f"{name}: {getattr(old, name)} became {getattr(new, name)}"
     spans = [range(span.address, span.address + span.size) for span in device.spans]

@@ -50,7 +50,7 @@ def plan_patch(elf: ElfFile, file: BinaryIO, path: SearchPath) -> Patch:
 
 def _same_otherwise(old: ElfFile, new: ElfFile) -> bool:
     """Whether everything but the search path is as before."""
-    same = ("interpreter", "build_id", "type", "entry", "soname", "needed", "versions_needed")
+    same = ("interpreter", "build_id", "type", "entry", "soname", "needed", "versions_needed", "versions_defined")
     return all(getattr(new, name) == getattr(old, name) for name in same)
 
 

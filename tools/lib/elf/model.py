@@ -110,6 +110,8 @@ class ElfFile:
     interpreter: str | None = None
     versions_needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each library that versioned symbols are needed from, the versions (`{"libc.so.6": ("GLIBC_2.34",)}`)."""
+    versions_defined: tuple[str, ...] = ()
+    """The versions of symbols that a library defines, its own name first."""
     notes: tuple[Note, ...] = ()
     build_id: str | None = None
     """The GNU build ID in hexadecimal."""

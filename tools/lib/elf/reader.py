@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import DynamicEntry, ElfFile, Note, ProgramHeader, SectionHeader
 from tools.lib.elf.source import MAX_COUNT, MAX_TABLE, ElfError, Source
-from tools.lib.elf.versions import verneed_entries
+from tools.lib.elf.versions import verdef_entries, verneed_entries
 
 ELF_MAGIC: Final = b"\x7fELF"
 EHDR64: Final = Struct("<16xHHIQQQIHHHHHH")
@@ -211,7 +211,7 @@ def _read_dynamic(source: Source, elf: ElfFile) -> ElfFile:
     spare = next((n for n, (tag, _) in enumerate(raw[end + 1 :]) if tag != c.DT_NULL), len(raw) - end - 1)
     entries = tuple(DynamicEntry(header.offset + DYN64.size * at, *fields) for at, fields in enumerate(raw[:end]))
     elf = replace(elf, dynamic=entries, dynamic_spare=spare)
-    if not any(entry.tag in c.STRING_TAGS or entry.tag == c.DT_VERNEED for entry in entries):
+    if not any(entry.tag in (*c.STRING_TAGS, c.DT_VERNEED, c.DT_VERDEF) for entry in entries):
         return elf
     offset, size = string_table(elf)
     source.require(offset, size, "the dynamic string table")
@@ -230,6 +230,7 @@ def _read_dynamic(source: Source, elf: ElfFile) -> ElfFile:
         rpath=last.get(c.DT_RPATH),
         runpath=last.get(c.DT_RUNPATH),
         versions_needed=_read_versions(source, elf, offset, size),
+        versions_defined=_read_definitions(source, elf, offset, size),
     )
 
 
@@ -256,6 +257,14 @@ def _read_versions(source: Source, elf: ElfFile, strings: int, size: int) -> dic
         wanted = (source.read_string(strings + name, strings + size, "a version's name") for name in names)
         versions[library] = versions.get(library, ()) + tuple(wanted)
     return versions
+
+
+def _read_definitions(source: Source, elf: ElfFile, strings: int, size: int) -> tuple[str, ...]:
+    found = [(at, names[0]) for at, names in verdef_entries(source, elf) if names]
+    for at, name in found:
+        if name >= size:
+            raise source.error(at, f"a symbol version has its name beyond the string table of {size} bytes")
+    return tuple(source.read_string(strings + name, strings + size, "a version's name") for _, name in found)
 
 
 def _align(value: int, alignment: int) -> int:

@@ -31,6 +31,7 @@ _FACTS: Final = (
     "runpath",
     "interpreter",
     "versions_needed",
+    "versions_defined",
     "build_id",
     "dynamic_spare",
 )

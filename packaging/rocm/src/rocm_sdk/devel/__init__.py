@@ -14,7 +14,8 @@ and go. `devel_root` is the entry; the modules below it:
 - `failures` says what to do about errors,
 - `inspect`  looks for faults.
 
-The tree is made in site-packages, or below the directory that ROCM_SDK_DEVEL_ROOT names.
+The tree is made in site-packages, or below the directory that ROCM_SDK_DEVEL_ROOT names. A devel package that was built
+with the layout `plain` has it as ordinary files instead; then there is nothing to make.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
     Raises DevelError, with the remedy in its text.
     """
     layout = find_layout()
+    if layout.is_plain:
+        layout.check()
+        return layout.root
     require_trust(layout)
     if verify or not is_current(layout):
         from .expand import update

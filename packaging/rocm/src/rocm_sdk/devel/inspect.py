@@ -13,9 +13,14 @@ from .state import TreeContent, find_damage, read_content
 
 
 def find_faults() -> list[str]:
-    """Make the tree if need be, and return what is wrong with it, each in a few words."""
+    """Make the tree if need be, and return what is wrong with it, each in a few words.
+
+    Of one that is not made, RECORD says all.
+    """
     devel_root()
     layout = find_layout()
+    if layout.is_plain:
+        return []
     content = read_content(layout)
     if content is None:
         return [f"{layout.content_file} is missing"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..distributions import Distributions, load_distributions
@@ -41,6 +41,11 @@ class DevelLayout:
     def site(self) -> Path:
         """The site-packages directory of all of them."""
         return self.devel.site
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the wheel has the tree as ordinary files: there is nothing to make, and so no lock for it."""
+        return not (self.glue / LOCK_NAME).is_file()
 
     @property
     def is_elsewhere(self) -> bool:
@@ -112,8 +117,8 @@ class DevelLayout:
         )
 
     def check(self) -> None:
-        """Raise DevelError unless core is in the same directory and version, and RECORD there to list the tree in."""
-        if not self.is_elsewhere and not self.record.is_file():
+        """Raise DevelError unless core is there, in the same version, and RECORD to list a tree in that is made."""
+        if not (self.is_plain or self.is_elsewhere or self.record.is_file()):
             raise DevelError(
                 f"{self.devel.dist_info} has no RECORD, so another package manager than pip owns {self.site}, where "
                 f"the development tree would be made. Set {ROOT_VARIABLE} to a directory for it, or install the "
@@ -147,13 +152,14 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
     per_target = known.target_packages()
     order = known.by_preference(selection_in_effect(known))
     targets = [find_listed(per_target[target], site, dist_infos) for target in order]
-    return DevelLayout(
-        find_home(devel, os.environ),
+    layout = DevelLayout(
+        site,
         devel,
         find_listed(known.packages["core"], site, dist_infos),
         tuple(package for package in beside if package and package.version == devel.version),
         tuple(package for package in targets if package and is_same_release(package.version, devel.version)),
     )
+    return layout if layout.is_plain else replace(layout, home=find_home(devel, os.environ))
 
 
 def find_home(devel: InstalledPackage, environment: Mapping[str, str]) -> Path:
