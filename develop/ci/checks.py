@@ -255,6 +255,13 @@ class OfPackages:
         machine.module("tests.e2e.install.clients", *given, "--fetch", version)
         machine.module_in(root, "tests.e2e.install.clients", *given)
 
+    def cmake(self, machine: Machine, like: Path | None = None) -> Path:
+        """Find and link what the development tree offers to CMake; return the file of the results."""
+        results = machine.scratch / f"cmake-{self.packages.name}.json"
+        given = ("--dist", machine.build(self.packages), "--results", results, *(("--like", like) if like else ()))
+        machine.module_in(machine.root(self.packages), "tests.e2e.install.cmake_packages", *given)
+        return results
+
     def checks(self, title: str, *needs: Requirement) -> Iterator[Check]:
         """Yield the checks that all packages have, and the one of thin packages."""
         name = self.packages.name
@@ -293,6 +300,17 @@ KPACK7 = OfPackages(
 FAMILY7 = OfPackages(Packages("family", 7, "family", findings=("small7",)))
 #: What AMD releases.
 SPLIT7 = OfPackages(Packages("split", 7, "split", findings=("small7", "gfx950")))
+
+#: The same with a development tree that need not be unpacked.
+PLAIN7 = OfPackages(
+    Packages("plain", 7, "split", ("--//rules/settings:devel_layout=plain",), findings=("small7", "gfx950", "plain"))
+)
+
+
+def layouts_of_devel(machine: Machine) -> None:
+    """Use both layouts of the development tree with CMake."""
+    PLAIN7.cmake(machine, like=SPLIT7.cmake(machine))
+
 
 #: What many others need; those do not wait for each other, but for the network.
 FETCHED = (
@@ -382,6 +400,8 @@ CHECKS: tuple[Check, ...] = (
     *THIN7.checks("ROCm 7 (thin)", DEBIAN),
     *KPACK7.checks("ROCm 7 (kpack)", KPACK, DEBIAN),
     *FAMILY7.checks("ROCm 7 (family)", DEBIAN),
+    *PLAIN7.checks("ROCm 7 (plain devel)", DEBIAN),
+    Check("layouts-of-devel", "CMake packages of plain devel are as unpacked", layouts_of_devel, (DEBIAN,)),
     *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
     Check("clients", "programs from PyPI run with ROCm 7 (split)", SPLIT7.clients, (DEBIAN,)),
     Check("validators", "every tool accepts the wheels, and one of over 4 GiB", SPLIT7.validate, (DEBIAN,)),

@@ -5,7 +5,7 @@
 
 `split` gives each GPU target artifacts for the files that are made for it; a family has one artifact for everything of
 a library, whose own file has code for all targets. Files are hard links to the unpacked ones: an edit in place changes
-all of them.
+all of them. Only those are copies that name Debian's directories, of CMake and of Python: they name the prefix's.
 """
 
 import json
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from develop.real_rocm.table import DUPLICATES, LIBRARIES, SYSTEM, UNWANTED, Release, rule_of
+from tools.fetch.debian.layout import edited, is_text_to_mend
 from tools.fetch.debian.table import LayoutRule
 
 #: Where Debian has a path -> where an install prefix has it. The first that matches counts.
@@ -103,6 +104,9 @@ class Layout:
             place.parent.mkdir(parents=True, exist_ok=True)
             if source.is_symlink():
                 place.symlink_to(link_text(os.readlink(source)))  # noqa: PTH115 - Path would not keep the text
+            elif is_text_to_mend(path):
+                place.write_bytes(edited(path, source.read_bytes()))
+                place.chmod(source.stat().st_mode)
             else:
                 place.hardlink_to(source)
 

@@ -2,7 +2,7 @@
 
 `RELEASES` says what is fetched, `RULES` where it goes. Base directories are named as ROCm's own build does it, with
 `libs/` for the math libraries; tests name paths in them. `tools/fetch/debian` packages Debian's ROCm for its users: it
-mends texts and leaves out what Debian has beside the libraries. Here nothing is mended: this is input for tests.
+leaves out what Debian has beside the libraries. This is input for tests.
 """
 
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ RELEASES = {
             *("libhsa-amd-aqlprofile64-1", "librocm-core1", "librocm-dbgapi0", "librocm-smi64-7", "rocm-opencl-icd"),
             *("librocprofiler-register-0", "libroctx64-4"),
             *("clang-22", "clang-tools-22", "libclang-common-22-dev", "libclang-cpp22", "libclang1-22", "libllvm22"),
-            *("lld-22", "llvm-22", "rocm-device-libs-22"),
+            *("libclang-rt-22-dev", "lld-22", "llvm-22", "rocm-device-libs-22"),
             *("libhipfftw0", "libhipsparselt-dev", "libhipsparselt0", "libmiopen-dev", "libmiopen1"),
         ),
         big=(
@@ -130,6 +130,7 @@ RULES = (
     LayoutRule(
         r"lib(llvm|clang-cpp|clang1-)\d+(t64)?|libclang-common-\d+-dev|rocm-device-libs-\d+", "amd-llvm", "lib", LLVM
     ),
+    LayoutRule(r"libclang-rt-\d+-dev", "amd-llvm", "dev", LLVM),
     LayoutRule(r"libamd-comgr\d", "amd-llvm", "lib", COMGR),
     LayoutRule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
     LayoutRule(r"libamdhip64-\d|libhiprtc(-builtins)?\d", "core-hip", "lib", HIP),

@@ -27,7 +27,7 @@ case $suite in
       chromium fonts-dejavu-core fonts-liberation nginx-light          # what the index is looked at with, and served by
     )
     ;;
-  sid) ;;
+  sid) packages+=(cmake make) ;; # what builds against the devel tree
   *)
     echo "debian_root.sh: $suite: expected trixie or sid" >&2
     exit 2
