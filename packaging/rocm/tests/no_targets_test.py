@@ -36,7 +36,7 @@ def test_backend_requires_what_there_is(layout: str) -> None:
 
 def test_check_of_the_target_is_skipped() -> None:
     with pytest.raises(SkipError, match="no package per GPU target"):
-        check_target(without_targets("split"))
+        check_target(without_targets("split"), {})
 
 
 def test_libraries_that_were_not_built_are_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,6 +163,24 @@ def test_scripts_come_from_the_metadata(tmp_path: Path) -> None:
     assert list_scripts(package) == [("amdclang++", ""), ("hipcc", "bin/hipcc")]
 
 
+@pytest.mark.parametrize(
+    ("gpu", "said"),
+    [
+        ("gfx1030", "no package of rocm 7.10.0.dev0 has code for the discrete GPU gfx1030"),
+        ("gfx942", "rocm was installed for gfx1100"),
+        ("gfx1100", ""),
+    ],
+)
+def test_a_gpu_without_code_is_noticed(shared_environment: Environment, gpu: str, said: str) -> None:
+    """Users took a success for a proof that kernels run (TheRock #1079, #2249)."""
+    report = json.loads(
+        shared_environment.rocm_sdk("test", "-k", "target", "--json", check=False, ROCM_BOOTSTRAP_FORCE_GFX_ARCH=gpu)
+    )
+    (result,) = report["results"]
+    assert result["outcome"] == ("failed" if said else "passed"), result
+    assert said in result["detail"]
+
+
 def test_checks_of_an_installation(shared_environment: Environment) -> None:
     environment = shared_environment
     report = json.loads(environment.rocm_sdk("test", "--json"))

@@ -8,11 +8,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..detect import detect_gpus
 from ..devel.layout import ARCHIVE_NAMES
+from ..device_code import missing_device_code
 from ..distributions import Distributions, load_selection
 from ..installation import InstalledPackage, is_same_release
 from ..mismatch import mismatch_here
 from ..record import Row
+from ..targets import selection_in_effect
 from .check import FailureError, SkipError
 
 READ_BYTES = 1 << 20
@@ -38,14 +41,20 @@ def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage
     return ", ".join(packages)
 
 
-def check_target(known: Distributions) -> str:
-    """Check that the target chosen at installation, perhaps on another machine (installers cache), is still right."""
+def check_target(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
+    """Check that each GPU of the machine has code: that of the target chosen at installation, or of a further package.
+
+    It may have been chosen on another machine, for installers cache.
+    """
     if not known.targets:
         raise SkipError("this version has no package per GPU target")
     fault = mismatch_here()
     if fault:
         raise FailureError(str(fault))
     selection = load_selection()
+    for lack in missing_device_code(known, selection_in_effect(known), packages, detect_gpus()):
+        if lack.severity == "problem":
+            raise FailureError(f"{lack.text}. {lack.remedy}")
     return str(selection["target"]) if selection else "no target was chosen: this is the static wheel"
 
 

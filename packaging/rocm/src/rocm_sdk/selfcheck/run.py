@@ -43,7 +43,7 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     everything = {**packages, **({own.names.distribution: own} if own else {})}
     yield Check("devel", partial(check_devel, known, packages), first=True)
     yield Check("packages", partial(check_packages, known, packages))
-    yield Check("target", partial(check_target, known))
+    yield Check("target", partial(check_target, known, packages))
     yield Check("ownership", partial(check_ownership, everything))
     for name, package in everything.items():
         yield Check(f"record:{name}", partial(check_record, package, quick))
