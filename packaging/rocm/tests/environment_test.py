@@ -42,6 +42,15 @@ def test_rocm_comes_first_then_the_environment_then_what_was_there(root: Path) -
     }
 
 
+@pytest.mark.parametrize("place", ["amdgcn/bitcode", "lib/llvm/amdgcn/bitcode", "lib/llvm/lib/clang/22/amdgcn/bitcode"])
+def test_compilers_are_told_where_the_device_libraries_are(root: Path, place: str) -> None:
+    """With ROCM_PATH set, clang looks for them in one place below that alone."""
+    assert "HIP_DEVICE_LIB_PATH" not in build_variables(root / "sdk", None, {})
+    (root / "sdk" / place).mkdir(parents=True)
+    (root / "sdk" / place / "ockl.bc").touch()
+    assert build_variables(root / "sdk", None, {})["HIP_DEVICE_LIB_PATH"] == f"{root}/sdk/{place}"
+
+
 def test_the_systems_python_adds_no_directories_of_its_own(root: Path) -> None:
     """With /usr/include in CPATH, `#include_next` of the C++ library fails."""
     assert build_variables(root / "sdk", None, {})["CPATH"] == f"{root}/sdk/include"

@@ -141,7 +141,7 @@ def _add_building(subparsers: Subparsers) -> None:
         "env",
         commands.run_env,
         "print shell commands that set variables for building against ROCm",
-        "ROCM_PATH, HIP_PLATFORM, HIP_CLANG_PATH, CMAKE_PREFIX_PATH, and search paths in which ROCm comes before this\n"
+        "ROCM_PATH, HIP_PLATFORM, CMAKE_PREFIX_PATH and others, and search paths in which ROCm comes before this\n"
         "Python environment, and that before the system. May be done twice. LD_LIBRARY_PATH is not set: programs find\n"
         "the libraries by RPATH, or by rocm_sdk.initialize_process. Needs rocm[devel].",
         '  eval "$(rocm-sdk env)"                     bash, zsh and other POSIX shells\n'

@@ -31,6 +31,11 @@ _SEARCH = {
 }
 
 
+# Where builds of ROCm have the device libraries, bitcode that is linked into kernels, and one that all of them have.
+_DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
+_DEVICE_LIBRARY = "ockl.bc"
+
+
 def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables to set: `root` is the development tree, `prefix` the Python environment, if there is one.
 
@@ -43,6 +48,10 @@ def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str])
         "HIP_PLATFORM": "amd",
         "HIP_CLANG_PATH": str(root / "lib/llvm/bin"),
     }
+    # Where ROCM_PATH is set, clang looks for them nowhere but in its own favourite place below that.
+    found = [path.parent for place in _DEVICE_LIBRARIES for path in sorted(root.glob(f"{place}/{_DEVICE_LIBRARY}"))]
+    if found:
+        variables["HIP_DEVICE_LIB_PATH"] = str(found[0])
     for name, below in _SEARCH.items():
         places = [place / below for place in (root, prefix) if place]
         value = join_paths([str(place) for place in places if place.is_dir()], environ.get(name, ""))
