@@ -125,6 +125,12 @@ def launcher_for_aarch64(machine: Machine) -> None:
         raise FailedError(f"the launcher has e_machine {machine_type}; expected {EM_AARCH64}")
 
 
+def kinds(machine: Machine) -> None:
+    """Install the example SDK in every kind of place."""
+    given = ("--dist", machine.mini / "dist", "--installers", machine.installers)
+    machine.module("tests.e2e.install.kinds", *given)
+
+
 def publish(machine: Machine) -> None:
     """Publish what was built to a directory, to S3 and to a package index, whatever interrupts it."""
     machine.module("tests.e2e.publish.places", "--dist", machine.mini / "dist")
@@ -254,6 +260,11 @@ class OfPackages:
         given = ("--dist", dist, "--wheels", wheels)
         machine.module("tests.e2e.install.clients", *given, "--fetch", version)
         machine.module_in(root, "tests.e2e.install.clients", *given)
+
+    def reports(self, machine: Machine) -> None:
+        """Do what users of AMD's packages reported not to work."""
+        dist = machine.build(self.packages)
+        machine.module_in(machine.root(self.packages), "tests.e2e.install.reports", "--dist", dist)
 
     def cmake(self, machine: Machine, like: Path | None = None) -> Path:
         """Find and link what the development tree offers to CMake; return the file of the results."""
@@ -388,6 +399,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
+    Check("kinds", "every Python at hand, and every kind of place that pip installs to", kinds),
     Check("elf", "ELF edits, with every linker and both CPUs", edit_elf, (DEBIAN,), holds=""),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
@@ -401,8 +413,10 @@ CHECKS: tuple[Check, ...] = (
     *KPACK7.checks("ROCm 7 (kpack)", KPACK, DEBIAN),
     *FAMILY7.checks("ROCm 7 (family)", DEBIAN),
     *PLAIN7.checks("ROCm 7 (plain devel)", DEBIAN),
+    Check("plain-reports", "what users reported does not happen (plain devel)", PLAIN7.reports, (DEBIAN,)),
     Check("layouts-of-devel", "CMake packages of plain devel are as unpacked", layouts_of_devel, (DEBIAN,)),
     *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
+    Check("split-reports", "what users reported does not happen", SPLIT7.reports, (DEBIAN,)),
     Check("clients", "programs from PyPI run with ROCm 7 (split)", SPLIT7.clients, (DEBIAN,)),
     Check("validators", "every tool accepts the wheels, and one of over 4 GiB", SPLIT7.validate, (DEBIAN,)),
     Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),

@@ -32,7 +32,8 @@ def plain_sdk(split_sdk: FakeSdk, tmp_path: Path) -> FakeSdk:
 
 
 def contents(root: Path) -> dict[str, int]:
-    return {str(path): path.lstat().st_mtime_ns for path in root.rglob("*") if "__pycache__" not in path.parts}
+    files = (path for path in root.rglob("*") if "__pycache__" not in path.parts and not path.is_dir())
+    return {str(path): path.lstat().st_mtime_ns for path in files}
 
 
 def test_install_use_uninstall_leaves_nothing(any_environment: Environment, plain_sdk: FakeSdk) -> None:
