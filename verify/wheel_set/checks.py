@@ -17,6 +17,7 @@ from verify.wheel_set import (
     devel,
     launchers,
     licences,
+    linker_scripts,
     linking,
     owners,
     requirements,
@@ -33,6 +34,7 @@ RULES: Final = (
     *requirements.RULES,
     *selector.RULES,
     *devel.RULES,
+    *linker_scripts.RULES,
     *licences.RULES,
 )
 
@@ -49,6 +51,7 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     yield from linking.check_oldest(packages)
     yield from owners.check_owners(packages)
     yield from launchers.check_launchers(packages, names)
+    yield from linker_scripts.check_linker_scripts(packages)
     yield from requirements.check_requirements(packages, names, settings)
     yield from selector.check_selection(packages, names, settings)
     yield from linking.check_opening(packages, settings)
@@ -62,6 +65,6 @@ SUITES: Final = (
         rules=RULES,
         check_wheel=licences.check_licences,
         check_set=check_set,
-        collectors=(*COLLECTORS, *launchers.COLLECTORS),
+        collectors=(*COLLECTORS, *launchers.COLLECTORS, *linker_scripts.COLLECTORS),
     ),
 )

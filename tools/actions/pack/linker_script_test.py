@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.pack.linker_script import linker_script
+from tools.actions.pack.linker_script import linker_script, read_linker_script
 
 #: Linkers, and how GNU's compiler is told to take them.
 LINKERS = {"ld.bfd": "bfd", "ld.gold": "gold", "ld.lld": "lld", "ld.mold": "mold"}
@@ -18,6 +18,13 @@ def test_it_is_a_script() -> None:
         "/* GNU ld script, made by rules_rocm_python: this library lies elsewhere. */",
         'INPUT("../../_core/lib/liba.so.1")',
     ]
+
+
+@pytest.mark.parametrize("target", ["../../_core/lib/liba.so.1", "lib a+ï.so.1"])
+def test_it_is_read_back_and_no_other_script_is(target: str) -> None:
+    assert read_linker_script(linker_script(target)) == target
+    assert read_linker_script(b"/* GNU ld script */\nINPUT(liba.so.1)\n") is None
+    assert read_linker_script(b"\xff\xfe") is None
 
 
 def compile_(*arguments: object) -> None:
