@@ -97,6 +97,7 @@ RELEASES = {
             *("librocprofiler-register-0", "libroctx64-4"),
             *("clang-22", "clang-tools-22", "libclang-common-22-dev", "libclang-cpp22", "libclang1-22", "libllvm22"),
             *("libclang-rt-22-dev", "lld-22", "llvm-22", "rocm-device-libs-22"),
+            *("libhipcub-dev", "librocprim-dev", "librocthrust-dev"),
             *("libhipfftw0", "libhipsparselt-dev", "libhipsparselt0", "libmiopen-dev", "libmiopen1"),
         ),
         big=(
@@ -147,6 +148,7 @@ RULES = (
     LayoutRule(r"librocm-smi64-\d", "base", "lib", SMI),
     LayoutRule(r"rocm-smi", "base", "run", SMI),
     LayoutRule(r"librocm-core1", "base", "lib", "base/rocm-core/stage"),
+    LayoutRule(r"lib(hipcub|rocprim|rocthrust)-dev", "prim", "dev", "libs/prim/stage"),
     *(
         rule
         for artifact, libraries in LIBRARIES.items()

@@ -178,6 +178,49 @@ def _(case: Case) -> None:
     assert str(case.devel / "lib/cmake/hip") in said.stderr, said
 
 
+#: Sorts and sums; without a GPU both say so.
+THRUST = r"""
+#include <cstdio>
+#include <hipcub/hipcub.hpp>
+#include <thrust/complex.h>
+#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+int main() {
+  size_t bytes = 0;
+  float *in = nullptr;
+  std::printf("%s\n", hipGetErrorName(hipcub::DeviceReduce::Sum(nullptr, bytes, in, in, 8)));
+  try {
+    thrust::device_vector<int> v(8, 1);
+    thrust::sort(v.begin(), v.end());
+  } catch (const thrust::system_error &error) {
+    std::printf("%s\n", error.what());
+  }
+}
+"""
+THRUST_PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(a CXX)
+find_package(rocthrust REQUIRED CONFIG)
+find_package(hipcub REQUIRED CONFIG)
+add_executable(a main.cpp)
+target_link_libraries(a PRIVATE roc::rocthrust hip::hipcub hip::device)
+"""
+
+
+@report("TheRock #1239", "the devel package has the headers of hipCUB, rocPRIM and rocThrust")
+@report("TheRock #1894", "extensions that include thrust/complex.h compile")
+def _(case: Case) -> None:
+    folder = case.scratch / "thrust"
+    folder.mkdir()
+    (folder / "main.cpp").write_text(THRUST)
+    (folder / "CMakeLists.txt").write_text(THRUST_PROJECT)
+    compiler, targets = f"-DCMAKE_CXX_COMPILER={case.devel}/lib/llvm/bin/clang++", f"-DGPU_TARGETS={TARGET}"
+    run("cmake", "-S", folder, "-B", folder / "build", compiler, f"-DCMAKE_PREFIX_PATH={case.devel}", targets)
+    run("cmake", "--build", folder / "build")
+    said = attempt(folder / "build/a").stdout
+    assert said.count("NoDevice") + said.count("no ROCm-capable device") >= 1, said
+
+
 @report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image", plain=True)
 def _(case: Case) -> None:
     """As hard links between layers of an image become copies, the report's process had two of LLVM."""
