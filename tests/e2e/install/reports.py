@@ -192,7 +192,7 @@ int main() {
   try {
     thrust::device_vector<int> v(8, 1);
     thrust::sort(v.begin(), v.end());
-  } catch (const thrust::system_error &error) {
+  } catch (const std::exception &error) {
     std::printf("%s\n", error.what());
   }
 }
@@ -217,8 +217,8 @@ def _(case: Case) -> None:
     compiler, targets = f"-DCMAKE_CXX_COMPILER={case.devel}/lib/llvm/bin/clang++", f"-DGPU_TARGETS={TARGET}"
     run("cmake", "-S", folder, "-B", folder / "build", compiler, f"-DCMAKE_PREFIX_PATH={case.devel}", targets)
     run("cmake", "--build", folder / "build")
-    said = attempt(folder / "build/a").stdout
-    assert said.count("NoDevice") + said.count("no ROCm-capable device") >= 1, said
+    said = run(folder / "build/a")
+    assert said.count("hipErrorNoDevice") == 2, said
 
 
 @report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image", plain=True)
