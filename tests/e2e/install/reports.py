@@ -246,11 +246,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rocm-reports-") as name:
         scratch = Path(name)
         case = Case(install(args.dist, scratch / "environment", TARGET), scratch)
-        is_plain = case.is_plain
-        for one in REPORTS:
-            if is_plain or not one.is_about_plain:
-                one.show(case)
-                print(f"{one.number}: {one.title}", flush=True)
+        reports = [one for one in REPORTS if case.is_plain or not one.is_about_plain]
+        for show in dict.fromkeys(one.show for one in reports):
+            show(case)
+            for one in reports:
+                if one.show is show:
+                    print(f"{one.number}: {one.title}", flush=True)
     return 0
 
 
