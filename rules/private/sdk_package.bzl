@@ -54,8 +54,8 @@ The default output is the plan: JSON that says where each entry comes from, what
         "per_target": attr.bool(doc = "Whether users install one of several such packages, by GPU target."),
         "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files the devel package contains itself, because the packages it builds on leave them out."),
         "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`, in the tree of this package or of one in `builds_on`. `{suffix}` stands for the version suffix."),
-        "_devel_layout": attr.label(default = "//rules/settings:devel_layout"),
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that replaces the install prefix. `{suffix}` stands for the version suffix."),
+        "_devel_layout": attr.label(default = "//rules/settings:devel_layout"),
     },
     provides = [PackageInfo],
 )

@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from tests.e2e.install.installers import fetch, installers, selector, targets
 from tests.e2e.install.interpreters import interpreters
+from tests.e2e.testing.commands import run
 
 USE = """
 import json, sys, rocm_sdk
@@ -43,15 +43,6 @@ class Place:
     is_uninstalled: bool = True
 
 
-def _run(*command: object, **variables: str) -> str:
-    """Run a command and return what it prints; AssertionError with all that it said if it fails."""
-    settings = {"HOME": tempfile.gettempdir(), "PATH": "/usr/bin:/bin", "PIP_CONFIG_FILE": os.devnull}
-    words = [str(word) for word in command]
-    done = subprocess.run(words, env=settings | variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{words}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
 def site_packages(directory: Path) -> Path:
     """Return the site-packages directory below a prefix; it need not be there yet."""
     return directory / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
@@ -61,7 +52,7 @@ def places(scratch: Path) -> Iterator[Place]:
     """Yield the kinds of places of this machine, made anew."""
     for (major, minor), python in interpreters().items():
         directory = scratch / f"environment-{major}.{minor}"
-        _run(python, "-m", "venv", "--without-pip", directory)
+        run(python, "-m", "venv", "--without-pip", directory)
         yield Place(f"virtual environment, Python {major}.{minor}", directory / "bin/python", directory)
     python = Path(os.path.realpath(sys.executable))
     target = scratch / "target"
@@ -98,22 +89,23 @@ def try_place(place: Place, pip: Path, dist: Path) -> None:
     """Install, use, check; take away again."""
     before = _files(place.directory)
     target = targets(dist)[0]
-    command = (place.python, pip, "--disable-pip-version-check", "--no-cache-dir")
+    # No file of settings leads pip elsewhere.
+    command = (place.python, pip, "--isolated", "--disable-pip-version-check", "--no-cache-dir")
     options = ("--quiet", "--no-index", f"--find-links={dist}", *place.options)
     wanted = selector(dist, "libraries", "devel", "profiler", f"device-{target}")
-    _run(*command, "install", *options, wanted, ROCM_SDK_TARGET_FAMILY=target, **place.variables)
-    version, library = json.loads(_run(place.python, "-c", USE, **place.variables))
+    run(*command, "install", *options, wanted, ROCM_SDK_TARGET_FAMILY=target, **place.variables)
+    version, library = json.loads(run(place.python, "-c", USE, **place.variables))
     assert wanted.endswith(f"=={version}"), version
     assert Path(library).is_relative_to(place.directory), library
     sdk = (place.python, "-m", "rocm_sdk")
-    root = Path(_run(*sdk, "path", "--root", **place.variables).strip())
+    root = Path(run(*sdk, "path", "--root", **place.variables).strip())
     assert root.is_relative_to(place.directory), root
     assert (root / "include").is_dir()
-    report = json.loads(_run(*sdk, "test", "--json", **place.variables))
+    report = json.loads(run(*sdk, "test", "--json", **place.variables))
     assert not report["summary"]["failed"], report
     if place.is_uninstalled:
         names = sorted({name.split("-")[0] for name in (path.name for path in dist.glob("rocm*"))})
-        _run(*command, "uninstall", "--quiet", "--yes", *names, **place.variables)
+        run(*command, "uninstall", "--quiet", "--yes", *names, **place.variables)
         assert _files(place.directory) == before, sorted(_files(place.directory) ^ before)
     print(f"{place.title}: {report['summary']}", flush=True)
 

@@ -90,6 +90,20 @@ def _version_definitions(names: list[tuple[bytes, int]]) -> bytes:
     )
 
 
+def _version_sections(names: list[tuple[bytes, int]], end: int) -> list[_Section]:
+    """Lay out .gnu.version and .gnu.version_d behind the file offset `end`; `names` as for the definitions."""
+    start = _aligned(end, 2)
+    # Of the null symbol alone.
+    versym = _Section(
+        ".gnu.version", c.SHT_GNU_VERSYM, bytes(2), start, c.SHF_ALLOC, start, 2, align=2, entry_size=2
+    )  # fmt: skip
+    start = _aligned(versym.end, 4)
+    verdef = _Section(
+        ".gnu.version_d", c.SHT_GNU_VERDEF, _version_definitions(names), start, c.SHF_ALLOC, start, 3, len(names), 4
+    )  # fmt: skip
+    return [versym, verdef]
+
+
 def _loaded_sections(soname: str, needed: str, versions: Sequence[str]) -> list[_Section]:
     """Lay out what the loader reads, one behind the other: symbols, strings, versions if there are any, .dynamic."""
     strings = [b"", soname.encode(), needed.encode(), ORIGIN.encode(), *(version.encode() for version in versions)]
@@ -104,19 +118,8 @@ def _loaded_sections(soname: str, needed: str, versions: Sequence[str]) -> list[
         ".dynsym", c.SHT_DYNSYM, bytes(SYM_SIZE), hash_.end, c.SHF_ALLOC, hash_.end, 3, 1, 8, SYM_SIZE
     )  # fmt: skip
     table = _Section(".dynstr", c.SHT_STRTAB, dynstr, dynsym.end, c.SHF_ALLOC, dynsym.end)
-    versioned = []
-    if versions:
-        # Of the null symbol, and of what is defined.
-        versym = _Section(
-            ".gnu.version", c.SHT_GNU_VERSYM, bytes(2), _aligned(table.end, 2), c.SHF_ALLOC, _aligned(table.end, 2), 2,
-            align=2, entry_size=2,
-        )  # fmt: skip
-        names = [(strings[1], at[1]), *zip(strings[4:], at[4:], strict=True)]
-        start = _aligned(versym.end, 4)
-        verdef = _Section(
-            ".gnu.version_d", c.SHT_GNU_VERDEF, _version_definitions(names), start, c.SHF_ALLOC, start, 3, len(names), 4
-        )  # fmt: skip
-        versioned = [versym, verdef]
+    names = [(strings[1], at[1]), *zip(strings[4:], at[4:], strict=True)]
+    versioned = _version_sections(names, table.end) if versions else []
     entries = [
         (c.DT_NEEDED, at[2]),
         (c.DT_SONAME, at[1]),
@@ -127,7 +130,7 @@ def _loaded_sections(soname: str, needed: str, versions: Sequence[str]) -> list[
         (c.DT_STRSZ, len(dynstr)),
         (c.DT_SYMENT, SYM_SIZE),
         *zip((c.DT_VERSYM, c.DT_VERDEF), (section.address for section in versioned), strict=False),
-        *([(c.DT_VERDEFNUM, len(versions) + 1)] if versions else []),
+        *([(c.DT_VERDEFNUM, len(names))] if versions else []),
         (c.DT_NULL, 0),
     ]
     offset = _aligned([table, *versioned][-1].end, 8)

@@ -44,8 +44,8 @@ class DevelLayout:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the wheel has the tree as ordinary files: there is nothing to make, and so no lock for it."""
-        return not (self.glue / LOCK_NAME).is_file()
+        """Whether the wheel has the tree as ordinary files: there is nothing to make it of, and so no lock for it."""
+        return not (self.glue / LOCK_NAME).is_file() and self.find_archive() is None
 
     @property
     def is_elsewhere(self) -> bool:
