@@ -16,7 +16,15 @@ import zipfile
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import PurePosixPath
 
-MAIN = "import sys\nfrom {module} import main\nraise SystemExit(main(sys.argv[1:]))\n"
+#: Bazel adds the argument where it keeps the program, to ask for one thing after the other.
+MAIN = """\
+import sys
+from {module} import main
+if sys.argv[1:] == ["--persistent_worker"]:
+    from tools.lib.common.worker import serve
+    raise SystemExit(serve(main, sys.argv[0]))
+raise SystemExit(main(sys.argv[1:]))
+"""
 #: Flags of a `.pyc` (PEP 552): valid by the hash of its source, which nobody checks.
 HASH_BASED = 1
 DOS_EPOCH = (1980, 1, 1, 0, 0, 0)

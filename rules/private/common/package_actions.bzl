@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "check_path")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
@@ -21,7 +21,7 @@ PACKAGE_ATTRS = {
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
     "_plan": tool_attr("//tools/actions/plan:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
-} | VERSION_SUFFIX_ATTRS
+} | VERSION_SUFFIX_ATTRS | WORKER_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
     """Makes the record of a package, and writes its definition.

@@ -1,9 +1,21 @@
 """How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
+
+# For rules whose actions are many and short: whether they run in a worker.
+WORKER_ATTRS = {"_workers": attr.label(default = "//rules/settings:workers")}
+
+# Bazel gives each request a sandbox, and the worker a process: see tools/lib/common/worker.py.
+_WORKER = {
+    "requires-worker-protocol": "json",
+    "supports-multiplex-sandboxing": "1",
+    "supports-multiplex-workers": "1",
+    "supports-worker-cancellation": "1",
+}
 
 def tool_attr(label):
     """Returns the attribute for a tool, built for the execution platform."""
@@ -28,7 +40,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
     """Runs a tool.
 
     Args:
-        ctx: the rule context.
+        ctx: the rule context; a rule with WORKER_ATTRS lets actions run in a worker, if the build asks for that.
         tool: the Target with PyToolInfo.
         args: from `tool_args`.
         inputs: list or depset of File.
@@ -41,6 +53,8 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
     """
     info = tool[PyToolInfo]
+    workers = getattr(ctx.attr, "_workers", None)
+    worker = _WORKER if workers and workers[BuildSettingInfo].value else {}
     ctx.actions.run(
         executable = info.interpreter,
         arguments = ["-I", "-S", "-B", info.archive.path, args],
@@ -50,8 +64,8 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         mnemonic = mnemonic,
         progress_message = progress_message,
         toolchain = None,
-        # Also if a consumer's .bazelrc does not forbid the network.
-        execution_requirements = {"block-network": ""} | execution_requirements,
+        # The network is forbidden also if a consumer's .bazelrc does not forbid it.
+        execution_requirements = {"block-network": ""} | worker | execution_requirements,
         resource_set = _two_threads_with_xz if compresses_xz else _RESOURCES[threads],
         use_default_shell_env = use_default_shell_env,
     )

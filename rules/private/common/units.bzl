@@ -1,7 +1,7 @@
 """Units: the input of one inspect action and one pack action."""
 
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules/..."])
@@ -12,7 +12,7 @@ _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
 
-INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")}
+INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")} | WORKER_ATTRS
 
 def located_file(file):
     """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""

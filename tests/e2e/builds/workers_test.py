@@ -1,0 +1,76 @@
+"""Persistent workers make what processes of their own make: real builds of one SDK, both ways.
+
+    .ci/run workers
+
+Run it from the top of the workspace; it needs nothing else.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.builds.actions_test import FILES
+from tests.e2e.builds.counted import Sdk, planted
+from tests.e2e.testing.builds import WORKSPACE
+
+WORKERS = "--config=workers"
+#: Bazel's closing line: how many actions ran, and where.
+PROCESSES = re.compile(r"^INFO: \d+ process(?:es)?: (.*)\.$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def sdk() -> Iterator[Sdk]:
+    """Lay an SDK out and build it, each action in a process of its own."""
+    with planted(FILES) as one:
+        yield one
+
+
+def digests() -> dict[str, str]:
+    """Return the SHA-256 of every distribution, plan and report, by name."""
+    packages = (WORKSPACE / "bazel-bin/packaging").resolve()
+    made = [path for path in packages.rglob("*") if path.suffix in (".whl", ".gz", ".json", ".metadata", ".seg")]
+    return {str(path.relative_to(packages)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(made)}
+
+
+def places(output: str) -> str:
+    """Return what Bazel says of where actions ran."""
+    match = PROCESSES.search(output)
+    assert match, output
+    return match[1]
+
+
+def test_workers_make_the_same_bytes(sdk: Sdk) -> None:
+    before = digests()
+    output = sdk.build(WORKERS).output
+    assert "worker" in places(output)
+    assert "sandbox" not in places(output)
+    assert digests() == before
+    assert len(before) > 30
+
+
+def test_a_changed_tree_is_what_a_worker_sees(sdk: Sdk) -> None:
+    """A worker that has run before has nothing of it left."""
+    path = "blas_dev_generic/stage/include/blas.h"
+    for content in (b"int once(void);\n", FILES[path]):
+        sdk.write(path, content)
+        sdk.build(WORKERS)
+        with_workers = digests()
+        sdk.build()
+        assert digests() == with_workers
+
+
+def test_an_error_reads_the_same(sdk: Sdk) -> None:
+    path = "blas_lib_generic/stage/lib/libblas.so.1"
+    sdk.write(path, FILES[path][:100])
+    messages = []
+    for options in ((), (WORKERS,)):
+        build = sdk.workspace.build("//packaging:all_wheels", options=options)
+        assert not build.succeeded
+        messages.append(
+            next(line for line in build.output.splitlines() if "libblas.so.1" in line and "expected" in line)
+        )
+    sdk.write(path, FILES[path])
+    assert messages[0] == messages[1]
+    assert sdk.build(WORKERS).succeeded
