@@ -5,7 +5,8 @@
     meter.cost
 
 The kernel adds what a process used to its parent once that has waited for it, so the difference of a parent's sums
-between two moments is what all its children used that ended between them. Bytes written are those that the kernel has
+between two moments is what all its children used that ended between them. What still runs, such as Bazel's persistent
+workers, is asked itself. Bytes written are those that the kernel has
 to bring to a disk: what goes into a pipe or to a file system in memory does not count, nor does a link.
 """
 
@@ -81,6 +82,19 @@ def kind(command: Iterable[str]) -> str:
     return next((name.removesuffix("_tool.pyz") for name in names if name.endswith("_tool.pyz")), names[0])
 
 
+def _totals(pid: int) -> tuple[float, float, int]:
+    """Read a process's own CPU time and that of all below it in seconds, and the bytes that all of them wrote."""
+    own, children, written = _numbers(pid)
+    for living in descendants(pid, parents()):
+        try:
+            of_living = _numbers(living)
+        except OSError:
+            continue  # it ended
+        children += of_living[0] + of_living[1]
+        written += of_living[2]
+    return own, children, written
+
+
 class MemoryWatch(threading.Thread):
     """Looks at the peak memory (VmHWM) of all processes below one, again and again.
 
@@ -129,7 +143,7 @@ class Meter:
 
     def __enter__(self) -> "Meter":
         os.sync()  # what was written before is nobody's cost
-        self._before = _numbers(self._pid)
+        self._before = _totals(self._pid)
         self._watch.start()
         self._started = time.monotonic()
         return self
@@ -139,5 +153,5 @@ class Meter:
     ) -> None:
         seconds = time.monotonic() - self._started
         self._watch.stop()
-        own, cpu, written = (after - before for after, before in zip(_numbers(self._pid), self._before, strict=True))
+        own, cpu, written = (after - before for after, before in zip(_totals(self._pid), self._before, strict=True))
         self.cost = Cost(seconds, cpu, own, int(written), memory=dict(sorted(self._watch.memory.items())))

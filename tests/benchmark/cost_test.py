@@ -25,6 +25,18 @@ def test_cpu_of_children_and_theirs() -> None:
     assert meter.cost.seconds >= 0.5
 
 
+def test_cpu_of_a_child_that_stays() -> None:
+    """As Bazel's persistent workers do, and of what they had done by others."""
+    program = f"{NESTED}\nprint(flush=True)\nsys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout
+        with Meter(os.getpid()) as meter:
+            child.stdout.readline()
+    assert 0.4 <= meter.cost.cpu < 5
+
+
 def test_memory_of_the_largest_process() -> None:
     with Meter(os.getpid()) as meter:
         run(NESTED, LARGE)

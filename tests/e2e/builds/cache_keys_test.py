@@ -26,8 +26,8 @@ PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex"}
+INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
-IN_WORKERS = {"RocmInspect", "RocmPlan", "RocmPack", "RocmPlatformTag", "RocmSbom", "RocmLink"}
 DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex"}
 
 
@@ -70,7 +70,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED),
     # Where an action runs is part of Bazel's own key, though not of a remote cache's.
-    "//rules/settings:workers": (option("--//rules/settings:workers"), IN_WORKERS),
+    "//rules/settings:workers": (option("--//rules/settings:workers"), INSPECTED),
     "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),

@@ -68,9 +68,7 @@ def test_an_error_reads_the_same(sdk: Sdk) -> None:
     for options in ((), (WORKERS,)):
         build = sdk.workspace.build("//packaging:all_wheels", options=options)
         assert not build.succeeded
-        messages.append(
-            next(line for line in build.output.splitlines() if "libblas.so.1" in line and "expected" in line)
-        )
+        messages.append(next(line for line in build.output.splitlines() if line.startswith("ERROR: //packaging:")))
     sdk.write(path, FILES[path])
     assert messages[0] == messages[1]
     assert sdk.build(WORKERS).succeeded
