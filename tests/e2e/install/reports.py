@@ -4,11 +4,12 @@
 
 Run it from the top of the workspace in a root of Debian unstable (tests/e2e/roots), with packages of ROCm 7 for several
 GPU targets. Each report is a function, named after it: `TheRock #1011` is github.com/ROCm/TheRock/issues/1011. Some are
-about the development tree as ordinary files (`devel_layout=plain`), and wait for packages with it.
+about one layout of the development tree (`devel_layout`), and wait for packages with it.
 """
 
 import argparse
 import re
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ class Report:
 
     number: str
     title: str
-    is_about_plain: bool
+    #: The layout of the development tree that it is about, `archive` or `plain`; None for both.
+    layout: str | None
     show: Callable[["Case"], None]
 
 
@@ -45,11 +47,11 @@ REPORTS: list[Report] = []
 Show = Callable[["Case"], None]
 
 
-def report(number: str, title: str, *, plain: bool = False) -> Callable[[Show], Show]:
+def report(number: str, title: str, layout: str | None = None) -> Callable[[Show], Show]:
     """Add a function to the reports; several may have one."""
 
     def add(show: Show) -> Show:
-        REPORTS.append(Report(number, title, plain, show))
+        REPORTS.append(Report(number, title, layout, show))
         return show
 
     return add
@@ -61,6 +63,7 @@ class Case:
 
     installed: Installation
     scratch: Path
+    dist: Path
 
     @property
     def python(self) -> Path:
@@ -78,16 +81,21 @@ class Case:
         return self.installed.site_packages / "_rocm_sdk_devel"
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the development tree is ordinary files."""
-        return (self.devel / "__init__.py").exists() and not (self.devel / ".rocm-sdk-state.json").exists()
+    def layout(self) -> str:
+        """The layout of the development tree."""
+        is_plain = (self.devel / "__init__.py").exists() and not (self.devel / ".rocm-sdk-state.json").exists()
+        return "plain" if is_plain else "archive"
+
+    def pip(self, *arguments: str) -> None:
+        """Call pip for the environment."""
+        run(sys.executable, "-m", "pip", "--python", self.python, *arguments)
 
     def mapped(self, name: str, *paths: Path, **variables: str) -> list[str]:
         """Return which files with `name` in their paths a process has, that loaded these libraries."""
         return run(self.python, "-c", MAPPED, name, *paths, **variables).split()
 
 
-@report("PyTorch #191834", "the development tree is found by its module, as soon as it is installed", plain=True)
+@report("PyTorch #191834", "the development tree is found by its module, as soon as it is installed", "plain")
 def _(case: Case) -> None:
     code = "import importlib.util; print(importlib.util.find_spec('_rocm_sdk_devel').origin)"
     origin = Path(run(case.python, "-c", code).strip()).parent
@@ -221,7 +229,7 @@ def _(case: Case) -> None:
     assert said.count("hipErrorNoDevice") == 2, said
 
 
-@report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image", plain=True)
+@report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image", "plain")
 def _(case: Case) -> None:
     """As hard links between layers of an image become copies, the report's process had two of LLVM."""
     for name in ("libamd_comgr.so.3", "libLLVM.so.22.1", "libamdhip64.so.7"):
@@ -238,6 +246,21 @@ def _(case: Case) -> None:
     assert not bad, bad
 
 
+@report(
+    "TheRock #5778", "what is installed for a GPU later, the development tree has without a further command", "archive"
+)
+def _(case: Case) -> None:
+    """And no longer, once it is removed."""
+    package, kernels = f"rocm-sdk-device-{OTHER_TARGET}", f"*{OTHER_TARGET}*"
+    there = []
+    for command in (("uninstall", "--yes"), ("install", "--no-index", f"--find-links={case.dist}/index.html")) * 2:
+        case.pip(*command, "--quiet", package)
+        run(case.installed.bin / "hipconfig", "--version")
+        there.append(len(list((case.devel / "lib").rglob(kernels))))
+    assert there[0] == there[2] == 0, there
+    assert there[1] == there[3] > 0, there
+
+
 def main() -> int:
     """Install, and go through the reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -245,8 +268,8 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-reports-") as name:
         scratch = Path(name)
-        case = Case(install(args.dist, scratch / "environment", TARGET), scratch)
-        reports = [one for one in REPORTS if case.is_plain or not one.is_about_plain]
+        case = Case(install(args.dist, scratch / "environment", TARGET), scratch, args.dist)
+        reports = [one for one in REPORTS if one.layout in (None, case.layout)]
         for show in dict.fromkeys(one.show for one in reports):
             show(case)
             for one in reports:
