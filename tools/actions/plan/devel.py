@@ -155,13 +155,13 @@ def _led(entry: Entry, planned: Prefix, tree: _Tree) -> Entry:
     """Return the entry of a link that leads nowhere in the tree as planned: it leads past what is not there."""
     resolved = tree.prefix.resolve(entry.path)
     path = resolved.path if resolved else entry.path
+    plan, owned = tree.owners.get(path, (None, None))
+    if owned and owned.treatment in OTHER_NAMES and not planned.resolve(path):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), owned.target or ""))
+        plan, owned = tree.owners.get(path, (None, None))
     text = posixpath.relpath(path or ".", posixpath.dirname(entry.path) or ".")
     if planned.resolve(path):
         return replace(entry, target=text, reason=f"link to {text}")
-    plan, owned = tree.owners.get(path, (None, None))
-    if owned and owned.treatment is Treatment.ALIAS_OF:
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), owned.target or ""))
-        plan, owned = tree.owners.get(path, (None, None))
     if not plan or not owned or not owned.is_packed_file:
         return replace(entry, treatment=Treatment.DROP, target=None, reason=f"link to {text}, which no package ships")
     if plan.per_target:

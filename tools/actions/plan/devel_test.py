@@ -116,6 +116,26 @@ def test_a_link_whose_target_is_not_here_leads_to_the_package() -> None:
     assert planned["b"].reason == "link to share/a, which package core has"
 
 
+def test_a_link_whose_target_is_a_forwarder_in_the_package_leads_to_the_library() -> None:
+    """Who links or reads a library gets its symbols, not what stands for them at run time."""
+    found = (
+        library("lib/liba.so.1", "liba.so.1"),
+        library("lib/liba.so", "liba.so.1"),
+        link("lib/liba.so.2", "liba.so"),
+    )
+    core = plan(CORE, *found)
+    assert {entry.path: entry.treatment for entry in core.entries}["lib/liba.so"] is Treatment.FORWARDER
+    for excluded, target in (
+        (("lib/*.so",), "liba.so.1"),
+        (("lib/*.so", "lib/liba.so.1"), "../../_core/lib/liba.so.1"),
+    ):
+        planned = entries(*found, builds_on=(core,), definition=replace(DEVEL, exclude=excluded))
+        assert planned["lib/liba.so.2"].target == target
+    per_target = plan(replace(CORE, per_target=True), *found)
+    planned = entries(*found, builds_on=(per_target,), definition=replace(DEVEL, exclude=("lib/*.so",)))
+    assert planned["lib/liba.so.2"].target == "liba.so.1"
+
+
 def test_a_link_by_way_of_one_that_is_left_out_is_shortened() -> None:
     found = (file("share/a"), link("share/b", "a"), link("c", "share/b"), link("d", "lib"), file("lib/x"))
     planned = entries(*found, definition=replace(DEVEL, exclude=("share/b",)))
