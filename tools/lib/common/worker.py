@@ -79,6 +79,7 @@ class _Worker:
     def __init__(self, main: Main) -> None:
         self._main = main
         self._children: dict[int, _Child] = {}
+        self._cancelled: set[int] = set()
         self._poll = select.poll()
         self._poll.register(_STDIN, select.POLLIN)
 
@@ -94,6 +95,7 @@ class _Worker:
         if request.get("cancel"):
             for child in self._children.values():
                 if child.request == number:
+                    self._cancelled.add(number)
                     os.kill(child.pid, signal.SIGKILL)
             return
         output = os.fdopen(os.memfd_create("output"), "w+b")
@@ -114,8 +116,9 @@ class _Worker:
         child.output.seek(0)
         output = child.output.read().decode(errors="replace")
         child.output.close()
-        if code == -signal.SIGKILL:
-            self._answer(requestId=child.request, wasCancelled=True, exitCode=1, output=f"{output}killed\n")
+        if child.request in self._cancelled:
+            self._cancelled.remove(child.request)
+            self._answer(requestId=child.request, wasCancelled=True)
         elif code < 0:
             self._answer(requestId=child.request, exitCode=128 - code, output=f"{output}ended by signal {-code}\n")
         else:
