@@ -39,6 +39,8 @@ class Cost:
     produced: int = 0
     #: Peak resident memory in bytes of the largest process of each kind.
     memory: dict[str, int] = field(default_factory=dict)
+    #: Of the processes that stay, such as Bazel's workers, what each kind and its children used of `cpu`, in seconds.
+    programs: dict[str, float] = field(default_factory=dict)
 
     @property
     def peak(self) -> int:
@@ -79,20 +81,41 @@ def descendants(pid: int, parent_of: dict[int, int]) -> list[int]:
 def kind(command: Iterable[str]) -> str:
     """Say what a process is for: the tool that it runs, else its program."""
     names = [Path(argument).name for argument in command]
-    return next((name.removesuffix("_tool.pyz") for name in names if name.endswith("_tool.pyz")), names[0])
+    return next(
+        (name.removesuffix("_tool.pyz") for name in names if name.endswith("_tool.pyz")), names[0] if names else ""
+    )
 
 
-def _totals(pid: int) -> tuple[float, float, int]:
-    """Read a process's own CPU time and that of all below it in seconds, and the bytes that all of them wrote."""
-    own, children, written = _numbers(pid)
-    for living in descendants(pid, parents()):
-        try:
-            of_living = _numbers(living)
-        except OSError:
-            continue  # it ended
-        children += of_living[0] + of_living[1]
-        written += of_living[2]
-    return own, children, written
+@dataclass(frozen=True)
+class _Sums:
+    """What a process and all below it have used until now."""
+
+    #: CPU time of the process, of those below it that have ended, and of those that have not, by kind; in seconds.
+    own: float
+    ended: float
+    programs: dict[str, float]
+    written: int
+
+    @classmethod
+    def of(cls, pid: int) -> "_Sums":
+        own, ended, written = _numbers(pid)
+        programs: dict[str, float] = {}
+        for living in descendants(pid, parents()):
+            try:
+                times = _numbers(living)
+                command = Path(f"/proc/{living}/cmdline").read_bytes()
+            except OSError:
+                continue  # it ended
+            name = kind(os.fsdecode(part) for part in command.split(b"\0") if part)
+            programs[name] = programs.get(name, 0.0) + times[0] + times[1]
+            written += times[2]
+        return cls(own, ended, programs, written)
+
+    def since(self, before: "_Sums") -> tuple[float, float, dict[str, float], int]:
+        """Return CPU time below the process, its own, that of each kind that stays, and the bytes written."""
+        programs = {name: used - before.programs.get(name, 0.0) for name, used in sorted(self.programs.items())}
+        below = self.ended - before.ended + sum(self.programs.values()) - sum(before.programs.values())
+        return below, self.own - before.own, programs, self.written - before.written
 
 
 class MemoryWatch(threading.Thread):
@@ -143,7 +166,7 @@ class Meter:
 
     def __enter__(self) -> "Meter":
         os.sync()  # what was written before is nobody's cost
-        self._before = _totals(self._pid)
+        self._before = _Sums.of(self._pid)
         self._watch.start()
         self._started = time.monotonic()
         return self
@@ -153,5 +176,5 @@ class Meter:
     ) -> None:
         seconds = time.monotonic() - self._started
         self._watch.stop()
-        own, cpu, written = (after - before for after, before in zip(_totals(self._pid), self._before, strict=True))
-        self.cost = Cost(seconds, cpu, own, int(written), memory=dict(sorted(self._watch.memory.items())))
+        cpu, own, programs, written = _Sums.of(self._pid).since(self._before)
+        self.cost = Cost(seconds, cpu, own, written, memory=dict(sorted(self._watch.memory.items())), programs=programs)

@@ -35,6 +35,7 @@ def test_cpu_of_a_child_that_stays() -> None:
         with Meter(os.getpid()) as meter:
             child.stdout.readline()
     assert 0.4 <= meter.cost.cpu < 5
+    assert 0.4 <= meter.cost.programs[Path(sys.executable).name] <= meter.cost.cpu
 
 
 def test_memory_of_the_largest_process() -> None:

@@ -17,6 +17,8 @@ from tests.benchmark.cost import Cost
 Costs = dict[str, list[Cost]]
 #: What the flow to compare with is called among scenarios.
 SEQUENTIAL = "patchelf + wheel pack"
+#: CPU seconds from which a program has a row of its own.
+MENTIONED = 0.05
 #: Of lines in a chart.
 COLORS = ("#e41a1c", "#377eb8", "#4daf4a", "#984ea3", "#ff7f00", "#a65628", "#f781bf", "#333333")
 
@@ -26,11 +28,14 @@ def median(costs: Sequence[Cost]) -> Cost:
     values: dict[str, Any] = {
         one.name: statistics.median(getattr(cost, one.name) for cost in costs)
         for one in fields(Cost)
-        if one.name != "memory"
+        if one.name not in ("memory", "programs")
     }
     kinds = sorted({kind for cost in costs for kind in cost.memory})
     memory = {kind: max(cost.memory.get(kind, 0) for cost in costs) for kind in kinds}
-    return Cost(**values | {"written": int(values["written"]), "produced": int(values["produced"]), "memory": memory})
+    names = sorted({name for cost in costs for name in cost.programs})
+    programs = {name: statistics.median(cost.programs.get(name, 0.0) for cost in costs) for name in names}
+    sizes = {"written": int(values["written"]), "produced": int(values["produced"])}
+    return Cost(**values | sizes | {"memory": memory, "programs": programs})
 
 
 def _row(name: str, cost: Cost, baseline: Cost | None) -> list[str]:
@@ -68,6 +73,17 @@ def memory_table(costs: Costs) -> str:
     """Return the table of the peak memory of each tool, in all scenarios."""
     every = median([cost for runs in costs.values() for cost in runs])
     return markdown(["process", "peak memory MB"], [[kind, f"{peak / 1e6:.0f}"] for kind, peak in every.memory.items()])
+
+
+def programs_table(costs: Costs) -> str:
+    """Return the table of CPU time by program, as far as programs stay until the end, and of Bazel itself."""
+    medians = [median(runs) for runs in costs.values()]
+    names = sorted({name for cost in medians for name in cost.programs if cost.programs[name] >= MENTIONED})
+    rows = [[name, *(f"{cost.programs.get(name, 0.0):.1f}" for cost in medians)] for name in names]
+    ended = [cost.cpu - sum(cost.programs.get(name, 0.0) for name in names) for cost in medians]
+    rows.append(["others, and what ended", *(f"{seconds:.1f}" for seconds in ended)])
+    rows.append(["Bazel itself", *(f"{cost.own_cpu:.1f}" for cost in medians)])
+    return markdown(["CPU s", *costs], rows)
 
 
 def scale_table(scaled: dict[int, Costs]) -> str:

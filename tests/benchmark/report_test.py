@@ -36,6 +36,18 @@ def test_memory_is_the_greatest_of_all_runs() -> None:
     assert report.memory_table(COSTS).splitlines()[2:] == ["| link | 50 |", "| pack | 200 |"]
 
 
+def test_programs_that_stay_have_a_row_each() -> None:
+    workers = [Cost(1, cpu, 9.0, 0, programs={"pack": cpu - 1, "link": 0.5, "sh": 0.01}) for cpu in (30, 10, 20)]
+    assert report.programs_table({"processes": [cost(10)], "workers": workers}).splitlines() == [
+        "| CPU s | processes | workers |",
+        "| --- | ---: | ---: |",
+        "| link | 0.0 | 0.5 |",
+        "| pack | 0.0 | 19.0 |",
+        "| others, and what ended | 20.0 | 0.5 |",
+        "| Bazel itself | 1.0 | 9.0 |",
+    ]
+
+
 def test_scale() -> None:
     table = report.scale_table({1: {"cold": [cost(10)]}, 4: {"cold": [cost(41)]}}).splitlines()
     assert table == [

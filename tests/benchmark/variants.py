@@ -5,7 +5,8 @@ r"""Measures builds from nothing with different options, in turn: what a layout 
 
 Builds //packaging:all_wheels with the options of each variant, one after the other, as often as `--runs` says, and
 prints medians; in parentheses the ratios to the first variant. Before each build everything is forgotten but the
-tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count.
+tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count. A second table has
+CPU time by program, as far as programs stay (--config=workers).
 
 With --therock, AMD's own script makes its packages of the same artifacts after each round of builds; amd.py says what
 it wants: of the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the
@@ -116,6 +117,7 @@ def main() -> int:
             workspace.run("shutdown")
             remove(Path(folder, "output_base"))
     print(report.costs_table(costs, next(iter(variants))))
+    print(report.programs_table(costs))
     return 0
 
 
