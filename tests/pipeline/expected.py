@@ -198,6 +198,7 @@ def _expect_tag(expected: Expected, tree: Tree) -> None:
     if foreign := next((one for one in contents if _is_foreign(expected, one)), None):
         if not ours:
             expected.must[OTHER_CPU] = f"{tree.package.name}: {foreign}"
+            expected.may["launcher of another CPU"] = "scripts have the CPU of the programs and libraries beside them"
         elif all(
             is_form(one, Form.OBJECT) or is_form(one, Form.BUNDLE) or is_form(one, Form.COMPRESSED) for one in ours
         ):

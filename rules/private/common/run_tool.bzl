@@ -9,13 +9,9 @@ visibility(["//rules/..."])
 # For rules whose actions are many and short: whether they run in a worker.
 WORKER_ATTRS = {"_workers": attr.label(default = "//rules/settings:workers")}
 
-# Bazel gives each request a sandbox, and the worker a process: see tools/lib/common/worker.py.
-_WORKER = {
-    "requires-worker-protocol": "json",
-    "supports-multiplex-sandboxing": "1",
-    "supports-multiplex-workers": "1",
-    "supports-worker-cancellation": "1",
-}
+# One request at a time, see tools/lib/common/worker.py. Bazel's multiplex workers are no choice: they share a directory,
+# which Bazel deletes with everybody's sandboxes when it is done with one of them (7.7, after a build that failed).
+_WORKER = {"requires-worker-protocol": "json", "supports-workers": "1"}
 
 def tool_attr(label):
     """Returns the attribute for a tool, built for the execution platform."""

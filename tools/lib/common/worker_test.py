@@ -9,7 +9,6 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,12 +29,10 @@ def main(argv):
         case ["late"]:
             from program import late
             print("imported by this process" if late.PROCESS == os.getpid() else "imported before")
-        case ["wait", path]:
-            while not os.path.exists(path):
-                time.sleep(0.01)
-        case ["slow", path]:
+        case ["slow", begun, written]:
+            pathlib.Path(begun).touch()
             time.sleep(1)
-            pathlib.Path(path).touch()
+            pathlib.Path(written).touch()
         case ["signal", number]:
             print("so far", flush=True)
             os.kill(os.getpid(), int(number))
@@ -71,23 +68,17 @@ class Worker:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
 
-    def ask(self, number: int, *arguments: str, **fields: object) -> None:
+    def ask(self, *arguments: str) -> None:
         """Send a request."""
         assert self.process.stdin
-        request = {"arguments": arguments, "requestId": number, **fields}
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.write(json.dumps({"arguments": arguments, "requestId": 7}).encode() + b"\n")
         self.process.stdin.flush()
 
-    def answer(self) -> dict[str, Any]:
-        """Wait for the next response."""
-        assert self.process.stdout
-        response: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return response
-
-    def output(self, *arguments: str, **fields: object) -> tuple[int, str]:
+    def output(self, *arguments: str) -> tuple[int, str]:
         """Send a request, and return its exit code and what it printed."""
-        self.ask(7, *arguments, **fields)
-        response = self.answer()
+        self.ask(*arguments)
+        assert self.process.stdout
+        response = json.loads(self.process.stdout.readline())
         assert response["requestId"] == 7
         return response["exitCode"], response["output"]
 
@@ -114,22 +105,6 @@ def test_all_modules_of_the_program_are_imported_before(worker: Worker) -> None:
     assert worker.output("late") == (0, "imported before\n")
 
 
-def test_requests_are_answered_as_they_end(worker: Worker, tmp_path: Path) -> None:
-    worker.ask(1, "wait", str(tmp_path / "done"))
-    worker.ask(2, "calls")
-    assert worker.answer() == {"requestId": 2, "exitCode": 0, "output": "1\n"}
-    (tmp_path / "done").touch()
-    assert worker.answer() == {"requestId": 1, "exitCode": 0, "output": ""}
-
-
-def test_a_request_has_its_sandbox(worker: Worker, tmp_path: Path) -> None:
-    for name in ("1", "2"):
-        sandbox = tmp_path / "sandbox" / name
-        sandbox.mkdir(parents=True)
-        (sandbox / "input").write_text(f"of {name}")
-        assert worker.output("where", "input", sandboxDir=f"sandbox/{name}") == (0, f"of {name}\n")
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "output"),
     [
@@ -149,26 +124,17 @@ def test_how_programs_end(worker: Worker, arguments: tuple[str, ...], code: int,
     assert worker.output("calls") == (0, "1\n")
 
 
-def test_a_cancelled_request_ends(worker: Worker, tmp_path: Path) -> None:
-    worker.ask(1, "wait", str(tmp_path / "never"))
-    worker.ask(1, cancel=True)
-    response = worker.answer()
-    assert response == {"requestId": 1, "wasCancelled": True}
-    # One that was answered already is none.
-    worker.ask(1, cancel=True)
-    assert worker.output("calls") == (0, "1\n")
-
-
-@pytest.mark.parametrize("is_killed", [True, False])
-def test_requests_end_with_the_worker(worker: Worker, tmp_path: Path, is_killed: bool) -> None:
-    worker.ask(1, "slow", str(tmp_path / "written"))
-    worker.ask(2, "calls")
-    worker.answer()
-    assert worker.process.stdin
-    if is_killed:
-        worker.process.kill()
-    else:
-        worker.process.stdin.close()
-    assert worker.process.wait() == (-signal.SIGKILL if is_killed else 0)
+def test_a_request_ends_with_its_worker(worker: Worker, tmp_path: Path) -> None:
+    worker.ask("slow", str(tmp_path / "begun"), str(tmp_path / "written"))
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.01)
+    worker.process.terminate()  # As Bazel does when a build is interrupted.
+    assert worker.process.wait() == -signal.SIGTERM
     time.sleep(1.5)
     assert not (tmp_path / "written").exists()
+
+
+def test_a_worker_ends_with_its_input(worker: Worker) -> None:
+    assert worker.process.stdin
+    worker.process.stdin.close()
+    assert worker.process.wait() == 0
