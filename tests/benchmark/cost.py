@@ -6,8 +6,8 @@
 
 The kernel adds what a process used to its parent once that has waited for it, so the difference of a parent's sums
 between two moments is what all its children used that ended between them. What still runs, such as Bazel's persistent
-workers, is asked itself. Bytes written are those that the kernel has
-to bring to a disk: what goes into a pipe or to a file system in memory does not count, nor does a link.
+workers, is asked itself. Bytes written are those that the kernel has to bring to a disk: what goes into a pipe or to a
+file system in memory does not count, nor does a link.
 """
 
 import os

@@ -5,9 +5,11 @@
 Run it from the top of the workspace; it needs nothing else.
 """
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,15 @@ def places(output: str) -> str:
     return match[1]
 
 
+def workers_of(output_base: str) -> Iterator[Path]:
+    """Yield the directories in /proc of the workers that a Bazel has, not of what puts them into a sandbox."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended
+            arguments = (process / "cmdline").read_text().split("\0")
+            if "--persistent_worker" in arguments and arguments[0].startswith(f"{output_base}/bazel-workers/"):
+                yield process
+
+
 def test_workers_make_the_same_bytes(sdk: Sdk) -> None:
     before = digests()
     output = sdk.build(WORKERS).output
@@ -48,6 +59,14 @@ def test_workers_make_the_same_bytes(sdk: Sdk) -> None:
     assert "sandbox" not in places(output)
     assert digests() == before
     assert len(before) > 30
+
+
+def test_workers_have_no_network(sdk: Sdk) -> None:
+    """They have a network namespace of their own (namespaces(7)), as actions in the sandbox do."""
+    sdk.build(WORKERS)
+    networks = {(process / "ns/net").readlink() for process in workers_of(sdk.workspace.info("output_base"))}
+    assert networks
+    assert Path("/proc/self/ns/net").readlink() not in networks
 
 
 def test_a_changed_tree_is_what_a_worker_sees(sdk: Sdk) -> None:
