@@ -6,10 +6,13 @@ long it takes on machines that are not there: a model, which `tests.benchmark.sc
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tests.remote.spawns import Spawn
+
+#: Threads that an action has, if more than one: pack for a big file (rules/private/common/units.bzl), link for a wheel.
+THREADS = {"RocmPack": 8, "RocmLink": 2}
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,19 @@ def common_inputs(actions: Sequence[Action]) -> set[str]:
             kinds.setdefault(path, set()).add(action.mnemonic)
     made = {path for action in actions for path in action.outputs}
     return {path for path, mnemonics in kinds.items() if path not in made and len(mnemonics) > 2}
+
+
+def on_cores(on_one: Sequence[Action], on_two: Sequence[Action], cores: int) -> list[Action]:
+    """Return the actions as they are on a machine with so many cores, if each has that machine for itself.
+
+    What an action saves on two cores is half of what its threads share (Amdahl's law). Both sequences are of one build.
+    """
+    actions = []
+    for one, two in zip(on_one, on_two, strict=True):
+        shared = min(max(2 * (one.seconds - two.seconds), 0.0), one.seconds)
+        threads = min(cores, THREADS.get(one.mnemonic, 1))
+        actions.append(replace(one, seconds=one.seconds - shared + shared / threads))
+    return actions
 
 
 def critical_path(actions: Sequence[Action], overhead: float = 0.0) -> float:

@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from tests.benchmark.action_graph import Service, copies, critical_path, documents, from_documents, graph, schedule
+from tests.benchmark.action_graph import (
+    Service,
+    copies,
+    critical_path,
+    documents,
+    from_documents,
+    graph,
+    on_cores,
+    schedule,
+)
 from tests.remote.spawns import Spawn
 
 
@@ -69,3 +78,24 @@ def test_copies_share_the_tools_alone() -> None:
     assert seconds == pytest.approx(18.0)
     assert moved == 1000 + 3 * (100 + 100 + 3 * 10)
     assert critical_path(actions) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "cores", "seconds"),
+    [
+        ("RocmPack", 1, 8.0),
+        ("RocmPack", 2, 5.0),
+        ("RocmPack", 4, 3.5),
+        ("RocmPack", 64, 2.75),
+        ("RocmLink", 64, 5.0),
+        ("RocmPlan", 64, 8.0),
+    ],
+)
+def test_threads_share_what_two_cores_save(mnemonic: str, cores: int, seconds: float) -> None:
+    on_one, on_two = [graph([spawn(mnemonic, taken, {})]) for taken in (8.0, 5.0)]
+    assert [action.seconds for action in on_cores(on_one, on_two, cores)] == [pytest.approx(seconds)]
+
+
+def test_an_action_that_two_cores_do_not_help_takes_as_long_with_more() -> None:
+    on_one, on_two = [graph([spawn("RocmPack", taken, {})]) for taken in (1.0, 1.1)]
+    assert [action.seconds for action in on_cores(on_one, on_two, 16)] == [1.0]

@@ -5,7 +5,8 @@
 Builds //packaging:all_wheels here, one action at a time, and reads from Bazel's execution log what each action took,
 read and wrote. From that it says how long a service with N workers like this machine takes, each of which executes one
 action at a time (`tests.benchmark.action_graph`). `--overhead` and `--bandwidth` are the service's; the former is what
-`tests.remote.replay` prints of a real one. Writes scaling.md, scaling.json and scaling.svg.
+`tests.remote.replay` prints of a real one. The build is made on two cores and on one: the difference says what one
+machine with more cores takes. Writes scaling.md, scaling.json and scaling.svg.
 """
 
 import argparse
@@ -13,7 +14,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from tests.benchmark.action_graph import (
     critical_path,
     documents,
     graph,
+    on_cores,
     schedule,
 )
 from tests.benchmark.report import COLORS, markdown
@@ -40,9 +43,24 @@ Predictions = dict[int, dict[int, tuple[float, int]]]
 
 FACTORS = (1, 10, 100)
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+#: Of one machine.
+CORES = (1, 2, 4, 8, 16, 64)
 
 
-def record(artifacts: Path, scratch: Path) -> tuple[list[Action], float]:
+@contextmanager
+def cores_in_use(count: int) -> Iterator[None]:
+    """Let this process, and what it starts, run on so many cores. Raises ValueError when there are fewer."""
+    before = os.sched_getaffinity(0)
+    if len(before) < count:
+        raise ValueError(f"{len(before)} cores here; expected at least {count}")
+    os.sched_setaffinity(0, sorted(before)[:count])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def record(artifacts: Path, scratch: Path, cores: int) -> tuple[list[Action], float]:
     """Build here, one action at a time, with the tools built before; return the actions and the build's seconds."""
     log = scratch / "spawns.json"
     workspace = Workspace(
@@ -53,7 +71,9 @@ def record(artifacts: Path, scratch: Path) -> tuple[list[Action], float]:
     )
     try:
         built(workspace.build(TARGET))
-        build = built(replace(workspace, artifacts=artifacts).build(TARGET, options=("--jobs=1",)))
+        workspace.run("shutdown")
+        with cores_in_use(cores):
+            build = built(replace(workspace, artifacts=artifacts).build(TARGET, options=("--jobs=1",)))
         return graph([spawn for spawn in read_spawns(log) if spawn.mnemonic.startswith("Rocm")]), build.seconds
     finally:
         workspace.run("shutdown")
@@ -96,6 +116,15 @@ def predictions(actions: Sequence[Action], bandwidth: float, overhead: float) ->
     return found
 
 
+def on_one_machine(on_one: Sequence[Action], on_two: Sequence[Action]) -> list[list[str]]:
+    """Return a row for each number of cores: the critical path, and what a build takes at least, in seconds."""
+    work, rows = sum(action.seconds for action in on_one), []
+    for cores in CORES:
+        longest = critical_path(on_cores(on_one, on_two, cores))
+        rows.append([str(cores), f"{longest:.1f}", f"{max(longest, work / cores):.1f}"])
+    return rows
+
+
 def chart(found: Predictions, path: Path) -> None:
     """Draw how many times faster more workers are, a line for each multiple of the input."""
     drawing = leather.Chart("How many times as fast as one worker")
@@ -107,7 +136,7 @@ def chart(found: Predictions, path: Path) -> None:
     drawing.to_svg(str(path), width=900, height=500)
 
 
-def report(actions: Sequence[Action], seconds: float, args: argparse.Namespace) -> str:
+def report(actions: Sequence[Action], on_one: Sequence[Action], seconds: float, args: argparse.Namespace) -> str:
     """Return the tables, and write JSON and the chart beside."""
     found = predictions(actions, args.bandwidth * 1e6, args.overhead)
     chart(found, args.output / "scaling.svg")
@@ -130,6 +159,7 @@ def report(actions: Sequence[Action], seconds: float, args: argparse.Namespace) 
             markdown(head, by_mnemonic(actions)),
             markdown(["workers", *(f"{factor}x, s" for factor in FACTORS)], rows),
             f"Between store and workers, with the most workers: {', '.join(moved)}.\n",
+            markdown(["cores of one machine", "critical path, s", "at least, s"], on_one_machine(on_one, actions)),
         ]
     )
 
@@ -144,8 +174,9 @@ def main() -> int:
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rocm-scaling-") as folder:
-        actions, seconds = record(args.artifacts, Path(folder))
-    text = report(actions, seconds, args)
+        on_one, _ = record(args.artifacts, Path(folder), cores=1)
+        actions, seconds = record(args.artifacts, Path(folder), cores=2)
+    text = report(actions, on_one, seconds, args)
     (args.output / "scaling.md").write_text(text)
     print(text)
     return 0
