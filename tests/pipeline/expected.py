@@ -196,13 +196,11 @@ def _expect_tag(expected: Expected, tree: Tree) -> None:
     contents = [one.content for one in tree.shipped.values() if one.content and not one.data]
     ours = [one for one in contents if not isinstance(one, Data) and not _is_foreign(expected, one)]
     if foreign := next((one for one in contents if _is_foreign(expected, one)), None):
-        if not ours:
-            expected.must[OTHER_CPU] = f"{tree.package.name}: {foreign}"
-            expected.may["launcher of another CPU"] = "scripts have the CPU of the programs and libraries beside them"
-        elif all(
-            is_form(one, Form.OBJECT) or is_form(one, Form.BUNDLE) or is_form(one, Form.COMPRESSED) for one in ours
-        ):
-            expected.may[OTHER_CPU] = f"{tree.package.name}: {foreign}"
+        device_code = (Form.OBJECT, Form.BUNDLE, Form.COMPRESSED)
+        if all(any(is_form(one, form) for form in device_code) for one in ours):
+            (expected.may if ours else expected.must)[OTHER_CPU] = f"{tree.package.name}: {foreign}"
+            # Launchers of scripts are for the CPU of the programs and libraries beside these.
+            expected.may["launcher of another CPU"] = f"{tree.package.name}: {foreign}"
 
 
 def leads_out(path: str, text: str) -> bool:
