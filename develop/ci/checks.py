@@ -51,6 +51,10 @@ KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_opt
 AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
 
 
+#: pytest in a root: it runs files that Bazel does not, or for which only the root has what they need.
+PYTEST_THERE = ("pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib")
+
+
 def bazel(*arguments: str) -> Callable[[Machine], None]:
     """Run Bazel."""
     return lambda machine: machine.bazel(*arguments)
@@ -153,10 +157,15 @@ def pages(machine: Machine) -> None:
     machine.module("tests.docs.pasted", "docs/tutorial.md", *examples)
 
 
+def launcher_for_windows(machine: Machine) -> None:
+    """Build the launcher for Windows, and let wine run it."""
+    machine.bazel("build", "//tools/actions/launcher", "//tests/e2e/windows:shows", "--platforms=//:windows_x86_64")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows")
+
+
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits, and of what linkers and the loader take, where every linker is."""
-    options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
-    machine.module_in(machine.debian13, "pytest", *options, "tools/lib/elf")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tools/lib/elf")
     _all_tests(machine, "tools/actions/pack/linker_script_test.py", "tools/actions/pack/forwarder_test.py")
 
 
@@ -414,6 +423,7 @@ CHECKS: tuple[Check, ...] = (
         (DEBIAN,),
         holds="",
     ),
+    Check("windows-launcher", "launcher for Windows, under wine", launcher_for_windows, (DEBIAN,)),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", installers_debian13, (DEBIAN,)),

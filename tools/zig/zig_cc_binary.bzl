@@ -6,7 +6,7 @@ project that has these rules as a dependency compiles its own C with a toolchain
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
 
-visibility(["//tools/..."])
+visibility(["//tests/e2e/windows/...", "//tools/..."])
 
 _EXTRA_TOOLCHAINS = "//command_line_option:extra_toolchains"
 _ZIG = str(Label("@zig//:all"))

@@ -7,11 +7,12 @@ load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/private/repositories/..."])
 
-# target CPU (as @platforms//cpu names it) -> zig's name of the target.
+# Platform (OS and CPU as @platforms names them) -> zig's name of the target.
 # glibc 2.17 is the oldest that manylinux (PEP 600) still names.
 TARGETS = {
-    "aarch64": "aarch64-linux-gnu.2.17",
-    "x86_64": "x86_64-linux-gnu.2.17",
+    "linux_aarch64": "aarch64-linux-gnu.2.17",
+    "linux_x86_64": "x86_64-linux-gnu.2.17",
+    "windows_x86_64": "x86_64-windows-gnu",
 }
 
 _HEAD = """\
@@ -22,7 +23,7 @@ package(default_visibility = ["//visibility:public"])
 
 _TOOL = ["ziglang/zig"]
 
-# The headers of both targets' libc, and of the compiler.
+# The headers of all targets' libc, and of the compiler.
 filegroup(
     name = "compiler_files",
     srcs = _TOOL + glob([
@@ -30,6 +31,7 @@ filegroup(
         "ziglang/lib/libc/include/aarch64-linux-any/**",
         "ziglang/lib/libc/include/aarch64-linux-gnu/**",
         "ziglang/lib/libc/include/any-linux-any/**",
+        "ziglang/lib/libc/include/any-windows-any/**",
         "ziglang/lib/libc/include/generic-glibc/**",
         "ziglang/lib/libc/include/x86-linux-any/**",
         "ziglang/lib/libc/include/x86-linux-gnu/**",
@@ -39,15 +41,24 @@ filegroup(
 # A link that names no libc needs the program alone, and a library directory to be there. Start files and stubs of libc,
 # which zig would compile, are 15,000 files that each action would have to be shown.
 filegroup(
-    name = "linker_files",
+    name = "linux_linker_files",
     srcs = _TOOL + ["ziglang/lib/include/stddef.h"],
+)
+
+# What a DLL of the system exports is in a file of its own; programs of ours need kernel32 alone.
+filegroup(
+    name = "windows_linker_files",
+    srcs = [
+        ":linux_linker_files",
+        "ziglang/lib/libc/mingw/lib-common/kernel32.def.in",
+    ] + glob(["ziglang/lib/libc/mingw/def-include/**"]),
 )
 
 filegroup(
     name = "files",
     srcs = [
         ":compiler_files",
-        ":linker_files",
+        ":windows_linker_files",
     ],
 )
 
@@ -56,32 +67,33 @@ filegroup(name = "empty")
 
 _TOOLCHAIN = """
 zig_cc_toolchain_config(
-    name = "{cpu}_config",
+    name = "{os}_{cpu}_config",
     cpu = "{cpu}",
+    os = "{os}",
     target = "{target}",
     tool = "ziglang/zig",
 )
 
 cc_toolchain(
-    name = "{cpu}_cc_toolchain",
+    name = "{os}_{cpu}_cc_toolchain",
     all_files = ":files",
-    ar_files = ":linker_files",
+    ar_files = ":{os}_linker_files",
     as_files = ":compiler_files",
     compiler_files = ":compiler_files",
     dwp_files = ":empty",
-    linker_files = ":linker_files",
-    objcopy_files = ":linker_files",
-    strip_files = ":linker_files",
+    linker_files = ":{os}_linker_files",
+    objcopy_files = ":{os}_linker_files",
+    strip_files = ":{os}_linker_files",
     # The first flag is a subcommand, so flags cannot go to a file.
     supports_param_files = False,
-    toolchain_config = ":{cpu}_config",
+    toolchain_config = ":{os}_{cpu}_config",
 )
 
 toolchain(
-    name = "{cpu}",
+    name = "{os}_{cpu}",
     exec_compatible_with = ["@platforms//os:linux", "@platforms//cpu:{exec_cpu}"],
-    target_compatible_with = ["@platforms//os:linux", "@platforms//cpu:{cpu}"],
-    toolchain = ":{cpu}_cc_toolchain",
+    target_compatible_with = ["@platforms//os:{os}", "@platforms//cpu:{cpu}"],
+    toolchain = ":{os}_{cpu}_cc_toolchain",
     toolchain_type = "@bazel_tools//tools/cpp:toolchain_type",
 )
 """
@@ -94,12 +106,12 @@ def _zig_impl(rctx):
     exec_cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
     config = str(Label("//rules/private/zig:cc_toolchain_config.bzl"))
     rctx.file("BUILD.bazel", _HEAD.format(config = config) + "".join([
-        _TOOLCHAIN.format(cpu = cpu, target = target, exec_cpu = exec_cpu)
-        for cpu, target in TARGETS.items()
+        _TOOLCHAIN.format(os = platform.partition("_")[0], cpu = platform.partition("_")[2], target = target, exec_cpu = exec_cpu)
+        for platform, target in TARGETS.items()
     ]))
 
 zig = repository_rule(
-    doc = "The zig compiler and a `cc_toolchain` for each Linux target.",
+    doc = "The zig compiler and a `cc_toolchain` for each target.",
     implementation = _zig_impl,
     attrs = {
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),

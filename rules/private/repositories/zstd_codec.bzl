@@ -12,7 +12,7 @@ _LINK = ["-shared", "-nostdlib", "-rtlib=none", "-s", "-Wl,--gc-sections"]
 def _zig_cc(rctx, arguments):
     cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
     result = rctx.execute(
-        [rctx.path(rctx.attr._zig), "cc", "-target", TARGETS[cpu]] + arguments,
+        [rctx.path(rctx.attr._zig), "cc", "-target", TARGETS["linux_" + cpu]] + arguments,
         environment = {"ZIG_GLOBAL_CACHE_DIR": ".zig-cache", "ZIG_LOCAL_CACHE_DIR": ".zig-cache"},
         timeout = 1800,
     )

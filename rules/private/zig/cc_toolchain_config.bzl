@@ -95,6 +95,8 @@ def _link_features():
         _flags("user_link_flags", _LINK, ["%{user_link_flags}"], iterate = "user_link_flags", when = "user_link_flags"),
     ]
 
+_LIBCS = {"linux": "glibc", "windows": "mingw"}
+
 def _zig_cc_toolchain_config_impl(ctx):
     zig = tool(tool = ctx.file.tool)
     lib = ctx.file.tool.dirname + "/lib"
@@ -103,14 +105,16 @@ def _zig_cc_toolchain_config_impl(ctx):
         toolchain_identifier = "zig-" + ctx.attr.target,
         target_system_name = ctx.attr.target,
         target_cpu = ctx.attr.cpu,
-        target_libc = "glibc",
+        target_libc = _LIBCS[ctx.attr.os],
         compiler = "clang",
         abi_version = "gnu",
-        abi_libc_version = "2.17",
+        abi_libc_version = ctx.attr.target.partition("-gnu.")[2],
         cxx_builtin_include_directories = [lib],
         action_configs = [action_config(action_name = name, tools = [zig]) for name in _COMPILE + _LINK + _ARCHIVE + _STRIP],
         features = [feature(name = "no_legacy_features"), feature(name = "supports_pic", enabled = True)] +
-                   _subcommands(ctx.attr.target, lib) + _compile_features() + _link_features(),
+                   _subcommands(ctx.attr.target, lib) + _compile_features() + _link_features() +
+                   # In place of the time, a PE header then has a number that depends on the content.
+                   ([_flags("reproducible_link", _LINK, ["-Wl,/Brepro"])] if ctx.attr.os == "windows" else []),
     )
 
 zig_cc_toolchain_config = rule(
@@ -118,6 +122,7 @@ zig_cc_toolchain_config = rule(
     implementation = _zig_cc_toolchain_config_impl,
     attrs = {
         "cpu": attr.string(mandatory = True, doc = "The target's CPU, as `@platforms//cpu` names it."),
+        "os": attr.string(mandatory = True, values = _LIBCS.keys(), doc = "The target's operating system, as `@platforms//os` names it."),
         "target": attr.string(mandatory = True, doc = "zig's name of the target, with the oldest glibc to support."),
         "tool": attr.label(mandatory = True, allow_single_file = True, doc = "The `zig` program."),
     },

@@ -24,6 +24,7 @@ case $suite in
       binutils-gold elfutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross lld llvm mold patchelf # what looks at edited ELF files
       python3-hypothesis python3-pytest
       cmake make python3-dev python3-setuptools                        # what the example framework is built with
+      wine wine64                                                      # runs what is made for Windows
       chromium fonts-dejavu-core fonts-liberation nginx-light          # what the index is looked at with, and served by
     )
     ;;

@@ -5,7 +5,7 @@ from tools.lib.elf.constants import EM_386, EM_AARCH64, EM_X86_64, SHT_PROGBITS
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.source import ElfError
 
-#: The section of tools/actions/launcher/launcher.c, zero-filled, that holds the NUL-terminated target.
+#: The section of tools/actions/launcher/linux.c, zero-filled, that holds the NUL-terminated target.
 SECTION = ".launcher.target"
 #: The CPUs that launchers are compiled for, and how platforms name them.
 NAMES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
