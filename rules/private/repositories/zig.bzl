@@ -45,7 +45,7 @@ filegroup(
     srcs = _TOOL + ["ziglang/lib/include/stddef.h"],
 )
 
-# What a DLL of the system exports is in a file of its own; programs of ours need kernel32 alone.
+# What kernel32.dll exports, which is all that our programs for Windows need.
 filegroup(
     name = "windows_linker_files",
     srcs = [

@@ -6,7 +6,7 @@
 
 A library of gigabytes costs a few kilobytes of reading. Damage of any kind is an `ElfError`, never another exception.
 Own code: pefile cuts names after 512 bytes (mangled C++ has longer ones) and puts names where there are ordinals, lief
-reads the whole file into memory and takes longer to import than this takes for 100 files. The tests compare with pefile.
+reads whole files into memory and takes longer to import than this takes for 100 files. The tests compare with pefile.
 """
 
 from collections.abc import Iterator
