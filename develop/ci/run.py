@@ -16,6 +16,7 @@ fails. Optional inputs come from the environment. Without them their checks are 
 import argparse
 import difflib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,11 @@ def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
     return [one for one in checks if not names or one.name in wanted]
 
 
+def free_space(*directories: Path) -> str:
+    """Say how much room the file systems of some directories have: a full one explains much that fails."""
+    return ", ".join(f"{one}: {shutil.disk_usage(one).free / 1e9:.1f} GB free" for one in directories)
+
+
 def perform(check: Check, scratch: Path, made: Inventory) -> Count:
     """Run a check; print how it went, and all that it printed if it failed."""
     start = time.monotonic()
@@ -63,6 +69,7 @@ def perform(check: Check, scratch: Path, made: Inventory) -> Count:
             count = check.run(machine) or Count(passed=1)
         except Exception as error:  # A check that breaks must not take the others with it.
             machine.say(str(error) if isinstance(error, FailedError) else traceback.format_exc())
+            machine.say(free_space(scratch, Path.home()))
             count = Count(failed=1)
         log.seek(0)
         said = log.read().decode(errors="replace") if count.failed else ""

@@ -51,7 +51,14 @@ def paste(page: Path) -> int:
             (programs / "bazel").chmod(0o755)
         command = ["bash", "-c", script(page.read_text(encoding="utf-8"), scratch)]
         variables = os.environ | {"PATH": f"{programs}:{path}"}
-        return subprocess.run(command, cwd=WORKSPACE, env=variables, stdin=subprocess.DEVNULL, check=False).returncode
+        try:
+            return subprocess.run(
+                command, cwd=WORKSPACE, env=variables, stdin=subprocess.DEVNULL, check=False
+            ).returncode
+        finally:
+            for module in Path(scratch).glob("*/MODULE.bazel"):
+                # Bazel keeps what it built for a workspace elsewhere, and a server that waits.
+                subprocess.run(["bazel", "clean", "--expunge"], cwd=module.parent, env=variables, check=False)
 
 
 def main(argv: list[str]) -> int:

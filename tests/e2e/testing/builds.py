@@ -124,7 +124,8 @@ def copy_workspace(target: Path) -> None:
 
 
 def built(build: Build) -> Build:
-    """Return the build if it succeeded. Raises AssertionError with all that it printed."""
+    """Return the build if it succeeded. Raises AssertionError with all that it printed, the errors first."""
     if not build.succeeded:
-        raise AssertionError(build.output)
+        errors = [line for line in build.output.splitlines() if line.startswith(("ERROR", "FATAL"))]
+        raise AssertionError("\n".join([*errors, build.output]))
     return build

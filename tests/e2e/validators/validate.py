@@ -1,13 +1,12 @@
 """Every tool that people give wheels to accepts ours.
 
-    python3 -m tests.e2e.validators.validate --dist DIR --reports DIR [--example] [--big]
+    python3 -m tests.e2e.validators.validate --dist DIR --reports DIR [--example]
 
 Run it from the top of the workspace. Each wheel of the first directory goes through `python -m zipfile`, unzip, pip,
 uv, `wheel unpack`, installer, check-wheel-contents, pydistcheck and `twine check --strict`, in the versions that
 requirements.txt locks, and its RECORD is compared with what is in it, to the last file; sdists go through pip, uv,
 pydistcheck and twine. `opinions.py` compares the reports of //packaging:platform_tags, in the second directory, with
-auditwheel's, and checks the bills of materials. With --big a wheel of more than 4 GiB is
-made by the real rules and goes through all that as well; this takes 30 GB of disk while it runs.
+auditwheel's, and checks the bills of materials. `big.py` makes a wheel of over 4 GiB for this.
 """
 
 import argparse
@@ -25,14 +24,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.e2e.testing.builds import WORKSPACE, Workspace, built
 from tests.e2e.validators.publishable import check_classifiers, check_opinions, publishing_commands
 from tests.e2e.validators.tools import HERE, Tools, make_tools, run
 
 CHUNK = 1 << 20
-#: A bit more than what 32 bits of a zip header can say.
-BIG = (4 << 30) + (100 << 20)
-BIG_ARTIFACT = "core-hip_lib_generic"
 
 
 def commands(wheel: Path, tools: Tools, scratch: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -117,55 +112,12 @@ def check_sdist(sdist: Path, tools: Tools, dist: Path) -> None:
     print(f"{sdist.name}: {', '.join(accepted)}", flush=True)
 
 
-def make_big_artifact(artifacts: Path) -> None:
-    """Make an artifact with a file over 4 GiB that does not shrink, and one that shrinks to nearly nothing.
-
-    Deflate looks back 32 KiB, so the same megabyte again and again does not shrink.
-    """
-    folder = artifacts / BIG_ARTIFACT / "stage/share"
-    folder.mkdir(parents=True)
-    (artifacts / BIG_ARTIFACT / "artifact_manifest.txt").write_text("stage\n")
-    block = os.urandom(CHUNK)
-    with (folder / "noise").open("wb") as file:
-        for _ in range(BIG // CHUNK):
-            file.write(block)
-    with (folder / "zeros").open("wb") as file:
-        file.truncate(BIG)
-
-
-def check_big_wheel(tools: Tools, scratch: Path) -> None:
-    """Make a wheel over 4 GiB and put it through everything."""
-    artifacts = scratch / "artifacts"
-    make_big_artifact(artifacts)
-    workspace = Workspace(WORKSPACE, artifacts)
-    build = built(workspace.build("//packaging:core_wheel", options=("--//rules/settings:compression=fast",)))
-    root = Path(workspace.info("execution_root"))
-    outputs = [root / action.output for name in ("RocmLink", "RocmPack") for action in build.ran(name)]
-    try:
-        (wheel,) = [path for path in outputs if path.suffix == ".whl"]
-        # Disks are not endless: what is not needed any more goes, and one tool at a time unpacks 9 GB.
-        shutil.rmtree(artifacts)
-        for segment in outputs:
-            if segment != wheel:
-                segment.unlink(missing_ok=True)
-        with zipfile.ZipFile(wheel) as archive:
-            noise, zeros = (archive.getinfo(f"_rocm_sdk_core/share/{name}") for name in ("noise", "zeros"))
-        limit = 1 << 32
-        assert noise.compress_size > limit < noise.file_size
-        assert zeros.compress_size < limit < zeros.file_size
-        check_wheel(wheel, tools, scratch / "big", workers=1)
-    finally:
-        for path in outputs:
-            path.unlink(missing_ok=True)  # Bazel makes them again if it ever needs them
-
-
 def main() -> int:
     """Check all distributions of a directory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of distributions")
     parser.add_argument("--reports", type=Path, required=True, help="directory of the reports on platform tags")
     parser.add_argument("--example", action="store_true", help="the distributions are those of the example SDK")
-    parser.add_argument("--big", action="store_true", help="also make and check a wheel over 4 GiB")
     args = parser.parse_args()
     if not shutil.which("unzip"):
         sys.exit("unzip is not on PATH; install it")
@@ -181,9 +133,7 @@ def main() -> int:
             check_sdist(sdist, tools, args.dist.resolve())
         check_classifiers(wheels, tools)
         check_opinions([wheel for wheel in wheels if not wheel.name.endswith("-any.whl")], tools, args.reports)
-        if args.big:
-            check_big_wheel(tools, scratch)
-    print(f"{len(wheels) + args.big} wheels accepted by every tool")
+    print(f"{len(wheels)} wheels accepted by every tool")
     return 0
 
 

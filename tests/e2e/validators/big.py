@@ -1,0 +1,80 @@
+"""Every tool that people give wheels to accepts one of more than 4 GiB.
+
+    python3 -m tests.e2e.validators.big
+
+Run it from the top of the workspace. The real rules make the wheel, of two files over 4 GiB; it goes through what
+`validate.py` gives wheels to. This takes 14 GB of disk while it runs: what is not needed any more goes at once.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tests.e2e.validators.tools import make_tools
+from tests.e2e.validators.validate import CHUNK, check_wheel
+
+#: A bit more than what 32 bits of a zip header can say, in bytes.
+BIG = (4 << 30) + (100 << 20)
+ARTIFACT = "core-hip_lib_generic"
+
+
+def make_artifact(artifacts: Path) -> None:
+    """Make an artifact with a file over 4 GiB that does not shrink, and one that shrinks to nearly nothing.
+
+    Deflate looks back 32 KiB, so the same megabyte again and again does not shrink.
+    """
+    folder = artifacts / ARTIFACT / "stage/share"
+    folder.mkdir(parents=True)
+    (artifacts / ARTIFACT / "artifact_manifest.txt").write_text("stage\n")
+    block = os.urandom(CHUNK)
+    with (folder / "noise").open("wb") as file:
+        for _ in range(BIG // CHUNK):
+            file.write(block)
+    with (folder / "zeros").open("wb") as file:
+        file.truncate(BIG)
+
+
+def check(scratch: Path) -> None:
+    """Make the wheel, and put it through everything."""
+    artifacts = scratch / "artifacts"
+    make_artifact(artifacts)
+    workspace = Workspace(WORKSPACE, artifacts)
+    build = built(workspace.build("//packaging:core_wheel", options=("--//rules/settings:compression=fast",)))
+    root = Path(workspace.info("execution_root"))
+    outputs = [root / action.output for name in ("RocmLink", "RocmPack") for action in build.ran(name)]
+    try:
+        (wheel,) = [path for path in outputs if path.suffix == ".whl"]
+        shutil.rmtree(artifacts)
+        for segment in outputs:
+            if segment != wheel:
+                segment.unlink(missing_ok=True)
+        with zipfile.ZipFile(wheel) as archive:
+            noise, zeros = (archive.getinfo(f"_rocm_sdk_core/share/{name}") for name in ("noise", "zeros"))
+        limit = 1 << 32
+        assert noise.compress_size > limit < noise.file_size
+        assert zeros.compress_size < limit < zeros.file_size
+        tools = make_tools(scratch / "tools", "pydistcheck.toml")
+        # One tool at a time: each unpacks 9 GB.
+        check_wheel(wheel, tools, scratch / "big", workers=1)
+    finally:
+        for path in outputs:
+            path.unlink(missing_ok=True)  # Bazel makes them again if it ever needs them
+
+
+def main() -> int:
+    """Check in a directory that is removed at the end."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    ).parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocm-validators-") as scratch:
+        check(Path(scratch))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
