@@ -10,6 +10,7 @@ from dataclasses import replace
 from tools.actions.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
 from tools.actions.plan.tool import make_plan
 from tools.lib.elf import constants as c
+from tools.lib.pe import constants as pe
 
 #: The base directory of every artifact made here.
 BASE = "stage"
@@ -32,6 +33,12 @@ def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> 
     """Make an ELF program for x86_64; one that is not dynamic is static."""
     facts = Facts("", 1, "elf-program", None, rpath, dynamic=dynamic, machine=c.EM_X86_64)
     return Found(path, Kind.FILE, "", "0755", facts=facts)
+
+
+def image(path: str, type_: str = "pe-library", subsystem: int = 0) -> Found:
+    """Make a DLL, or an EXE of that subsystem, for x86_64."""
+    facts = Facts("", 1, type_, machine=pe.IMAGE_FILE_MACHINE_AMD64, subsystem=subsystem)
+    return Found(path, Kind.FILE, "", facts=facts)
 
 
 def link(path: str, text: str) -> Found:

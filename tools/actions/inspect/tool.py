@@ -4,7 +4,8 @@
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
-device code it has for which GPU targets. Of an archive of device code (`.kpack`) they say whose it is. A file of the
+device code it has for which GPU targets; of a PE image (a DLL or an EXE of Windows) which DLLs it needs, at start and
+later. Of an archive of device code (`.kpack`) they say whose it is. A file of the
 manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
 has to look.
 """
@@ -21,9 +22,11 @@ from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
 
+#: How a PE image begins; it takes more to import the reader than to look.
+PE_HEAD = b"MZ"
 #: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
 #: compressed. It takes more to import the reader of such code than to look for it.
-DEVICE_CODE = ".hip_fatbin"
+DEVICE_CODE = (".hip_fatbin", ".hip_fat")
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
@@ -61,12 +64,40 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
         "dynamic": elf.has_dynamic and refusal(elf) is None,
         "refusal": refusal(elf),
     }
+    return _said(facts, elf.path, "a name in the dynamic section")
+
+
+def _said(facts: dict[str, Any], path: str, what: str) -> dict[str, Any]:
+    """Return the fields that say something; raises ElfError for names that are not UTF-8."""
     facts = {name: value for name, value in facts.items() if value}
     try:
         json.dumps(facts, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise ElfError(elf.path, 0, "a name in the dynamic section is not UTF-8") from None
+        raise ElfError(path, 0, f"{what} is not UTF-8") from None
     return facts
+
+
+def pe_facts(file: BinaryIO, source: str) -> dict[str, Any]:
+    """Return the facts about one DLL or EXE; fields that say nothing are left out. Of a damaged one they say why."""
+    from tools.lib.pe.reader import read_pe
+
+    try:
+        image = read_pe(file, source)
+        facts = {
+            "type": "pe-library" if image.is_dll else "pe-program",
+            "machine": image.machine,
+            "subsystem": 0 if image.is_dll else image.subsystem,
+            "needed": list(image.libraries),
+            "needed_late": list(image.delayed_libraries),
+        }
+        has_code = any(section.name in DEVICE_CODE for section in image.sections)
+        return _said(facts, source, "the name of a DLL") | (device_facts(file, source) if has_code else {})
+    except ElfError as error:
+        return _damaged("pe", error)
+
+
+def _damaged(what: str, error: ElfError) -> dict[str, Any]:
+    return {"type": f"{what}-damaged", "damage": str(error).encode(errors="backslashreplace").decode()}
 
 
 def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
@@ -102,7 +133,7 @@ def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
 def file_facts(path: str, source: str) -> dict[str, Any]:
     """Return the facts about one file; raises ToolError for one that is not there.
 
-    Of an ELF file that cannot be read they say what is wrong: only who packs it has to care.
+    Of an ELF or PE file that cannot be read they say what is wrong: only who packs it has to care.
     """
     try:
         size = Path(path).stat().st_size
@@ -116,11 +147,12 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
-                has_code = any(section.name == DEVICE_CODE for section in elf.section_headers)
+                has_code = any(section.name in DEVICE_CODE for section in elf.section_headers)
                 return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
             except ElfError as error:
-                damage = str(error).encode(errors="backslashreplace").decode()
-                return {"size": size, "type": "elf-damaged", "damage": damage}
+                return {"size": size} | _damaged("elf", error)
+        if head.startswith(PE_HEAD):
+            return {"size": size} | pe_facts(file, source)
         if head.startswith(BUNDLE_HEADS):
             return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
         if source.endswith(ARCHIVE_SUFFIX):

@@ -14,9 +14,12 @@ from tools.actions.inspect import tool
 from tools.actions.inspect.tool import file_facts, main
 from tools.lib.device.bundle import is_bundle
 from tools.lib.device.sample import HOST, PREFIX, bundle, compressed
+from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf import constants as c
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.sample import Sample
+from tools.lib.pe import constants as pe
+from tools.lib.pe.sample import Sample as PeSample
 
 INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 
@@ -246,3 +249,33 @@ def test_only_headers_of_a_big_file_are_read(tmp_path: Path, monkeypatch: pytest
     found = file_facts(str(path), "a_lib_x/stage/libbig.so")
     assert (found["size"], found["soname"]) == (size, "libbig.so")
     assert 0 < sum(read) < 10_000
+
+
+def test_a_dll_and_a_program_of_windows(tmp_path: Path) -> None:
+    """DLLs have no case: facts have lower-case names, each once."""
+    imports = (("KERNEL32.dll", ("Sleep",)), ("amdhip64_7.dll", ("hipInit",)), ("kernel32.dll", (3,)))
+    library = PeSample(imports=imports, delayed=(("Comgr.dll", ("one",)),)).build()
+    assert facts(tmp_path, library) == {
+        "type": "pe-library",
+        "machine": pe.IMAGE_FILE_MACHINE_AMD64,
+        "needed": ["amdhip64_7.dll", "kernel32.dll"],
+        "needed_late": ["comgr.dll"],
+    }
+    tool_of_windows = PeSample(dll=False, imports=(), subsystem=pe.IMAGE_SUBSYSTEM_WINDOWS_GUI).build()
+    assert facts(tmp_path, tool_of_windows) == {
+        "type": "pe-program",
+        "machine": pe.IMAGE_FILE_MACHINE_AMD64,
+        "subsystem": pe.IMAGE_SUBSYSTEM_WINDOWS_GUI,
+    }
+
+
+def test_device_code_in_a_dll(tmp_path: Path) -> None:
+    code = bundle([(HOST, b""), (f"{PREFIX}gfx1100", b"code")])
+    assert facts(tmp_path, windows_library((code,)))["device"] == {"gfx1100": 4}
+
+
+@pytest.mark.parametrize("content", [b"MZ", b"MZ and more text", PeSample().build()[:700]])
+def test_what_begins_like_a_pe_image_and_is_none(tmp_path: Path, content: bytes) -> None:
+    found = facts(tmp_path, content)
+    assert found.pop("damage").startswith("a_lib_x/stage/file: ")
+    assert found == {"type": "pe-damaged"}

@@ -149,4 +149,4 @@ def _made(entry: Edit, launcher: str | None) -> bytes:
         return forwarder(posixpath.basename(entry.path), target, entry.machine or 0, entry.versions or ())
     if launcher is None:
         raise ToolError(f"{entry.path}: needs a launcher; expected the rule to give one")
-    return finished_launcher(launcher, entry.path, target, entry.machine)
+    return finished_launcher(launcher, entry.path, target, entry.machine, entry.subsystem)

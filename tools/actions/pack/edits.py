@@ -16,9 +16,10 @@ class Edit:
     mode: str
     #: What pack makes: `launcher`, `forwarder` or `linker script`; None for an entry that has a source.
     made: str | None = None
-    #: What that leads to, relative to the entry's directory; and its CPU (e_machine).
+    #: What that leads to, relative to the entry's directory; its CPU (e_machine, Machine of PE), and PE's subsystem.
     target: str | None = None
     machine: int | None = None
+    subsystem: int | None = None
     #: Versions of symbols that a forwarder defines.
     versions: tuple[str, ...] | None = None
     #: Where the bytes come from: `{artifact}/{base directory}/{path}`; None for what pack makes.

@@ -1,13 +1,17 @@
 """Tests of finishing launchers."""
 
+import io
 from pathlib import Path
 
 import pytest
 
 from develop.testing.tiny_elf import program
-from tools.actions.pack.launcher import SECTION, finished_launcher
+from tools.actions.pack.launcher import PE_SECTION, SECTION, finished_launcher
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
+from tools.lib.pe import constants as pe
+from tools.lib.pe.reader import read_pe
+from tools.lib.pe.sample import Sample
 
 
 def template(directory: Path, content: bytes) -> str:
@@ -61,5 +65,30 @@ def test_a_program_without_the_section_is_refused(tmp_path: Path, wrong: bytes) 
 
 def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     path = template(tmp_path, b"#!/bin/sh\n")
-    with pytest.raises(ToolError, match=r"launcher: .*; expected the compiled launcher, an ELF program"):
+    with pytest.raises(ToolError, match=r"launcher: .*; expected the compiled launcher, an ELF or PE program"):
         finished_launcher(path, "bin/x", "y")
+
+
+def test_a_launcher_for_windows_gets_target_and_subsystem(tmp_path: Path) -> None:
+    compiled = Sample(dll=False, sections=((PE_SECTION, bytes(64)),)).build()
+    path = template(tmp_path, compiled)
+    finished = finished_launcher(path, "bin/x.exe", "../lib/tool.exe", pe.IMAGE_FILE_MACHINE_AMD64, 2)
+    before, after = (read_pe(io.BytesIO(data), "x") for data in (compiled, finished))
+    assert (before.subsystem, after.subsystem) == (
+        pe.IMAGE_SUBSYSTEM_WINDOWS_CUI,
+        pe.IMAGE_SUBSYSTEM_WINDOWS_GUI,
+    )
+    begin = after.sections[-1].begin
+    assert finished[begin : begin + 17] == b"../lib/tool.exe\0\0"
+    same = finished_launcher(path, "bin/x.exe", "y.exe")
+    assert read_pe(io.BytesIO(same), "x").subsystem == before.subsystem
+
+
+def test_what_a_launcher_for_windows_cannot_start(tmp_path: Path) -> None:
+    path = template(tmp_path, Sample(dll=False, sections=((PE_SECTION, bytes(8)),)).build())
+    with pytest.raises(ToolError, match=r"is for x86_64, but y, which it starts, is for aarch64; expected one CPU"):
+        finished_launcher(path, "bin/x.exe", "y", pe.IMAGE_FILE_MACHINE_ARM64)
+    with pytest.raises(ToolError, match="takes 9 bytes; at most 8 fit"):
+        finished_launcher(path, "bin/x.exe", "12345678")
+    with pytest.raises(ToolError, match=r"no bytes for section \.target; expected the compiled launcher"):
+        finished_launcher(template(tmp_path, Sample().build()), "bin/x.exe", "y")

@@ -16,6 +16,9 @@ from typing import Any
 LIBRARY = "elf-library"
 PROGRAM = "elf-program"
 SCRIPT = "script"
+#: A DLL and an EXE of Windows.
+PE_LIBRARY = "pe-library"
+PE_PROGRAM = "pe-program"
 #: An offload bundle that is a file by itself.
 BUNDLE = "gpu-bundle"
 
@@ -56,11 +59,15 @@ LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
+#: Where packages run, if not on Linux.
+WINDOWS = "windows"
+
 #: How the reason of a dropped link begins that leads nowhere.
 DANGLES = "link that dangles"
 
-#: CPUs (e_machine of the gABI) whose programs a launcher can start: i386, x86-64 and AArch64. Others are firmware.
-LAUNCHED = frozenset({3, 62, 183})
+#: CPUs whose programs a launcher can start: i386, x86-64 and AArch64, by the numbers of ELF (e_machine of the gABI) and
+#: of PE (Machine). Others are firmware.
+LAUNCHED = frozenset({3, 62, 183, 0x14C, 0x8664, 0xAA64})
 
 
 def is_executable(mode: str) -> bool:
@@ -100,8 +107,11 @@ class Entry:
     type: str | None = None
     #: DT_SONAME of the bytes.
     soname: str | None = None
-    #: CPU (e_machine) of an ELF program or library, of what a launcher starts, or that a forwarder is made for.
+    #: CPU of a program or library (e_machine of ELF, Machine of PE), of what a launcher starts, or that a forwarder is
+    #: made for.
     machine: int | None = None
+    #: Subsystem of a PE program, or of what a launcher starts.
+    subsystem: int | None = None
     #: Versions of symbols that a forwarder of a SONAME defines.
     versions: tuple[str, ...] | None = None
 
@@ -192,6 +202,8 @@ class Definition:
     kind: str
     tree: str
     per_target: bool = False
+    #: `linux` or `windows`: where the package runs.
+    platform: str = "linux"
     #: Glob patterns of paths: only these are taken (all if empty), and these are dropped.
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -228,8 +240,11 @@ class Facts:
     #: The versions of symbols that it defines, its own name first.
     versions_defined: tuple[str, ...] = ()
     dynamic: bool = False
-    #: CPU (e_machine) of an ELF file.
+    #: DLLs that are needed when a function of theirs is called, as PE names them.
+    needed_late: tuple[str, ...] = ()
+    #: CPU of an ELF file (e_machine) or PE image (Machine), and the latter's subsystem if it is a program.
     machine: int = 0
+    subsystem: int = 0
     #: Why no RPATH can be given to an ELF program or library; None if one can.
     refusal: str | None = None
     #: Target IDs for which the file has device code, sorted.
@@ -238,12 +253,17 @@ class Facts:
     archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
-    #: What is wrong with an ELF file that cannot be read; None of any other.
+    #: What is wrong with an ELF or PE file that cannot be read; None of any other.
     damage: str | None = None
 
     @classmethod
-    def from_document(cls, unit: str, document: dict[str, Any]) -> "Facts":
-        """Read what `tools.actions.inspect` wrote about a file of `unit`; it says more than a plan needs."""
+    def from_document(cls, unit: str, document: dict[str, Any], platform: str = "linux") -> "Facts":
+        """Read what `tools.actions.inspect` wrote about a file of `unit`; it says more than a plan needs.
+
+        To a package for another platform than Windows, a DLL is data.
+        """
+        if platform != WINDOWS and document["type"].startswith("pe-"):
+            document = {"size": document["size"], "type": "data"}
         values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         values["device"] = sorted(values.get("device", ()))  # by target ID the document has bytes, which are for people
         return cls(unit, **{"size": None} | _with_tuples(values))

@@ -13,8 +13,11 @@ from tools.actions.plan.model import (
     DANGLES,
     LAUNCHED,
     LIBRARY,
+    PE_LIBRARY,
+    PE_PROGRAM,
     PROGRAM,
     SCRIPT,
+    WINDOWS,
     Definition,
     Entry,
     Facts,
@@ -50,6 +53,8 @@ def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts
 def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
+    if facts.type in (PE_LIBRARY, PE_PROGRAM):
+        return replace(entry, machine=facts.machine or None, subsystem=facts.subsystem or None)
     if definition.slice:
         entry = sliced(entry, facts, definition.slice)
         if entry.slice and entry.treatment is Treatment.KEEP:
@@ -121,7 +126,10 @@ def _mode(resolved: Resolved) -> str:
     return here.mode if here else "0"
 
 
-def _is_executable(resolved: Resolved, facts: Facts) -> bool:
+def _is_executable(resolved: Resolved, facts: Facts, definition: Definition) -> bool:
+    """Whether a launcher can start what a link leads to: on Windows a program, elsewhere also a script."""
+    if definition.platform == WINDOWS:
+        return facts.type == PE_PROGRAM and facts.machine in LAUNCHED
     if facts.type == PROGRAM:
         return not facts.machine or facts.machine in LAUNCHED
     return facts.type == SCRIPT and bool(int(_mode(resolved), 8) & 0o111)
@@ -132,7 +140,7 @@ def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Defini
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
     entry = _entry(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
-    return replace(entry, mode="0755", target=target, machine=facts.machine or None)
+    return replace(entry, mode="0755", target=target, machine=facts.machine or None, subsystem=facts.subsystem or None)
 
 
 def _facts(resolved: Resolved) -> Facts:
@@ -142,7 +150,14 @@ def _facts(resolved: Resolved) -> Facts:
     entry = resolved.node.entry
     if entry is None:
         return Facts(unit="", size=0, type="data")
-    return Facts(unit="", size=0, type=entry.type or "data", soname=entry.soname, machine=entry.machine or 0)
+    return Facts(
+        unit="",
+        size=0,
+        type=entry.type or "data",
+        soname=entry.soname,
+        machine=entry.machine or 0,
+        subsystem=entry.subsystem or 0,
+    )
 
 
 def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> str | None:
@@ -183,7 +198,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         return _alias(found, resolved, facts, definition, prefix)
     # Python does not run a module that it imports: under that name a launcher would be a file that is none.
     is_module = name.endswith(".py") and resolved.node.found
-    if _is_executable(resolved, facts) and not is_module:
+    if _is_executable(resolved, facts, definition) and not is_module:
         return _launcher(found, resolved, facts, definition)
     if not resolved.node.found:
         owner = resolved.node.plan.package if resolved.node.plan else "another package"
@@ -237,7 +252,7 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
 
 def _check_started(launcher: Entry, started: Entry, definition: Definition) -> None:
     """Raise ToolError for a launcher of what may not be executed."""
-    if not int(started.mode, 8) & 0o111:
+    if definition.platform != WINDOWS and not int(started.mode, 8) & 0o111:
         raise ToolError(
             f"{launcher.source}: the link leads to the program {started.path}, which may not be executed (mode "
             f"{started.mode}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "

@@ -17,6 +17,7 @@ from tools.actions.plan.model import (
     DANGLES,
     LEFT_OUT,
     MADE,
+    WINDOWS,
     Artifact,
     Definition,
     Entry,
@@ -30,6 +31,7 @@ from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.runtime import left_out, plan_runtime
+from tools.actions.plan.windows_names import check_windows_names
 from tools.lib.common.manifest import read_manifest
 from tools.lib.common.program import (
     ToolError,
@@ -43,13 +45,13 @@ from tools.lib.common.program import (
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel, "plain": plan_plain}
 
 
-def read_facts(paths: list[str]) -> dict[str, Facts]:
-    """Read the facts of all units, by source."""
+def read_facts(paths: list[str], platform: str = "linux") -> dict[str, Facts]:
+    """Read the facts of all units, by source, as they are for packages of a platform."""
     facts = {}
     for path in paths:
         document = read_document(path)
         for source, values in document["files"].items():
-            facts[source] = Facts.from_document(document["unit"], values)
+            facts[source] = Facts.from_document(document["unit"], values, platform)
     return facts
 
 
@@ -82,7 +84,7 @@ def _default_mode(kind: str, facts: Facts | None) -> str:
 def _edit(entry: Entry) -> Edit:
     if entry.treatment in MADE:
         made, machine = entry.treatment.value, entry.machine or None
-        return Edit(entry.path, entry.mode, made, entry.target, machine, entry.versions)
+        return Edit(entry.path, entry.mode, made, entry.target, machine, entry.subsystem, entry.versions)
     return Edit(entry.path, entry.mode, source=entry.source, rpath=entry.rpath, slice=entry.slice, absent=entry.absent)
 
 
@@ -124,6 +126,8 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
     merged, equal = merge(artifacts, lambda path: left_out(path, definition))
     planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
+    if definition.platform == WINDOWS:
+        check_windows_names(planned.entries, definition.tree, definition.package, builds_on)
     used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(
@@ -182,10 +186,11 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
 
     def work() -> None:
-        facts = read_facts(args.facts)
+        definition = Definition.from_document(read_document(args.definition))
+        facts = read_facts(args.facts, definition.platform)
         artifacts = [read_artifact(path, facts) for path in args.manifest]
         builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
-        plan = make_plan(Definition.from_document(read_document(args.definition)), artifacts, builds_on)
+        plan = make_plan(definition, artifacts, builds_on)
         edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
         edit_files = file_arguments(args.edit)
         check_packed(plan, edits, edit_files)

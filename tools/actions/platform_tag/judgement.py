@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.policy import Policy, Promise, manylinux_policies
+from tools.actions.platform_tag.policy import WINDOWS_MACHINES, Policy, Promise, policies_of
 from tools.actions.platform_tag.report import Libraries, TagReport
 from tools.lib.common.program import ToolError
 
@@ -28,6 +28,8 @@ class Judgement:
         """The platform tag of which the package keeps the promise."""
         if not self.needs.files and not self.needs.foreign:
             return "any"
+        if self.architecture in WINDOWS_MACHINES:
+            return f"win_{self.architecture}"
         return f"{self.lowest.name if self.lowest else 'linux'}_{self.architecture}"
 
     def report(self, distribution: str) -> TagReport:
@@ -74,7 +76,7 @@ def lacking(policy: Policy, needs: Needs) -> tuple[Need, ...]:
 def judge(needs: Needs, architecture: str) -> Judgement:
     """Return what a package's files keep on an architecture."""
     because: tuple[Need, ...] = ()
-    for policy in manylinux_policies(architecture):
+    for policy in policies_of(architecture):
         lacks = lacking(policy, needs)
         if not lacks:
             return Judgement(architecture, needs, policy, because)
@@ -90,7 +92,7 @@ def check(judgement: Judgement, promise: Promise, setting: str) -> None:
     needs = judgement.needs
     if needs.foreign and not needs.files:
         raise ToolError(
-            f"platform tag {promise.tag}: no ELF file of the package is for {promise.architecture}, {needs.foreign[0]} "
+            f"platform tag {promise.tag}: no file of the package is for {promise.architecture}, {needs.foreign[0]} "
             f"for instance; expected some that are. Set --{setting} to a tag of the architecture that was packaged"
         )
     lacks = lacking(promise.policy, needs) if promise.policy else ()
@@ -99,9 +101,20 @@ def check(judgement: Judgement, promise: Promise, setting: str) -> None:
     more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
     raise ToolError(
         f"platform tag {promise.tag} promises more than the files keep: "
-        f"{'; '.join(_sentence(need) for need in lacks[:_NAMED])}{more}. Expected {judgement.tag}. "
-        f"Set --{setting}={judgement.tag}{_about_libraries(lacks)}"
+        f"{'; '.join(_sentence(need) for need in lacks[:_NAMED])}{more}. {_remedy(judgement, promise, lacks, setting)}"
     )
+
+
+def _remedy(judgement: Judgement, promise: Promise, lacks: tuple[Need, ...], setting: str) -> str:
+    """Say what to do: set another tag, if one promises less, or see to libraries that no system is sure to have."""
+    libraries = sorted({need.library for need in lacks if not need.version})
+    see = (
+        f"ee to {', '.join(libraries)}: ship it in an artifact of this package or one that it builds on, or "
+        "declare it in `externals` of the wheel, if users have to have it"
+    )
+    if judgement.tag == promise.tag:
+        return f"Expected what packages bring, or every such system has. S{see}"
+    return f"Expected {judgement.tag}. Set --{setting}={judgement.tag}" + (f", or s{see}" if libraries else "")
 
 
 def notes(needs: Needs) -> Iterator[str]:
@@ -114,14 +127,3 @@ def notes(needs: Needs) -> Iterator[str]:
             "loaded the library before, or from the machine. Name their directories in `rpath` of the package, or "
             "declare them in `externals` of the wheel, if that is meant"
         )
-
-
-def _about_libraries(lacks: tuple[Need, ...]) -> str:
-    """Say what to do about libraries that no system is sure to have; nothing where there is none."""
-    libraries = sorted({need.library for need in lacks if not need.version})
-    if not libraries:
-        return ""
-    return (
-        f", or see to {', '.join(libraries)}: ship it in an artifact of this package or one that it builds on, or "
-        "declare it in `externals` of the wheel, if users have to have it"
-    )

@@ -116,7 +116,7 @@ def test_what_is_not_reached_is_noted() -> None:
 def test_a_package_for_another_architecture() -> None:
     needs = Needs(foreign=("lib/liba.so.1", "lib/libb.so.1"))
     assert refused(needs, "linux_aarch64") == (
-        "platform tag linux_aarch64: no ELF file of the package is for aarch64, lib/liba.so.1 for instance; "
+        "platform tag linux_aarch64: no file of the package is for aarch64, lib/liba.so.1 for instance; "
         "expected some that are. Set --//packaging:platform_tag to a tag of the architecture that was packaged"
     )
 
@@ -152,3 +152,14 @@ def test_another_document_is_no_report() -> None:
 
 def test_without_elf_files_any_is_right() -> None:
     assert Judgement().report("data").lowest == "any"
+
+
+def test_for_windows_a_library_is_to_be_shipped_or_declared() -> None:
+    """No tag promises less."""
+    needs = needing("kernel32.dll", "msvcp140.dll", path="bin/amdhip64_7.dll")
+    assert judge(needs, "amd64").tag == "win_amd64"
+    assert refused(needs, "win_amd64") == (
+        "platform tag win_amd64 promises more than the files keep: bin/amdhip64_7.dll needs msvcp140.dll. Expected "
+        "what packages bring, or every such system has. See to msvcp140.dll: ship it in an artifact of this package or "
+        "one that it builds on, or declare it in `externals` of the wheel, if users have to have it"
+    )

@@ -1,21 +1,36 @@
-"""What the ELF files of a package need of the system, from its plan and the facts about its files.
+"""What the programs and libraries of a package need of the system, from its plan and the facts about its files.
 
 Only what is packed counts. A library that the package or one that it builds on holds, in a directory where the file
 that needs it looks, is no need of the system's, whichever symbol versions are needed of it: it is built with them.
+A DLL is found in whichever directory of the packages it is, because `rocm_sdk` loads it from there by its full path.
 """
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tools.actions.plan.model import COPIES, LIBRARY, PROGRAM, Entry, Plan, Treatment, matches
+from tools.actions.plan.model import (
+    COPIES,
+    LIBRARY,
+    PE_LIBRARY,
+    PE_PROGRAM,
+    PROGRAM,
+    Entry,
+    Plan,
+    Treatment,
+    matches,
+)
 from tools.actions.plan.rpath import directory_of
+from tools.actions.platform_tag.policy import WINDOWS_MACHINES
 from tools.lib.common.program import read_document
+
+#: The types of files that are linked to libraries.
+LINKED = (LIBRARY, PROGRAM, PE_LIBRARY, PE_PROGRAM)
 
 
 @dataclass(frozen=True)
 class LinkedFacts:
-    """What `tools.actions.inspect` found out about one ELF file, as far as the loader will ask for it."""
+    """What `tools.actions.inspect` found out about one ELF file or PE image, as far as the loader will ask for it."""
 
     machine: int
     needed: tuple[str, ...] = ()
@@ -45,7 +60,7 @@ class Need:
 class Needs:
     """All that a package's files for one architecture need, by whose matter it is; sorted, each thing once."""
 
-    #: ELF programs and libraries that were looked at.
+    #: Programs and libraries that were looked at.
     files: int = 0
     #: Of libraries that the system must have.
     system: tuple[Need, ...] = ()
@@ -55,46 +70,50 @@ class Needs:
     unreached: tuple[Need, ...] = ()
     #: Of libraries that are declared to be the machine's matter.
     external: tuple[Need, ...] = ()
-    #: Paths of ELF programs and libraries for other architectures.
+    #: Paths of programs and libraries for other architectures.
     foreign: tuple[str, ...] = ()
 
 
 def read_linked(paths: Iterable[str]) -> dict[str, LinkedFacts]:
-    """Read the facts of all units: source -> what an ELF program or library is linked to."""
+    """Read the facts of all units: source -> what a program or library is linked to."""
     linked = {}
     for path in paths:
         for source, facts in read_document(path)["files"].items():
-            if facts["type"] in (LIBRARY, PROGRAM):
+            if facts["type"] in LINKED:
                 versions = {name: tuple(found) for name, found in facts.get("versions_needed", {}).items()}
                 searched = tuple(facts.get("runpath") or facts.get("rpath", ()))
-                linked[source] = LinkedFacts(facts["machine"], tuple(facts.get("needed", ())), versions, searched)
+                needed = (*facts.get("needed", ()), *facts.get("needed_late", ()))
+                linked[source] = LinkedFacts(facts["machine"], needed, versions, searched)
     return linked
 
 
 def library_paths(plans: Iterable[Plan]) -> frozenset[str]:
-    """Return where packages hold libraries: tree, directory, and the file name for which the loader looks."""
+    """Return where packages hold libraries: tree, directory, and the file name for which the loader looks.
+
+    Names of DLLs have no case: theirs are in lower case.
+    """
     return frozenset(
-        posixpath.join(plan.tree, entry.path)
+        posixpath.join(plan.tree, entry.path.lower() if entry.type == PE_LIBRARY else entry.path)
         for plan in plans
         for entry in plan.entries
         if entry.treatment in (Treatment.FORWARDER, Treatment.LINK_TO)
-        or (entry.type == LIBRARY and entry.is_packed_file)
+        or (entry.type in (LIBRARY, PE_LIBRARY) and entry.is_packed_file)
     )
 
 
 def linked_entries(plan: Plan, linked: Mapping[str, LinkedFacts]) -> Iterator[tuple[Entry, LinkedFacts]]:
-    """Yield entry and facts of each ELF program and library that a package packs.
+    """Yield entry and facts of each program and library that a package packs, and that is one on its platform.
 
     Launchers and forwarders are made by us and need nothing of the system; their source is another file.
     """
     for entry in plan.entries:
         facts = linked.get(entry.source)
-        if facts and entry.treatment in COPIES:
+        if facts and entry.treatment in COPIES and entry.type in LINKED:
             yield entry, facts
 
 
-def has_elf(plan: Plan, linked: Mapping[str, LinkedFacts]) -> bool:
-    """Whether a package packs an ELF program or library of its artifacts."""
+def has_linked(plan: Plan, linked: Mapping[str, LinkedFacts]) -> bool:
+    """Whether a package packs a program or library of its artifacts."""
     return any(True for _ in linked_entries(plan, linked))
 
 
@@ -115,14 +134,16 @@ def collect(
 ) -> Needs:
     """Return what the packed files of a plan need.
 
-    `machine` is the e_machine that counts, `externals` are patterns of SONAMEs. Of the files that need one thing, the
-    first by path stands for all. The tree of a devel package has links to the libraries of all packages.
+    `machine` is the e_machine or Machine that counts, `externals` are patterns of SONAMEs or of names of DLLs. Of the
+    files that need one thing, the first by path stands for all. The tree of a devel package has links to the libraries
+    of all packages.
     """
+    is_anywhere = is_devel or machine in WINDOWS_MACHINES.values()
     paths = library_paths([plan, *builds_on])
     names = {posixpath.basename(path) for path in paths}
 
     def whose(name: str, directories: list[str]) -> str:
-        if name in names and (is_devel or any(f"{directory}/{name}" in paths for directory in directories)):
+        if name in names and (is_anywhere or any(f"{directory}/{name}" in paths for directory in directories)):
             return "packaged"
         if matches(name, externals):
             return "external"

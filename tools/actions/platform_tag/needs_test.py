@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.artifacts import file, library, link, plan, program
+from develop.testing.artifacts import file, image, library, link, plan, program
 from tools.actions.plan.model import Definition, Found, Plan
-from tools.actions.platform_tag.needs import LinkedFacts, Need, collect, has_elf, library_paths, read_linked
+from tools.actions.platform_tag.needs import LinkedFacts, Need, collect, has_linked, library_paths, read_linked
 from tools.lib.elf.constants import EM_AARCH64, EM_X86_64
+from tools.lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64
 
 CORE = Definition("core", "runtime", "_core", exclude=("share/**",), rpath=("_core/lib",))
 FOUND = (
@@ -55,7 +56,7 @@ def test_each_thing_once_by_the_first_file() -> None:
 def test_what_is_not_packed_needs_nothing() -> None:
     needs = collect(core(), [], sources(dropped=LinkedFacts(EM_X86_64, ("libnuma.so.1",))), EM_X86_64, ())
     assert (needs.files, needs.system) == (0, ())
-    assert not has_elf(core(), sources(dropped=LinkedFacts(EM_X86_64, ("libnuma.so.1",))))
+    assert not has_linked(core(), sources(dropped=LinkedFacts(EM_X86_64, ("libnuma.so.1",))))
 
 
 def test_a_launcher_is_not_its_target() -> None:
@@ -166,3 +167,36 @@ def test_facts_of_programs_and_libraries_are_read(tmp_path: Path) -> None:
         "a/stage/lib/liba.so": LinkedFacts(62, ("libc.so.6",), {"libc.so.6": ("GLIBC_2.17",)}, ("$ORIGIN",)),
         "a/stage/bin/static": LinkedFacts(62),
     }
+
+
+def test_dlls_are_found_in_every_package_by_names_without_case() -> None:
+    core_of_windows = plan(Definition("core", "runtime", "_core", platform="windows"), image("bin/AMDHIP64_7.dll"))
+    libraries = plan(
+        Definition("l", "runtime", "_l", platform="windows"),
+        image("bin/rocblas.dll"),
+        image("bin/arm.dll"),
+        builds_on=(core_of_windows,),
+    )
+    needed = ("amdhip64_7.dll", "kernel32.dll", "msvcp140.dll")
+    linked = {
+        "l_lib_generic/stage/bin/rocblas.dll": LinkedFacts(IMAGE_FILE_MACHINE_AMD64, needed),
+        "l_lib_generic/stage/bin/arm.dll": LinkedFacts(IMAGE_FILE_MACHINE_ARM64, needed),
+    }
+    needs = collect(libraries, [core_of_windows], linked, IMAGE_FILE_MACHINE_AMD64, ("msvcp140*.dll",))
+    assert [need.library for need in needs.packaged] == ["amdhip64_7.dll"]
+    assert [need.library for need in needs.system] == ["kernel32.dll"]
+    assert [need.library for need in needs.external] == ["msvcp140.dll"]
+    assert (needs.files, needs.foreign) == (1, ("bin/arm.dll",))
+
+
+def test_dlls_in_a_package_for_linux_are_data() -> None:
+    found = plan(Definition("l", "runtime", "_l"), file("bin/tool.dll"))
+    linked = {"l_lib_generic/stage/bin/tool.dll": LinkedFacts(IMAGE_FILE_MACHINE_AMD64, ("x.dll",))}
+    assert not has_linked(found, linked)
+
+
+def test_what_a_dll_needs_late_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "facts.json"
+    facts = {"type": "pe-library", "machine": 1, "needed": ["a.dll"], "needed_late": ["b.dll"]}
+    path.write_text(json.dumps({"files": {"x": facts}}))
+    assert list(read_linked([str(path)])["x"].wanted()) == [("a.dll", None), ("b.dll", None)]

@@ -1,10 +1,13 @@
 """What platform tags promise: an architecture and, for each `manylinux_2_N`, libraries and versions of their symbols.
 
-    policies = manylinux_policies("x86_64")     # oldest system first
+    policies = policies_of("x86_64")     # oldest system first
     policies[0].has_library("libc.so.6"), policies[0].has_version("GLIBC_2.5")
 
 PEP 600 gives the rule (what runs on the mainstream distributions with glibc 2.N); which libraries and versions these
 have in common is data that auditwheel keeps. Only that data is taken: none of auditwheel's code is imported.
+
+`win_amd64` promises what every Windows has that CPython runs on: the DLLs that delvewheel lists, the API sets of which
+the universal C runtime is made, and the compiler's runtime that comes with CPython.
 """
 
 import functools
@@ -16,21 +19,31 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from delvewheel._dll_list import MachineType, ignore_names
+
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
+from tools.lib.pe import constants as pe
 
-#: Architecture of a tag -> e_machine of ELF files: those that ROCm is built for.
-MACHINES = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}
+#: Architecture of a tag -> Machine of PE images, or e_machine of ELF files: those that ROCm is built for.
+LINUX_MACHINES = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}
+WINDOWS_MACHINES = {"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}
+MACHINES = LINUX_MACHINES | WINDOWS_MACHINES
 
 #: The loader itself, by its SONAME on any architecture: named by every dynamic program, so always there.
 _LOADER = re.compile(r"ld(-linux[\w-]*|64)\.so\.\d+")
+#: API sets: names that Windows itself resolves.
+_API_SET = re.compile(r"(api|ext)-ms-.*\.dll")
+#: The universal C runtime, which is part of Windows 10, and the compiler's, which each CPython for Windows brings.
+_RUNTIMES = frozenset({"ucrtbase.dll", "vcruntime140.dll", "vcruntime140_1.dll"})
+_WINDOWS_TYPES = {"amd64": MachineType.AMD64, "arm64": MachineType.ARM64}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What systems that accept one `manylinux_2_N` have in common, on one architecture."""
+    """What systems that accept one `manylinux_2_N`, or `win`, have in common, on one architecture."""
 
-    #: `manylinux_2_28`, and older names of the same (PEP 513, 571, 599): `manylinux2014`.
+    #: `manylinux_2_28`, and older names of the same (PEP 513, 571, 599): `manylinux2014`; or `win`.
     name: str
     aliases: tuple[str, ...]
     libraries: frozenset[str]
@@ -43,7 +56,9 @@ class Policy:
         return int(self.name.rpartition("_")[2])
 
     def has_library(self, soname: str) -> bool:
-        """Whether the systems have a library of this SONAME."""
+        """Whether the systems have a library of this SONAME, or a DLL of this name in lower case."""
+        if self.name == "win" and _API_SET.fullmatch(soname):
+            return True
         return soname in self.libraries or bool(_LOADER.fullmatch(soname))
 
     def has_version(self, version: str) -> bool:
@@ -61,8 +76,11 @@ def _data() -> list[dict[str, Any]]:
 
 
 @functools.cache
-def manylinux_policies(architecture: str) -> tuple[Policy, ...]:
+def policies_of(architecture: str) -> tuple[Policy, ...]:
     """Return the policies for an architecture of a tag (`x86_64`), the oldest system first; none for an unknown one."""
+    if architecture in WINDOWS_MACHINES:
+        libraries = ignore_names[_WINDOWS_TYPES[architecture]]
+        return (Policy("win", (), frozenset(libraries) | _RUNTIMES, {}),)
     policies = [
         Policy(
             name=row["name"],
@@ -77,7 +95,8 @@ def manylinux_policies(architecture: str) -> tuple[Policy, ...]:
 
 
 _LEGACY = "|".join(("manylinux1", "manylinux2010", "manylinux2014"))
-_TAG = re.compile(rf"(?P<system>linux|manylinux_2_(?P<minor>\d+)|{_LEGACY})_(?P<architecture>\w+)")
+_LINUX = rf"(?P<system>linux|manylinux_2_(?P<minor>\d+)|{_LEGACY})_(?P<architecture>{'|'.join(LINUX_MACHINES)})"
+_TAG = re.compile(rf"{_LINUX}|win_(?P<windows>{'|'.join(WINDOWS_MACHINES)})")
 
 
 @dataclass(frozen=True)
@@ -92,7 +111,9 @@ class Promise:
 
 def _policy(match: re.Match[str]) -> Policy | None:
     """Return the policy of a tag; between two of them (2_32), the older one: of what came since nothing is known."""
-    policies = manylinux_policies(match["architecture"])
+    policies = policies_of(match["windows"] or match["architecture"])
+    if match["windows"]:
+        return policies[0]
     if match["minor"]:
         kept = [policy for policy in policies if policy.minor <= int(match["minor"])]
         return kept[-1] if kept else None
@@ -105,10 +126,11 @@ def promises(platform_tag: str) -> list[Promise]:
     for tag in platform_tag.split("."):
         match = _TAG.fullmatch(tag)
         policy = _policy(match) if match else None
-        if not match or match["architecture"] not in MACHINES or (match["system"] != "linux" and not policy):
+        if not match or (match["system"] != "linux" and not policy):
             raise ToolError(
-                f"platform tag {tag!r}: no such tag is known for ELF files; expected linux_ARCH or "
-                f"manylinux_2_N_ARCH, ARCH being one of {', '.join(MACHINES)}"
+                f"platform tag {tag!r}: no such tag is known for ELF or PE files; expected linux_ARCH or "
+                f"manylinux_2_N_ARCH, ARCH being one of {', '.join(LINUX_MACHINES)}, or one of "
+                f"{', '.join(f'win_{name}' for name in WINDOWS_MACHINES)}"
             )
-        found.append(Promise(tag, match["architecture"], policy))
+        found.append(Promise(tag, match["windows"] or match["architecture"], policy))
     return found

@@ -18,14 +18,14 @@ class TagReport:
     lowest: str
     #: What the next older systems lack, a sentence each.
     because: list[str] = field(default_factory=list)
-    #: Number of ELF programs and libraries.
+    #: Number of programs and libraries.
     files: int = 0
     system: Libraries = field(default_factory=dict)
     packaged: Libraries = field(default_factory=dict)
     unreached: Libraries = field(default_factory=dict)
     #: Those that the wheel declares in `externals`.
     external: Libraries = field(default_factory=dict)
-    #: Paths of ELF files for other architectures.
+    #: Paths of files for other architectures.
     foreign: list[str] = field(default_factory=list)
 
     def to_document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Proves that a wheel's platform tag promises no more than its ELF files keep.
+"""Proves that a wheel's platform tag promises no more than its files keep.
 
     platform_tag --label TARGET --distribution NAME --setting LABEL --tag PLATFORM --plan PLAN --kind KIND
                  --builds-on PLAN… --facts FILE… --external SONAME… --output REPORT
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tools.actions.plan.model import Plan
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
-from tools.actions.platform_tag.needs import collect, has_elf, read_linked
+from tools.actions.platform_tag.needs import collect, has_linked, read_linked
 from tools.actions.platform_tag.policy import MACHINES, promises
 from tools.lib.common.program import argument_parser, read_document, report_errors, write_document
 
@@ -39,8 +39,8 @@ def prove(args: Arguments) -> None:
     builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
     linked = read_linked(args.facts)
     judgement = Judgement()
-    # Without ELF files there is nothing that a tag could promise too much of: `any` is fine, too.
-    for promise in promises(args.tag) if has_elf(plan, linked) else ():
+    # Without programs and libraries there is nothing that a tag could promise too much of: `any` is fine, too.
+    for promise in promises(args.tag) if has_linked(plan, linked) else ():
         machine, externals = MACHINES[promise.architecture], tuple(args.external)
         needs = collect(plan, builds_on, linked, machine, externals, is_devel=args.kind == "devel")
         judgement = judge(needs, promise.architecture)

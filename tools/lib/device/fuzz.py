@@ -17,6 +17,7 @@ from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import Bundle, DeviceCode, DeviceError, Method, Pointer
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
+from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf import constants as c
 
 PLAIN = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16)
@@ -28,6 +29,7 @@ SAMPLES = (
     Sample((Part(PLAIN, padding=9), Part(PLAIN, Pointer.RELR), Part(PLAIN, Pointer.SYMBOL))).build(),
     Sample((Part(compressed(PLAIN), Pointer.RELR), Part(PLAIN, Pointer.RELR)), c.EM_AARCH64).build(),
     Sample((Part(compressed(PLAIN, 3), Pointer.IN_PLACE), Part(PLAIN, None)), kind=c.ET_EXEC).build(),
+    windows_library((PLAIN, compressed(PLAIN))),
 )
 #: Samples that need the decoder for zstd, which Bazel builds.
 ZSTD_SAMPLES = (

@@ -1,4 +1,4 @@
-"""Reads the device code of a program or library for HIP, or of a bundle file.
+"""Reads the device code of a program or library for HIP, of Linux or Windows, or of a bundle file.
 
     with open(path, "rb") as file:
         device = read_device_code(file, path)
@@ -9,19 +9,23 @@ Reads headers and tables, not code: 1.6 GB of it cost a few hundred kilobytes of
 device code.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, Final
 
 from tools.lib.device.bundle import MAGIC, is_bundle, read_bundle
 from tools.lib.device.model import Bundle, DeviceCode, Span, SplitWrapper, Wrapper, device_errors
 from tools.lib.device.wrapper import SECTION as WRAPPER_SECTION
-from tools.lib.device.wrapper import read_wrappers
+from tools.lib.device.wrapper import read_pe_wrappers, read_wrappers
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import Source
+from tools.lib.pe.model import PeImage
+from tools.lib.pe.reader import is_pe, read_pe
 
 SECTION: Final = ".hip_fatbin"
+#: Linkers cut the names of sections of PE images.
+PE_NAME_BYTES: Final = 8
 #: No file has more bundles, all bundles together no more entries.
 MAX_BUNDLES: Final = 1 << 16
 MAX_ENTRIES: Final = 1 << 19
@@ -32,7 +36,7 @@ _PADDING: Final = 1 << 12
 def read_device_code(file: BinaryIO, path: str) -> DeviceCode:
     """Read the device code of the file open in `file` (seekable), called `path` in errors.
 
-    A file of another kind than ELF and bundle file has none, nor has an ELF file without the section for it.
+    A file of another kind than ELF, PE and bundle file has none, nor has one without the section for it.
     Raises DeviceError when the file is damaged, and for an object file: its pointers are not linked yet.
     """
     with device_errors():
@@ -41,6 +45,8 @@ def read_device_code(file: BinaryIO, path: str) -> DeviceCode:
         if is_bundle(head):
             span = Span("", 0, source.size, 0)
             return DeviceCode(path, (span,), tuple(_read_span(source, span, [])))
+        if is_pe(head):
+            return _read_pe(source, read_pe(file, path))
         if not is_elf(head):
             return DeviceCode(path)
         return _read_elf(source, read_elf(file, path))
@@ -53,10 +59,35 @@ def _read_elf(source: Source, elf: ElfFile) -> DeviceCode:
         return DeviceCode(source.path)
     wrapper_sections = [section for section in elf.section_headers if section.name == WRAPPER_SECTION]
     found = [wrapper for section in wrapper_sections for wrapper in read_wrappers(source, elf, section)]
+    return _device_code(source, found, lambda split: _spans(source, elf, split))
+
+
+def _read_pe(source: Source, image: PeImage) -> DeviceCode:
+    wrapper_sections = [section for section in image.sections if _is_named(section.name, WRAPPER_SECTION)]
+    found = [wrapper for section in wrapper_sections for wrapper in read_pe_wrappers(source, image, section)]
+    spans = [
+        Span(one.name, one.begin, min(one.size_in_memory, one.size_of_raw_data), image.image_base + one.virtual_address)
+        for one in image.sections
+        if _is_named(one.name, SECTION) and one.pointer_to_raw_data
+    ]
+    return _device_code(source, found, lambda _: spans)
+
+
+def _is_named(name: str, section: str) -> bool:
+    """Whether a section of a PE image is the one that ELF files have under a name."""
+    return name in (section, section[:PE_NAME_BYTES])
+
+
+def _device_code(
+    source: Source,
+    found: list[Wrapper | SplitWrapper],
+    spans_beside: Callable[[Sequence[SplitWrapper]], Iterable[Span]],
+) -> DeviceCode:
+    """Read what wrappers lead to; `spans_beside` returns the sections of bundles of a file with such split wrappers."""
     found.sort(key=lambda wrapper: wrapper.address)
     wrappers = tuple(wrapper for wrapper in found if isinstance(wrapper, Wrapper))
     split = tuple(wrapper for wrapper in found if isinstance(wrapper, SplitWrapper))
-    spans = sorted(_spans(source, elf, split), key=lambda span: span.offset)
+    spans = sorted(spans_beside(split), key=lambda span: span.offset)
     bundles: list[Bundle] = []
     for before, span in zip([None, *spans], spans, strict=False):
         if before is not None and span.offset < before.end:

@@ -9,7 +9,7 @@ which archives the code is, and the last field holds the number of the bundle.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import Final
 
@@ -18,6 +18,7 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, SectionHeader
 from tools.lib.elf.references import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
 from tools.lib.elf.source import Source
+from tools.lib.pe.model import PeImage, Section
 
 SECTION: Final = ".hipFatBinSegment"
 MAGIC: Final = 0x48495046
@@ -43,19 +44,56 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
         raise source.error(section.position, reason)
     if elf.offset_of(section.addr, section.size or 1) != section.offset:
         raise source.error(section.position, f"{SECTION} is not loaded from where it stands in the file")
-    raw = source.unpack_all(_WRAPPER, section.offset, section.size, SECTION)
-    places = [section.addr + at * _WRAPPER.size + POINTER for at in range(len(raw))]
+    places = range(section.addr + POINTER, section.addr + section.size, _WRAPPER.size)
     relocated = dict(_relocations(source, elf, places))
+
+    def pointed(place: int, value: int) -> tuple[Pointer, int]:
+        pointer, address = relocated.get(place, (Pointer.IN_PLACE, None))
+        return pointer, value if address is None else address
+
+    return _wrappers(source, section.offset, places, pointed, elf.offset_of)
+
+
+def read_pe_wrappers(source: Source, image: PeImage, section: Section) -> list[Wrapper | SplitWrapper]:
+    """Read the wrappers in a section of a PE image, by address: their pointers stand in place.
+
+    Addresses are as linked, those of the image's base included. Raises ElfError as `read_wrappers` does.
+    """
+    size = min(section.size_in_memory, section.size_of_raw_data)
+    if not section.pointer_to_raw_data or size % _WRAPPER.size:
+        reason = f"{section.name} has {size} bytes in the file; expected wrappers of {_WRAPPER.size}"
+        raise source.error(section.position, reason)
+    begin = image.image_base + section.virtual_address
+    places = range(begin + POINTER, begin + size, _WRAPPER.size)
+
+    def offset_of(address: int) -> int | None:
+        return image.offset_of(address - image.image_base)
+
+    return _wrappers(source, section.begin, places, lambda _, value: (Pointer.IN_PLACE, value), offset_of)
+
+
+def _wrappers(
+    source: Source,
+    begin: int,
+    places: Sequence[int],
+    pointed: Callable[[int, int], tuple[Pointer, int]],
+    offset_of: Callable[[int], int | None],
+) -> list[Wrapper | SplitWrapper]:
+    """Read wrappers from file offset `begin` on, whose pointers lie at the addresses `places`.
+
+    `pointed` returns where a pointer leads of which address and value in place are given, `offset_of` which byte of the
+    file an address is.
+    """
     wrappers: list[Wrapper | SplitWrapper] = []
-    for (magic, version, value, number), place in zip(raw, places, strict=True):
-        offset = section.offset + place - POINTER - section.addr
+    raw = source.unpack_all(_WRAPPER, begin, len(places) * _WRAPPER.size, SECTION)
+    for at, ((magic, version, value, number), place) in enumerate(zip(raw, places, strict=True)):
+        offset = begin + at * _WRAPPER.size
         if magic not in (MAGIC, SPLIT_MAGIC) or version != VERSION:
             known = f"{MAGIC:#x} or {SPLIT_MAGIC:#x}, and {VERSION}"
             reason = f"a wrapper with magic {magic:#x} and version {version}; expected {known}"
             raise source.error(offset, reason)
-        pointer, address = relocated.get(place, (Pointer.IN_PLACE, None))
-        address = value if address is None else address
-        found = elf.offset_of(address)
+        pointer, address = pointed(place, value)
+        found = offset_of(address)
         if found is None:
             raise source.error(offset + POINTER, f"a wrapper points to {address:#x}, which is not in the file")
         if magic == SPLIT_MAGIC:

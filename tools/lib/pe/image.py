@@ -6,8 +6,6 @@ from typing import Any, Final
 from tools.lib.elf.source import MAX_STRING, MAX_TABLE, ElfError, Source
 from tools.lib.pe.model import Section
 
-#: The loader rounds where a section's bytes begin down to a multiple of this, whatever the alignment.
-SECTOR: Final = 512
 #: Strings are read in pieces of this size, in bytes.
 PIECE: Final = 256
 
@@ -28,11 +26,9 @@ class Image:
             return address, self._size_of_headers - address, self._size_of_headers - address
         for section in self._sections:
             at = address - section.virtual_address
-            in_memory = section.virtual_size or section.size_of_raw_data
-            if 0 <= at < in_memory:
-                begin = section.pointer_to_raw_data // SECTOR * SECTOR
-                in_file = min(section.size_of_raw_data, in_memory) if section.pointer_to_raw_data else 0
-                return begin + at, max(in_file - at, 0), in_memory - at
+            if 0 <= at < section.size_in_memory:
+                in_file = min(section.size_of_raw_data, section.size_in_memory) if section.pointer_to_raw_data else 0
+                return section.begin + at, max(in_file - at, 0), section.size_in_memory - at
         raise self._source.error(0, f"{what} is at RVA {address:#x}, which is in no section")
 
     def error(self, address: int, reason: str) -> ElfError:

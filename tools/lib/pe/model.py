@@ -22,6 +22,16 @@ class Section:
     pointer_to_raw_data: int
     characteristics: int
 
+    @property
+    def size_in_memory(self) -> int:
+        """How many bytes it takes when it is loaded."""
+        return self.virtual_size or self.size_of_raw_data
+
+    @property
+    def begin(self) -> int:
+        """The file offset of its first byte, for the loader."""
+        return self.pointer_to_raw_data // c.SECTOR * c.SECTOR
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -65,6 +75,8 @@ class PeImage:
     #: Magic of the optional header: PE32 or PE32+.
     magic: int
     subsystem: int
+    #: Where the file says that (a WORD).
+    subsystem_offset: int
     image_base: int
     size_of_image: int
     sections: tuple[Section, ...]
@@ -80,6 +92,14 @@ class PeImage:
     is_managed: bool
     is_signed: bool
 
+    def offset_of(self, address: int) -> int | None:
+        """Return the file offset of the byte at an RVA; None if the file has none for it."""
+        for section in self.sections:
+            at = address - section.virtual_address
+            if section.pointer_to_raw_data and 0 <= at < min(section.size_in_memory, section.size_of_raw_data):
+                return section.begin + at
+        return None
+
     @property
     def is_dll(self) -> bool:
         """Whether it is a library, and no program."""
@@ -89,6 +109,11 @@ class PeImage:
     def libraries(self) -> tuple[str, ...]:
         """The names of the DLLs that must be there at start: each once, sorted, in lower case (names have no case)."""
         return tuple(sorted({one.library.lower() for one in self.imports if not one.delayed}))
+
+    @property
+    def delayed_libraries(self) -> tuple[str, ...]:
+        """The names of the DLLs that must be there when the first of their functions is called, likewise."""
+        return tuple(sorted({one.library.lower() for one in self.imports if one.delayed}))
 
 
 #: What linkers write for the machines that packages are made for.

@@ -27,6 +27,8 @@ DWORD: Final = Struct("<I")
 #: Where the DOS header says at which offset the PE header is.
 E_LFANEW: Final = 0x3C
 PE_HEADER: Final = Struct("<4sHH4xIIHH")
+#: Where in the optional header the subsystem is, whatever the magic.
+SUBSYSTEM: Final = 68
 #: By the magic: ImageBase, SizeOfImage, SizeOfHeaders, Subsystem and NumberOfRvaAndSizes, which is the last field.
 OPTIONAL_HEADER: Final = {c.PE32: Struct("<28xI24xII4xH22xI"), c.PE32_PLUS: Struct("<24xQ24xII4xH38xI")}
 DIRECTORY: Final = Struct("<II")
@@ -88,6 +90,7 @@ def read_pe(file: BinaryIO, path: str) -> PeImage:
         characteristics=characteristics,
         magic=header.magic,
         subsystem=header.subsystem,
+        subsystem_offset=begin + PE_HEADER.size + SUBSYSTEM,
         image_base=header.image_base,
         size_of_image=header.size_of_image,
         sections=sections,
