@@ -12,7 +12,7 @@ visibility(["//packaging", "//tests/..."])
 #   artifacts                   component -> names of artifacts; a name that ends in `*` matches a prefix
 #   builds_on                   roles of the packages that have what this one need not have; DEVEL's depend on the layout
 #   requires                    roles of the distributions that it requires, in its own version
-#   rpath                       directories that the loader searches, in this order, each as `role/path`
+#   rpath                       directories that the loader searches, in this order, each as `role/path`; not on Windows
 #   modules                     files of its Python code, in `ROLE/src/IMPORT_NAME`
 #   archive_modules             more of them, if it is a devel package that unpacks itself
 #   names                       key -> role whose tree `_package.json` beside the modules names; none without keys
@@ -174,18 +174,43 @@ DEVEL_ARTIFACTS = [
     "rocwmma",
 ]
 
-# Libraries that users' machines have to have, because no package brings them, besides those that every manylinux system
-# has: of the kernel's driver interfaces, of NUMA, and for reading ELF files. ROCm's own builds bring them as sysdeps
-# under names of their own; a build against a distribution's needs them from there. The last two are for llvm-cov and
-# llvm-exegesis of Debian's LLVM, which do not start without; nothing else needs them.
-EXTERNALS = [
-    "libdrm.so.2",
-    "libdrm_amdgpu.so.1",
-    "libelf.so.1",
-    "libnuma.so.1",
-    "libcurl.so.4",
-    "libpfm.so.4",
-]
+# What differs between the platforms that packages are for.
+#
+#   platform    the platform they are built for; None for that of the build
+#   tag         the build setting with the platform tag of their wheels
+#   classifier  what their distributions say of it
+#   externals   libraries that users' machines have to have, because no package brings them
+PLATFORMS = {
+    # Besides those that every manylinux system has: of the kernel's driver interfaces, of NUMA, and for reading ELF files.
+    # ROCm's own builds bring them as sysdeps under names of their own; a build against a distribution's needs them from
+    # there. The last two are for llvm-cov and llvm-exegesis of Debian's LLVM, which do not start without; nothing else
+    # needs them.
+    "linux": struct(
+        classifier = "Operating System :: POSIX :: Linux",
+        externals = [
+            "libdrm.so.2",
+            "libdrm_amdgpu.so.1",
+            "libelf.so.1",
+            "libnuma.so.1",
+            "libcurl.so.4",
+            "libpfm.so.4",
+        ],
+        platform = None,
+        tag = Label("//packaging:platform_tag"),
+    ),
+    # Microsoft's C++ runtime, which its redistributable package installs, and the driver's part of HIP.
+    "windows": struct(
+        classifier = "Operating System :: Microsoft :: Windows",
+        externals = [
+            "concrt140.dll",
+            "msvcp140*.dll",
+            "vcomp140.dll",
+            "vcruntime140*.dll",
+        ],
+        platform = Label("//:windows_x86_64"),
+        tag = Label("//packaging:windows_platform_tag"),
+    ),
+}
 
 # What all distributions say of themselves.
 METADATA = struct(
@@ -193,7 +218,6 @@ METADATA = struct(
         "Development Status :: 4 - Beta",
         "Environment :: GPU",
         "Intended Audience :: Developers",
-        "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
         "Topic :: Software Development :: Libraries",
     ],

@@ -1,28 +1,17 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
-load("//packaging:distributions.bzl", "names_file")
 load("//packaging:gpus.bzl", "package_owner")
-load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "EXTERNALS", "METADATA", "PACKAGES")
+load("//packaging:package_targets.bzl", "LICENSE", "VERSION", "distribution_name", "import_name_of", "names_target", "package_targets", "thin_package_targets", "trees_of")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "METADATA", "PACKAGES", "PLATFORMS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:index.bzl", "sdk_index")
-load("//rules:package.bzl", "sdk_package")
 load("//rules:reports.bzl", "sdk_reports")
 load("//rules:sdist.bzl", "sdk_sdist")
 load("//rules:size_report.bzl", "sdk_size_report")
 load("//rules:static_wheel.bzl", "sdk_static_wheel")
-load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
-load("//rules:wheel.bzl", "sdk_wheel")
 
 visibility(["//packaging", "//tests/..."])
-
-_VERSION = Label("//packaging:version")
-_VERSION_SUFFIX = Label("//packaging:version_suffix")
-_PLATFORM_TAG = Label("//packaging:platform_tag")
-_LICENSE = Label("//:LICENSE")
-_PLAIN_DEVEL = Label("//rules/settings:plain_devel")
-_TREE_MODULE = Label("//packaging:tree.py")
-_VERSION_MODULE = Label("//packaging:version_module")
 
 def _named(name, patterns):
     return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
@@ -45,130 +34,6 @@ def _select_devel(artifacts, split, targets):
         if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
     ]
 
-def _distribution(role, target):
-    return PACKAGES[role].distribution + ("-" + target if target else "")
-
-def _import_name(role, target):
-    """Returns the name under which a package is imported; "" if it is not."""
-    name = PACKAGES[role].import_name
-    return (name + "_" + target.replace("-", "_")) if name and target else name
-
-def _trees(role = "", target = ""):
-    """Returns the tree of each package, by role. That of `role`, if given, is for a GPU target."""
-    own = {one: "_" + _import_name(one, target if one == role else "") + "{suffix}" for one in PACKAGES}
-    return {one: own[definition.tree or one] for one, definition in PACKAGES.items()}
-
-def _searched(role, trees):
-    entries = [entry.partition("/") for entry in PACKAGES[role].rpath]
-    return ["{}/{}".format(trees[of], path) for of, _, path in entries]
-
-def _names(name, content):
-    """Declares a JSON file with what the build calls its packages; returns its target."""
-    names_file(name = name, content = json.encode(content), version = _VERSION, version_suffix = _VERSION_SUFFIX)
-    return name
-
-def _source(role, module):
-    return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
-
-def _modules(role, import_name, modules):
-    return {_source(role, module): "{}/{}".format(import_name, module) for module in modules}
-
-def _files(name, role, import_name):
-    """Returns {file: path in site-packages} of a package's Python code; none if it is part of another's tree."""
-    definition = PACKAGES[role]
-    if definition.tree:
-        return {}
-    files = _modules(role, import_name, definition.modules)
-    files[_TREE_MODULE] = "{tree}/__init__.py"
-    files[_VERSION_MODULE] = import_name + "/_version.py"
-    if definition.names:
-        trees = _trees()
-        content = {key: trees[of] for key, of in definition.names.items()}
-        files[_names(name + role + "_names", content)] = import_name + "/_package.json"
-    if not definition.archive_modules:
-        return files
-    return files | select({_PLAIN_DEVEL: {}, "//conditions:default": _modules(role, import_name, definition.archive_modules)})
-
-def _wheel(name, role, target = ""):
-    """Declares the wheel of a package; returns the package's name."""
-    definition, import_name = PACKAGES[role], _import_name(role, target)
-    package = name + role + ("_" + target if target else "")
-    scripts = [module for module in definition.modules if module == "console_scripts.json"]
-    sdk_wheel(
-        name = package + "_wheel",
-        classifiers = METADATA.classifiers,
-        console_scripts = _source(role, scripts[0]) if scripts else None,
-        description = Label("//packaging/{}:README.md".format(role)),
-        distribution = _distribution(role, target),
-        externals = EXTERNALS,
-        files = _files(name, role, import_name),
-        import_name = import_name,
-        license_expression = METADATA.license_expression,
-        license_files = [_LICENSE],
-        license_patterns = METADATA.license_patterns,
-        package = package,
-        platform_tag = _PLATFORM_TAG,
-        requires = [_distribution(required, "") + "=={version}" for required in definition.requires],
-        summary = definition.summary + (" for " + target if target else ""),
-        urls = METADATA.urls,
-        version = _VERSION,
-    )
-    return package
-
-def _package(name, role, artifacts, target = "", builds_on = None):
-    """Declares a package, for a GPU target or family if that is given, and its wheel.
-
-    Args:
-        name: what the names of all targets begin with.
-        role: which package.
-        artifacts: labels.
-        target: GPU target or family, or "".
-        builds_on: packages that it builds on, if they are not those of its definition.
-
-    Returns:
-        list of the package's name.
-    """
-    definition, suffix = PACKAGES[role], ("_" + target if target else "")
-    trees = _trees(role, target)
-    sdk_package(
-        name = name + role + suffix,
-        package = role + suffix,
-        artifacts = artifacts,
-        builds_on = builds_on or [name + below for below in definition.builds_on],
-        exclude = definition.exclude,
-        kind = definition.kind,
-        per_target = bool(target),
-        rpath = _searched(role, trees),
-        tree = trees[role],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    return [_wheel(name, role, target)]
-
-def _thin_libraries(name, artifacts, family, declared):
-    """Declares the libraries packages for single targets out of a family's artifacts, and their wheels; returns their names."""
-    libraries, trees = PACKAGES["libraries"], _trees("libraries", "{target}")
-    rocm_thin_packages(
-        name = name + "thin_libraries_" + family,
-        package = "libraries",
-        artifacts = _select(artifacts, libraries.artifacts, ["generic", family]),
-        builds_on = [name + below for below in libraries.builds_on],
-        coverage = name + "coverage",
-        exclude = libraries.exclude,
-        left_out = declared.left_out,
-        left_out_option = "--repo_env=ROCM_TARGETS_LEFT_OUT",
-        rpath = _searched("libraries", trees),
-        targets = declared.packages,
-        tree = trees["libraries"],
-        version_suffix = _VERSION_SUFFIX,
-    )
-    for target in declared.packages:
-        rocm_thin_package(
-            name = name + "libraries_" + target,
-            packages = name + "thin_libraries_" + family,
-            target = target,
-        )
-    return [_wheel(name, "libraries", target) for target in declared.packages]
-
 def _pin(names, target = ""):
     return names["distribution"].replace("{target}", target) + "=={version}"
 
@@ -189,17 +54,17 @@ def _static_extras(content):
 
 def _selector(name, content):
     """Declares `rocm` twice: the sdist that looks at the machine, and the wheel with explicit extras only."""
-    distributions = _names(name + "distributions", content)
+    distributions = names_target(name + "distributions", content)
     project = dict(
-        classifiers = METADATA.classifiers,
+        classifiers = sorted(METADATA.classifiers + [PLATFORMS["linux"].classifier]),
         description = Label("//packaging/rocm:README.md"),
         distribution = "rocm",
         license_expression = "Apache-2.0",
-        license_files = [_LICENSE],
+        license_files = [LICENSE],
         sources = Label("//packaging/rocm:sources"),
         summary = "ROCm for Python: selects the packages for the machine, and helps to use them",
         urls = METADATA.urls,
-        version = _VERSION,
+        version = VERSION,
     )
     sdk_sdist(
         name = name + "rocm_sdist",
@@ -219,8 +84,8 @@ def _selector(name, content):
 
 def _described(role, target = ""):
     """Returns what `_distributions.json` says of a package."""
-    names = {"distribution": _distribution(role, target), "tree": _trees(role, target)[role]}
-    return names | ({"import": _import_name(role, target)} if PACKAGES[role].import_name else {})
+    names = {"distribution": distribution_name(role, target), "tree": trees_of(role, target)[role]}
+    return names | ({"import": import_name_of(role, target)} if PACKAGES[role].import_name else {})
 
 def _content(layout, targets, dist_targets, has_profiler, members = {}):
     """What `_distributions.json` says, but for the version and the version suffix."""
@@ -254,6 +119,60 @@ def _reports(name, packages):
         visibility = ["//visibility:public"],
     )
 
+def _package_targets(name, platform, artifacts, split, thin = None):
+    """Declares all packages for a platform, and their wheels.
+
+    Args:
+        name: what the names of all targets begin with.
+        platform: what they run on.
+        artifacts: list of struct(name, component, target, label).
+        split: whether device code comes as artifacts per target, beside generic ones.
+        thin: what `thin_selection` returns, or None.
+
+    Returns:
+        struct(names of the packages, targets: GPU targets or families of packages, by_name: those of thin packages -> GPU
+        targets, has_profiler).
+    """
+    features = {}
+    for artifact in artifacts:
+        if artifact.target != "generic":
+            features.setdefault(package_owner(artifact.target), {})[artifact.target] = True
+    targets, by_name, wanted = sorted(features), {}, PACKAGES["libraries"].artifacts
+    core = package_targets(name, platform, "core", _select(artifacts, PACKAGES["core"].artifacts, ["generic"]))
+    devel_artifacts = _select_devel(artifacts, split, of_devel(split, targets, thin))
+    libraries = []
+    if split:
+        libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic"]))
+        for target in targets:
+            libraries += package_targets(name, platform, "device", _select(artifacts, PACKAGES["device"].artifacts, sorted(features[target])), target)
+    elif thin:
+        for family, declared in thin.items():
+            libraries += thin_package_targets(name, platform, _select(artifacts, wanted, ["generic", family]), family, declared)
+        by_name = {target: members for declared in thin.values() for target, members in declared.packages.items()}
+        targets = sorted(by_name)
+    else:
+        for family in targets:
+            libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic", family]), family)
+    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
+    profiler = package_targets(name, platform, "profiler", profiled) if profiled else []
+    devel = package_targets(name, platform, "devel", devel_artifacts, builds_on = core + libraries)
+    return struct(by_name = by_name, has_profiler = bool(profiler), names = core + libraries + profiler + devel, targets = targets)
+
+def windows_packages(name, artifacts, split):
+    """Declares the packages for Windows: plans, wheels, and what tells of them.
+
+    Args:
+        name: what the names of all targets begin with.
+        artifacts: list of struct(name, component, target, label).
+        split: whether device code comes as artifacts per target, beside generic ones.
+
+    Returns:
+        list of the names of the wheels.
+    """
+    packages = _package_targets(name, "windows", artifacts, split)
+    _reports(name, packages.names)
+    return [package + "_wheel" for package in packages.names]
+
 def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = []):
     """Declares plans, wheels, the selector and the directory with all of them.
 
@@ -266,43 +185,20 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
         compared_targets: GPU targets whose code is compared with it; all if there are none.
     """
-    features = {}
-    for artifact in artifacts:
-        if artifact.target != "generic":
-            features.setdefault(package_owner(artifact.target), {})[artifact.target] = True
-    targets, by_name, libraries_artifacts = sorted(features), {}, PACKAGES["libraries"].artifacts
-    core = _package(name, "core", _select(artifacts, PACKAGES["core"].artifacts, ["generic"]))
-    devel_artifacts = _select_devel(artifacts, split, of_devel(split, targets, thin))
-    libraries = []
-    if split:
-        libraries += _package(name, "libraries", _select(artifacts, libraries_artifacts, ["generic"]))
-        for target in targets:
-            libraries += _package(name, "device", _select(artifacts, PACKAGES["device"].artifacts, sorted(features[target])), target)
-    elif thin:
-        for family, declared in thin.items():
-            libraries += _thin_libraries(name, artifacts, family, declared)
-        by_name = {target: members for declared in thin.values() for target, members in declared.packages.items()}
-        targets = sorted(by_name)
-    else:
-        for family in targets:
-            libraries += _package(name, "libraries", _select(artifacts, libraries_artifacts, ["generic", family]), family)
-    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
-    profiler = _package(name, "profiler", profiled) if profiled else []
-    devel = _package(name, "devel", devel_artifacts, builds_on = core + libraries)
+    packages = _package_targets(name, "linux", artifacts, split, thin)
+    targets, groups = packages.targets, {target: members for target, members in packages.by_name.items() if members != [target]}
     layout = "split" if split else "thin" if thin else "family"
-    groups = {target: members for target, members in by_name.items() if members != [target]}
-    _selector(name, _content(layout, targets, dist_targets, bool(profiler), groups))
+    _selector(name, _content(layout, targets, dist_targets, packages.has_profiler, groups))
 
-    packages = core + libraries + profiler + devel
-    _reports(name, packages)
-    distributions = [package + "_wheel" for package in packages] + [name + "rocm_sdist"]
+    _reports(name, packages.names)
+    distributions = [package + "_wheel" for package in packages.names] + [name + "rocm_sdist"]
     rocm_coverage(
         name = name + "coverage",
-        artifacts = _select(artifacts, libraries_artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
+        artifacts = _select(artifacts, PACKAGES["libraries"].artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
         compared = compared_targets,
         expected = expected_coverage,
         expected_option = "--//packaging:expected_coverage",
-        targets = by_name,
+        targets = packages.by_name,
         targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )

@@ -12,6 +12,7 @@ _SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
 _ROCM: Final = "packaging/rocm_packages.bzl"
+_TARGETS: Final = "packaging/package_targets.bzl"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
 
@@ -43,8 +44,8 @@ EXAMPLES: Final = {
     "sdk_sdist": Example(_ROCM),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_static_wheel": Example("verify/BUILD.bazel", "wheel"),
-    "rocm_thin_package": Example(_ROCM),
-    "rocm_thin_packages": Example(_ROCM),
+    "rocm_thin_package": Example(_TARGETS),
+    "rocm_thin_packages": Example(_TARGETS),
     "sdk_version": Example(_TWO, "version"),
     "sdk_wheel": Example(_TWO, "runtime_wheel"),
     "sdk_wheel_set_test": Example(_WHEELS, "dist_test"),

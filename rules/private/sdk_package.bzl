@@ -2,6 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
+load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
@@ -48,7 +49,7 @@ sdk_package = rule(
 
 The default output is the plan: JSON that says where each entry comes from, what happens to it, and why.""",
     implementation = _sdk_package_impl,
-    attrs = PACKAGE_ATTRS | {
+    attrs = PACKAGE_ATTRS | PLATFORM_ATTRS | {
         "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages, or, if `//rules/settings:devel_layout` is `plain`, as ordinary files."),
         "package": attr.string(mandatory = True, doc = "Name of the package in plans, errors and progress messages."),
         "per_target": attr.bool(doc = "Whether users install one of several such packages, by GPU target."),
@@ -57,5 +58,6 @@ The default output is the plan: JSON that says where each entry comes from, what
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that replaces the install prefix. `{suffix}` stands for the version suffix."),
         "_devel_layout": attr.label(default = "//rules/settings:devel_layout"),
     },
+    cfg = for_platform,
     provides = [PackageInfo],
 )

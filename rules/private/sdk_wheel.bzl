@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "placed")
+load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
@@ -135,7 +136,7 @@ def _sdk_wheel_impl(ctx):
 sdk_wheel = rule(
     doc = "Writes the wheel of a package. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.",
     implementation = _sdk_wheel_impl,
-    attrs = PROJECT_ATTRS | WORKER_ATTRS | {
+    attrs = PROJECT_ATTRS | WORKER_ATTRS | PLATFORM_ATTRS | {
         "console_scripts": attr.label(
             allow_single_file = [".json"],
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",
@@ -152,5 +153,6 @@ sdk_wheel = rule(
         "_sbom": tool_attr("//tools/actions/sbom:sbom_tool"),
         "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
+    cfg = for_platform,
     provides = [DistributionInfo, PackageInfo, PyWheelInfo],
 )

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rocm_sdk.devel import devel_root, space
+from rocm_sdk import system
+from rocm_sdk.devel import devel_root
 from rocm_sdk.devel.space import Space, find_lack, need_of
 from rocm_sdk.devel.state import Content
 from rocm_sdk.devel.xz import uncompressed_size
@@ -31,10 +32,10 @@ def test_a_lack_is_put_in_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert find_lack(tmp_path, Space(0, 0)) == ""
     assert find_lack(tmp_path, Space(1 << 60, 0)).startswith(f"{1 << 60} bytes are needed, ")
     few = os.statvfs_result((*free[:2], 10, 10, 10, 100, 10, 7, *free[8:]))
-    monkeypatch.setattr(space.os, "statvfs", lambda _: few)  # type: ignore[attr-defined]
+    monkeypatch.setattr(system.os, "statvfs", lambda _: few)  # type: ignore[attr-defined]
     assert find_lack(tmp_path, Space(0, 8)) == "8 inodes are needed, 7 are free"
     without = os.statvfs_result((*free[:2], 10, 10, 10, 0, 0, 0, *free[8:]))
-    monkeypatch.setattr(space.os, "statvfs", lambda _: without)  # type: ignore[attr-defined]
+    monkeypatch.setattr(system.os, "statvfs", lambda _: without)  # type: ignore[attr-defined]
     assert find_lack(tmp_path, Space(0, 8)) == ""
 
 
@@ -51,7 +52,7 @@ def test_too_little_space_is_seen_before_anything_is_made(
         needed = 5 * 4096
     free = os.statvfs(site)
     full = os.statvfs_result((*free[:2], free[2], 0, 0, *free[5:]))
-    monkeypatch.setattr(space.os, "statvfs", lambda _: full)  # type: ignore[attr-defined]
+    monkeypatch.setattr(system.os, "statvfs", lambda _: full)  # type: ignore[attr-defined]
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", lambda *_, **__: pytest.fail("nothing should have been made"))
         with pytest.raises(DevelError, match=r"not enough space .* bytes are needed, 0 are free.*_DEVEL_ROOT") as error:

@@ -21,6 +21,7 @@ PACKAGE_ATTRS = {
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
     "_plan": tool_attr("//tools/actions/plan:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
+    "_windows": attr.label(default = "@platforms//os:windows"),
 } | VERSION_SUFFIX_ATTRS | WORKER_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
@@ -42,6 +43,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     """
     tree = with_suffix(ctx, tree)
     check_path(ctx.label, tree, "tree")
+    is_for_windows = ctx.target_platform_has_constraint(ctx.attr._windows[platform_common.ConstraintValueInfo])
     definition = ctx.actions.declare_file(name + ".definition.json")
     ctx.actions.write(definition, json.encode({
         "exclude": ctx.attr.exclude,
@@ -51,7 +53,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         "per_target": per_target,
         "rpath": [with_suffix(ctx, directory) for directory in rpath],
         "tree": tree,
-    } | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
+    } | ({"platform": "windows"} if is_for_windows else {}) | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
 def _plan(ctx, member, artifacts, edits, checked):

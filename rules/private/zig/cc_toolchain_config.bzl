@@ -9,6 +9,7 @@ load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load(
     "@rules_cc//cc:cc_toolchain_config_lib.bzl",
     "action_config",
+    "artifact_name_pattern",
     "env_entry",
     "env_set",
     "feature",
@@ -95,6 +96,17 @@ def _link_features():
         _flags("user_link_flags", _LINK, ["%{user_link_flags}"], iterate = "user_link_flags", when = "user_link_flags"),
     ]
 
+def _windows_features():
+    """DLLs come with import libraries, which others link; and a PE header has a number that depends on the content, not on the time."""
+    return [
+        feature(name = "targets_windows", enabled = True),
+        # The linker makes the import library; no script of Bazel does.
+        feature(name = "has_configured_linker_path", enabled = True),
+        feature(name = "supports_interface_shared_libraries", enabled = True),
+        _flags("import_library", _LINK[1:], ["-Wl,--out-implib,%{interface_library_output_path}"], when = "interface_library_output_path"),
+        _flags("reproducible_link", _LINK, ["-Wl,/Brepro"]),
+    ]
+
 _LIBCS = {"linux": "glibc", "windows": "mingw"}
 
 def _zig_cc_toolchain_config_impl(ctx):
@@ -113,8 +125,8 @@ def _zig_cc_toolchain_config_impl(ctx):
         action_configs = [action_config(action_name = name, tools = [zig]) for name in _COMPILE + _LINK + _ARCHIVE + _STRIP],
         features = [feature(name = "no_legacy_features"), feature(name = "supports_pic", enabled = True)] +
                    _subcommands(ctx.attr.target, lib) + _compile_features() + _link_features() +
-                   # In place of the time, a PE header then has a number that depends on the content.
-                   ([_flags("reproducible_link", _LINK, ["-Wl,/Brepro"])] if ctx.attr.os == "windows" else []),
+                   (_windows_features() if ctx.attr.os == "windows" else []),
+        artifact_name_patterns = [artifact_name_pattern(category_name = "interface_library", prefix = "", extension = ".lib")] if ctx.attr.os == "windows" else [],
     )
 
 zig_cc_toolchain_config = rule(

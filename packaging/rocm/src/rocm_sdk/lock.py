@@ -1,12 +1,13 @@
-"""A lock between processes: flock(2) on a file. It ends with the process, however that ends; no daemon, no PID file."""
+"""A lock between processes, on a file. It ends with the process, however that ends; no daemon, no PID file."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from .system import OPEN_ANY, lock_file
 
 
 @contextmanager
@@ -17,9 +18,9 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     OSError if the file cannot be opened or its file system has no locks.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(path, OPEN_ANY, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor)
             if _is_current(descriptor, path):
                 yield
                 return

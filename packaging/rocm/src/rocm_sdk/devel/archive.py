@@ -10,7 +10,6 @@ needed, before anything is written. A compressed one is read once, and tells no 
 
 from __future__ import annotations
 
-import os
 import posixpath
 import tarfile
 from collections.abc import Callable, Iterator
@@ -72,7 +71,7 @@ def _unpack_plain(source: ArchiveSource, stream: IO[bytes]) -> Content:
     directories = Directories(source.home, source.tree, source.widest_mode)
     for member in made:
         directories.make_for(member)
-    write_files(source.home, stream.fileno(), [member for member in made if not member.is_directory], source.report)
+    write_files(source.home, source.archive, [member for member in made if not member.is_directory], source.report)
     return content
 
 
@@ -102,7 +101,8 @@ def _iterate(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 def _check_end(tar: tarfile.TarFile, plain: IO[bytes]) -> None:
     """Raise tarfile.ReadError unless the members end with two zero blocks (POSIX pax): tarfile is content with less."""
-    if os.pread(plain.fileno(), 2 * tarfile.BLOCKSIZE, tar.offset) != bytes(2 * tarfile.BLOCKSIZE):
+    plain.seek(tar.offset)
+    if plain.read(2 * tarfile.BLOCKSIZE) != bytes(2 * tarfile.BLOCKSIZE):
         raise tarfile.ReadError(f"damaged or cut short at byte {tar.offset}")
 
 

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from io import FileIO
 from pathlib import Path
 
 from ..progress import Report
+from ..system import OPEN_NEW, count_processors
 from .replace import write_all
 
 # What is read and written at a time. It fits the second cache of a CPU: with 1 MiB writing takes three times as long.
@@ -69,8 +71,7 @@ class Directories:
 
 def write_file(home: Path, member: Member, pieces: Iterable[bytes | memoryview]) -> None:
     """Write one file, which must not exist, with the mode that it has less the umask. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    descriptor = os.open(f"{home}/{member.name}", flags, member.mode)
+    descriptor = os.open(f"{home}/{member.name}", OPEN_NEW, member.mode)
     try:
         for piece in pieces:
             write_all(descriptor, piece)
@@ -78,13 +79,13 @@ def write_file(home: Path, member: Member, pieces: Iterable[bytes | memoryview])
         os.close(descriptor)
 
 
-def write_files(home: Path, archive: int, files: Sequence[Member], report: Report) -> None:
-    """Write files whose bytes lie in an open file, `archive`; raises EOFError if they do not, and OSError.
+def write_files(home: Path, archive: Path, files: Sequence[Member], report: Report) -> None:
+    """Write files whose bytes lie in the file `archive`; raises EOFError if they do not, and OSError.
 
     No thread is left when it returns or raises.
     """
     write = partial(_write_batch, home, archive)
-    with ThreadPoolExecutor(min(MOST_THREADS, len(os.sched_getaffinity(0)))) as threads:
+    with ThreadPoolExecutor(min(MOST_THREADS, count_processors())) as threads:
         try:
             for position in threads.map(write, _batches(files)):
                 report(position)
@@ -106,20 +107,22 @@ def _batches(files: Sequence[Member]) -> Iterator[list[Member]]:
         yield batch
 
 
-def _write_batch(home: Path, archive: int, batch: list[Member]) -> int:
+def _write_batch(home: Path, archive: Path, batch: list[Member]) -> int:
     """Write files and return the position in the archive, in bytes, behind the last."""
     buffer = memoryview(bytearray(COPY_BYTES))
-    for member in batch:
-        write_file(home, member, _pieces(archive, member, buffer))
+    with open(archive, "rb", buffering=0) as stream:
+        for member in batch:
+            write_file(home, member, _pieces(stream, member, buffer))
     return batch[-1].offset + batch[-1].size
 
 
-def _pieces(archive: int, member: Member, buffer: memoryview) -> Iterator[memoryview]:
+def _pieces(archive: FileIO, member: Member, buffer: memoryview) -> Iterator[memoryview]:
     """Yield a file's bytes; each piece is overwritten by the next."""
-    position, end = member.offset, member.offset + member.size
-    while position < end:
-        length = os.preadv(archive, [buffer[: end - position]], position)
+    left = member.size
+    archive.seek(member.offset)
+    while left:
+        length = archive.readinto(buffer[:left])
         if not length:
             raise EOFError(f"{member.name} is cut short")
         yield buffer[:length]
-        position += length
+        left -= length

@@ -7,6 +7,9 @@ installed) is not made: installers would not remove it. It is made when the pack
 Where there can be no hard link, a symbolic one is made: the tree is on another file system, say, or the file belongs to
 someone else (protected_hardlinks). Copies of all would take gigabytes. But programs are copied: they look for what
 belongs to them beside the file that they were started from: behind a symbolic link, the runtime package's file.
+
+On Windows, symbolic links are for those who have the right to make them. Archives for it have none that stay in the
+tree, and where there can be no hard link, there is a copy.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from ..errors import DevelError
 from ..forwarders import is_forwarder
 from ..installation import InstalledPackage
 from ..record import is_below, read_record
+from ..system import IS_WINDOWS
 from .files import make_directories
 from .layout import DevelLayout
 from .state import Content
@@ -29,6 +33,8 @@ from .state import Content
 # What link(2) says when a hard link cannot be, but a symbolic one can: other device, no such feature, too many, not
 # permitted (protected_hardlinks).
 _NO_HARD_LINK = frozenset((errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS))
+# Likewise of CreateHardLink: ERROR_INVALID_FUNCTION, ERROR_NOT_SAME_DEVICE, ERROR_NOT_SUPPORTED, ERROR_TOO_MANY_LINKS.
+_NO_HARD_LINK_ON_WINDOWS = frozenset((1, 17, 50, 1142))
 
 
 def wanted_hard_links(content: Content, layout: DevelLayout) -> dict[str, str]:
@@ -51,7 +57,7 @@ def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
     """Make each path a hard link to its source, or a copy; return whether one had to be a symbolic link instead."""
     symbolic = False
     for path, source in sorted(links.items()):
-        target, destination = layout.home / source, layout.home / path
+        target, destination = (layout.site if IS_WINDOWS else layout.home) / source, layout.home / path
         try:
             hard = _link(target, destination, path, source)
         except FileNotFoundError:
@@ -92,9 +98,10 @@ def remove_links(layout: DevelLayout, paths: Iterable[str], keep: Collection[str
 def link_siblings(layout: DevelLayout) -> None:
     """Give a tree that is not in site-packages what it would have beside it there: the trees of the other packages.
 
-    So the archive's links need no change, and neither do RPATH entries of libraries, which lead from tree to tree.
+    So the archive's links need no change, and neither do RPATH entries of libraries, which lead from tree to tree. On
+    Windows there is neither.
     """
-    wanted = layout.siblings
+    wanted = [] if IS_WINDOWS else layout.siblings
     for link in sorted(layout.home.iterdir()):
         if link.is_symlink() and link.name not in wanted:
             link.unlink()
@@ -142,7 +149,7 @@ def is_link_or_copy(path: Path, target: Path) -> bool:
     """Return whether a path leads to the file `target`, or is a copy of that program as it is now."""
     if not path.exists():
         return False
-    if path.is_symlink() or path.samefile(target) or not _is_program(target):
+    if path.is_symlink() or path.samefile(target) or not (IS_WINDOWS or _is_program(target)):
         return path.samefile(target)
     copy, original = path.stat(), target.stat()
     return (copy.st_size, copy.st_mtime_ns) == (original.st_size, original.st_mtime_ns)
@@ -161,9 +168,9 @@ def _link(target: Path, destination: Path, path: str, source: str) -> bool:
     try:
         os.link(target, destination)
     except OSError as error:
-        if error.errno not in _NO_HARD_LINK:
+        if error.errno not in _NO_HARD_LINK and getattr(error, "winerror", None) not in _NO_HARD_LINK_ON_WINDOWS:
             raise
-        if not _is_program(target):
+        if not (IS_WINDOWS or _is_program(target)):
             destination.symlink_to(posixpath.relpath(source, posixpath.dirname(path)))
             return False
         # The time comes last: by it a copy is known to be whole.

@@ -11,6 +11,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ..system import IS_WINDOWS, OPEN_NEW
+
 
 def replace_file(path: Path, text: str, journal: Path, *, durable: bool = False) -> None:
     """Make `path` a file with `text` as UTF-8, keeping the permissions that it had; the journal is empty afterwards.
@@ -45,9 +47,9 @@ def _write_new(path: Path, data: bytes, permissions: int | None, durable: bool) 
     """Write another file in place of `path`: the one that is there may be an installer's, linked from its cache."""
     with suppress(FileNotFoundError):
         path.unlink()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, OPEN_NEW, 0o644)
     try:
-        if permissions is not None:
+        if permissions is not None and not IS_WINDOWS:
             os.fchmod(descriptor, permissions)
         write_all(descriptor, data)
         if durable:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..system import free_space
 from .state import Content
 
 # File systems count in blocks of this many bytes, nearly all of them.
@@ -37,11 +37,9 @@ def need_of(content: Content) -> Space:
 
 def find_lack(directory: Path, need: Space) -> str:
     """Return what `directory`'s file system lacks of `need` for a user without privileges, in words; "" if nothing."""
-    free = os.statvfs(directory)
-    available = free.f_bavail * free.f_frsize
+    available, inodes = free_space(directory)
     if available < need.bytes:
         return f"{need.bytes} bytes are needed, {available} are free"
-    # Some file systems make inodes as they need them, and say 0 of all.
-    if free.f_files and free.f_favail < need.inodes:
-        return f"{need.inodes} inodes are needed, {free.f_favail} are free"
+    if inodes is not None and inodes < need.inodes:
+        return f"{need.inodes} inodes are needed, {inodes} are free"
     return ""

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import DevelError
+from ..system import IS_WINDOWS
 from .layout import ROOT_VARIABLE, DevelLayout
 
 _ALL_IDS = 2**32 - 1
@@ -22,9 +23,10 @@ _ALL_IDS = 2**32 - 1
 def require_trust(layout: DevelLayout) -> None:
     """Raise DevelError if someone but root and the user can change the tree of `layout`, or has made it.
 
-    What is not there yet, or out of reach, is not looked at: ask again once it is.
+    What is not there yet, or out of reach, is not looked at: ask again once it is. On Windows nothing is: there, what
+    others may write to has to be opened to them.
     """
-    if not layout.is_elsewhere:
+    if not layout.is_elsewhere or IS_WINDOWS:
         return
     owners = {os.geteuid(), 0}
     for path in (layout.root, layout.home):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from functools import partial
 from ..distributions import load_distributions
 from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
+from ..system import count_processors
 from .check import Check, FailureError, SkipError
 from .devel import check_devel
 from .device_archives import check_device_archives
@@ -66,7 +66,7 @@ def run_checks(pattern: str = "", quick: bool = False) -> Iterator[Result]:
     checks = [check for check in list_checks(quick) if pattern in check.name]
     yield from (run_check(check) for check in checks if check.first)
     checks = [check for check in checks if not check.first]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(count_processors()) as pool:
         yield from pool.map(run_check, checks)
 
 

@@ -1,0 +1,59 @@
+"""How the mini SDK for Windows compiles its DLLs and programs: with no more than kernel32, so in no time."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+
+visibility("private")
+
+_COPTS = ["-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-mno-stack-arg-probe", "-O1"]
+
+def _binary(name, source, defines, needs, linkopts, **kwargs):
+    cc_binary(
+        name = name,
+        srcs = [source],
+        additional_linker_inputs = needs,
+        copts = _COPTS,
+        features = ["-supports_pic"],
+        linkopts = ["-nostdlib", "-rtlib=none"] + ["$(execpath {})".format(library) for library in needs] + linkopts,
+        local_defines = defines,
+        target_compatible_with = ["@platforms//os:windows"],
+        **kwargs
+    )
+
+def sdk_dll(name, library, calls = None, needs = None):
+    """Declares a DLL, and `NAME_import`, its import library.
+
+    Args:
+        name: file name of the DLL.
+        library: what its functions' names begin with.
+        calls: the library whose function it calls.
+        needs: target of that DLL.
+    """
+    _binary(
+        name = name,
+        source = "library.c",
+        defines = ["NAME=" + library] + (["NEXT=" + calls] if calls else []),
+        needs = [needs + "_import"] if needs else [],
+        linkopts = [],
+        linkshared = True,
+    )
+    native.filegroup(
+        name = name + "_import",
+        srcs = [name],
+        output_group = "interface_library",
+    )
+
+def sdk_exe(name, calls, needs):
+    """Declares a program that calls one DLL.
+
+    Args:
+        name: file name of the program.
+        calls: the library whose function it calls.
+        needs: target of that DLL.
+    """
+    _binary(
+        name = name,
+        source = "program.c",
+        defines = ["NEXT=" + calls],
+        needs = [needs + "_import"],
+        linkopts = ["-lkernel32", "-Wl,-e,start"],
+    )

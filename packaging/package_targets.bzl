@@ -1,0 +1,158 @@
+"""Targets of one package of `packages.bzl`: the package and its wheel, for one platform, `linux` or `windows`."""
+
+load("//packaging:distributions.bzl", "names_file")
+load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS")
+load("//rules:package.bzl", "sdk_package")
+load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
+load("//rules:wheel.bzl", "sdk_wheel")
+
+visibility(["//packaging"])
+
+VERSION = Label("//packaging:version")
+LICENSE = Label("//:LICENSE")
+_VERSION_SUFFIX = Label("//packaging:version_suffix")
+_PLAIN_DEVEL = Label("//rules/settings:plain_devel")
+_TREE_MODULE = Label("//packaging:tree.py")
+_VERSION_MODULE = Label("//packaging:version_module")
+
+def distribution_name(role, target):
+    """Returns the name of a package's distribution; `target` is a GPU target, or ""."""
+    return PACKAGES[role].distribution + ("-" + target if target else "")
+
+def import_name_of(role, target):
+    """Returns the name under which a package is imported; "" if it is not."""
+    name = PACKAGES[role].import_name
+    return (name + "_" + target.replace("-", "_")) if name and target else name
+
+def trees_of(role = "", target = ""):
+    """Returns the tree of each package, by role. That of `role`, if given, is for a GPU target."""
+    own = {one: "_" + import_name_of(one, target if one == role else "") + "{suffix}" for one in PACKAGES}
+    return {one: own[definition.tree or one] for one, definition in PACKAGES.items()}
+
+def _searched(platform, role, trees):
+    """Returns the directories that the loader searches; on Windows there is no RPATH."""
+    if platform == "windows":
+        return []
+    entries = [entry.partition("/") for entry in PACKAGES[role].rpath]
+    return ["{}/{}".format(trees[one], path) for one, _, path in entries]
+
+def names_target(name, content):
+    """Declares a JSON file with what the build calls its packages; returns its target."""
+    names_file(name = name, content = json.encode(content), version = VERSION, version_suffix = _VERSION_SUFFIX)
+    return name
+
+def _source(role, module):
+    return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
+
+def _modules(role, import_name, modules):
+    return {_source(role, module): "{}/{}".format(import_name, module) for module in modules}
+
+def _files(name, role, import_name):
+    """Returns {file: path in site-packages} of a package's Python code; none if it is part of another's tree."""
+    definition = PACKAGES[role]
+    if definition.tree:
+        return {}
+    files = _modules(role, import_name, definition.modules)
+    files[_TREE_MODULE] = "{tree}/__init__.py"
+    files[_VERSION_MODULE] = import_name + "/_version.py"
+    if definition.names:
+        trees = trees_of()
+        content = {key: trees[of] for key, of in definition.names.items()}
+        files[names_target(name + role + "_names", content)] = import_name + "/_package.json"
+    if not definition.archive_modules:
+        return files
+    return files | select({_PLAIN_DEVEL: {}, "//conditions:default": _modules(role, import_name, definition.archive_modules)})
+
+def _wheel(name, platform, role, target = ""):
+    """Declares the wheel of a package; returns the package's name."""
+    definition, import_name, runs_on = PACKAGES[role], import_name_of(role, target), PLATFORMS[platform]
+    package = name + role + ("_" + target if target else "")
+    scripts = [module for module in definition.modules if module == "console_scripts.json"]
+    sdk_wheel(
+        name = package + "_wheel",
+        classifiers = sorted(METADATA.classifiers + [runs_on.classifier]),
+        console_scripts = _source(role, scripts[0]) if scripts else None,
+        description = Label("//packaging/{}:README.md".format(role)),
+        distribution = distribution_name(role, target),
+        externals = runs_on.externals,
+        files = _files(name, role, import_name),
+        import_name = import_name,
+        license_expression = METADATA.license_expression,
+        license_files = [LICENSE],
+        license_patterns = METADATA.license_patterns,
+        package = package,
+        platform = runs_on.platform,
+        platform_tag = runs_on.tag,
+        requires = [distribution_name(required, "") + "=={version}" for required in definition.requires],
+        summary = definition.summary + (" for " + target if target else ""),
+        urls = METADATA.urls,
+        version = VERSION,
+    )
+    return package
+
+def package_targets(name, platform, role, artifacts, target = "", builds_on = None):
+    """Declares a package, for a GPU target or family if that is given, and its wheel.
+
+    Args:
+        name: what the names of all targets begin with.
+        platform: what it runs on.
+        role: which package.
+        artifacts: labels.
+        target: GPU target or family, or "".
+        builds_on: packages that it builds on, if they are not those of its definition.
+
+    Returns:
+        list of the package's name.
+    """
+    definition, suffix = PACKAGES[role], ("_" + target if target else "")
+    trees = trees_of(role, target)
+    sdk_package(
+        name = name + role + suffix,
+        package = role + suffix,
+        artifacts = artifacts,
+        builds_on = builds_on or [name + below for below in definition.builds_on],
+        exclude = definition.exclude,
+        kind = definition.kind,
+        per_target = bool(target),
+        platform = PLATFORMS[platform].platform,
+        rpath = _searched(platform, role, trees),
+        tree = trees[role],
+        version_suffix = _VERSION_SUFFIX,
+    )
+    return [_wheel(name, platform, role, target)]
+
+def thin_package_targets(name, platform, artifacts, family, declared):
+    """Declares the libraries packages for single targets out of a family's artifacts, and their wheels.
+
+    Args:
+        name: what the names of all targets begin with.
+        platform: what they run on.
+        artifacts: labels.
+        family: the family.
+        declared: what `thin_selection` says of it.
+
+    Returns:
+        list of their names.
+    """
+    libraries, trees = PACKAGES["libraries"], trees_of("libraries", "{target}")
+    rocm_thin_packages(
+        name = name + "thin_libraries_" + family,
+        package = "libraries",
+        artifacts = artifacts,
+        builds_on = [name + below for below in libraries.builds_on],
+        coverage = name + "coverage",
+        exclude = libraries.exclude,
+        left_out = declared.left_out,
+        left_out_option = "--repo_env=ROCM_TARGETS_LEFT_OUT",
+        rpath = _searched(platform, "libraries", trees),
+        targets = declared.packages,
+        tree = trees["libraries"],
+        version_suffix = _VERSION_SUFFIX,
+    )
+    for target in declared.packages:
+        rocm_thin_package(
+            name = name + "libraries_" + target,
+            packages = name + "thin_libraries_" + family,
+            target = target,
+        )
+    return [_wheel(name, platform, "libraries", target) for target in declared.packages]
