@@ -160,7 +160,22 @@ def pages(machine: Machine) -> None:
 def launcher_for_windows(machine: Machine) -> None:
     """Build the launcher for Windows, and let wine run it."""
     machine.bazel("build", "//tools/actions/launcher", "//tests/e2e/windows:shows", "--platforms=//:windows_x86_64")
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/launcher_test.py")
+
+
+def packages_for_windows(machine: Machine) -> None:
+    """Install the example SDK's packages for Windows with CPython for Windows, under wine."""
+    targets = ("//tests/mini/windows:wheels", "//tests/mini/split:rocm_static_wheel")
+    machine.bazel("build", *targets)
+    quiet = ("--ui_event_filters=-info,-warning", "--noshow_progress")
+    wheels = machine.read("./bazelw", "cquery", "--output=files", *quiet, " + ".join(targets)).split()
+    dist, fetched = machine.scratch / "windows-dist", machine.scratch / "windows-fetched"
+    shutil.rmtree(dist, ignore_errors=True)
+    dist.mkdir()
+    machine.run("cp", "-L", *wheels, dist)
+    machine.module("tests.e2e.windows.machine", fetched)
+    given = (f"--dist={dist}", f"--fetched={fetched}")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/packages_test.py", *given)
 
 
 def edit_elf(machine: Machine) -> None:
@@ -431,6 +446,13 @@ CHECKS: tuple[Check, ...] = (
         launcher_for_windows,
         (DEBIAN,),
         tests=("tests/e2e/windows/launcher_test.py",),
+    ),
+    Check(
+        "windows-packages",
+        "packages for Windows, installed and used by CPython for Windows under wine",
+        packages_for_windows,
+        (DEBIAN,),
+        tests=("tests/e2e/windows/packages_test.py",),
     ),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),

@@ -1,4 +1,4 @@
-/* Prints its command line, and the length of the chain of DLLs that NEXT leads through. */
+/* Prints its command line, and the length of the chain of DLLs that NEXT (if any) leads through. */
 
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -6,7 +6,12 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
+#ifdef NEXT
 __declspec(dllimport) int JOIN(NEXT, _chain)(void);
+#define CHAIN JOIN(NEXT, _chain)()
+#else
+#define CHAIN 0
+#endif
 
 static void print(const char *text) {
   DWORD size = 0, written;
@@ -15,7 +20,7 @@ static void print(const char *text) {
 }
 
 __attribute__((noreturn)) void start(void) {
-  char digit[2] = {(char)('0' + JOIN(NEXT, _chain)()), 0};
+  char digit[2] = {(char)('0' + CHAIN), 0};
   print(GetCommandLineA());
   print(": chain of ");
   print(digit);

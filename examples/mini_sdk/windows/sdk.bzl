@@ -42,18 +42,18 @@ def sdk_dll(name, library, calls = None, needs = None):
         output_group = "interface_library",
     )
 
-def sdk_exe(name, calls, needs):
-    """Declares a program that calls one DLL.
+def sdk_exe(name, calls = None, needs = None):
+    """Declares a program.
 
     Args:
         name: file name of the program.
-        calls: the library whose function it calls.
+        calls: the library whose function it calls, if any.
         needs: target of that DLL.
     """
     _binary(
         name = name,
         source = "program.c",
-        defines = ["NEXT=" + calls],
-        needs = [needs + "_import"],
+        defines = ["NEXT=" + calls] if calls else [],
+        needs = [needs + "_import"] if needs else [],
         linkopts = ["-lkernel32", "-Wl,-e,start"],
     )

@@ -5,20 +5,18 @@
 It builds the launcher and a program for Windows, and calls this in a root that has wine, from the top of the workspace.
 """
 
-import os
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.windows.machine import WORKSPACE, Wine
 from tools.lib.pe import constants as c
 from tools.lib.pe.reader import read_pe
 
-WORKSPACE = Path(__file__).resolve().parents[3]
 LAUNCHER = WORKSPACE / "bazel-bin/tools/actions/launcher/launcher"
 SHOWS = WORKSPACE / "bazel-bin/tests/e2e/windows/shows"
 #: Exit codes: of `shows`, and of a launcher that cannot start it.
@@ -33,23 +31,6 @@ def finished(target: str) -> bytes:
     begin = section.pointer_to_raw_data
     data[begin : begin + len(target.encode())] = target.encode()
     return bytes(data)
-
-
-@pytest.fixture(scope="session")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Make what wine has instead of a machine; returns the environment to call it in."""
-    home = tmp_path_factory.mktemp("wine")
-    environment = os.environ | {
-        "HOME": str(home),
-        "LC_ALL": "C.UTF-8",
-        "WINEDEBUG": "-all",
-        "WINEDLLOVERRIDES": "mscoree,mshtml=",
-        "WINEPREFIX": str(home / "prefix"),
-        "XDG_RUNTIME_DIR": str(home),
-    }
-    subprocess.run(["wineboot", "--init"], env=environment, capture_output=True, check=True)
-    yield environment
-    subprocess.run(["wineserver", "--kill"], env=environment, check=False)
 
 
 @pytest.fixture
@@ -69,13 +50,6 @@ def launcher(package: Path, target: str) -> Path:
     return path
 
 
-def run(environment: dict[str, str], program: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run a program for Windows."""
-    return subprocess.run(
-        ["wine", program, *arguments], env=environment, capture_output=True, text=True, encoding="utf-8", check=False
-    )
-
-
 def test_what_it_needs() -> None:
     with LAUNCHER.open("rb") as file:
         image = read_pe(file, "launcher")
@@ -90,18 +64,18 @@ def test_what_it_needs() -> None:
     ids=lambda arguments: f"{len(arguments)} arguments",
 )
 def test_arguments_and_exit_code_are_those_of_the_program(
-    prefix: dict[str, str], package: Path, arguments: tuple[str, ...]
+    machine: Wine, package: Path, arguments: tuple[str, ...]
 ) -> None:
-    directly = run(prefix, package / "tools/shows.exe", *arguments)
-    launched = run(prefix, launcher(package, "..\\tools\\shows.exe"), *arguments)
+    directly = machine.run(package / "tools/shows.exe", *arguments)
+    launched = machine.run(launcher(package, "..\\tools\\shows.exe"), *arguments)
     assert (directly.returncode, launched.returncode) == (SHOWN, SHOWN)
     # argv[0] is what the caller wrote: all else is the same.
     assert launched.stdout == directly.stdout.replace("tools\\shows.exe", "bin\\launcher.exe")
 
 
-def test_a_path_that_is_not_ascii(prefix: dict[str, str], package: Path) -> None:
+def test_a_path_that_is_not_ascii(machine: Wine, package: Path) -> None:
     (package / "tools/shows.exe").rename(package / "tools/ü 漢.exe")
-    assert run(prefix, launcher(package, "..\\tools\\ü 漢.exe"), "a").returncode == SHOWN
+    assert machine.run(launcher(package, "..\\tools\\ü 漢.exe"), "a").returncode == SHOWN
 
 
 @pytest.mark.parametrize(
@@ -112,16 +86,16 @@ def test_a_path_that_is_not_ascii(prefix: dict[str, str], package: Path) -> None
         ("..\\tools\\text.exe", r"launcher: cannot execute .*\\tools\\text\.exe: error 193\n"),
     ],
 )
-def test_what_cannot_be_started_is_named(prefix: dict[str, str], package: Path, target: str, error: str) -> None:
+def test_what_cannot_be_started_is_named(machine: Wine, package: Path, target: str, error: str) -> None:
     (package / "tools/text.exe").write_text("no program")
-    ended = run(prefix, launcher(package, target))
+    ended = machine.run(launcher(package, target))
     assert ended.returncode == CANNOT_EXECUTE
     assert re.fullmatch(error, ended.stderr), ended.stderr
 
 
-def test_a_launcher_that_is_killed_takes_its_program_along(prefix: dict[str, str], package: Path) -> None:
+def test_a_launcher_that_is_killed_takes_its_program_along(machine: Wine, package: Path) -> None:
     program = launcher(package, "..\\tools\\shows.exe")
-    with subprocess.Popen(["wine", program, "wait"], env=prefix, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(["wine", program, "wait"], env=machine.environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.readline(4)
         process.kill()

@@ -128,13 +128,14 @@ def listed_scripts(path: str) -> list[dict[str, Any]]:
 def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tuple[str, str]]:
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
-    An SDK need not have every tool that a list of scripts names. Raises ToolError for one that may not be executed.
+    A list serves Linux and Windows, where programs have `.exe` after the path. An SDK need not have every tool that a
+    list of scripts names. Raises ToolError for one that may not be executed.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
     listed = listed_scripts(path)
-    scripts = [row for row in listed if row["path"] in modes]
+    scripts = [row for row in listed if row["path"] in modes or f"{row['path']}.exe" in modes]
     for row in scripts:
-        if not is_executable(modes[row["path"]]):
+        if row["path"] in modes and not is_executable(modes[row["path"]]):
             raise ToolError(
                 f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "

@@ -121,9 +121,16 @@ def notes(needs: Needs) -> Iterator[str]:
     """Yield what may not be meant, though no tag forbids it: a line each, for people."""
     if unreached := [need for need in needs.unreached if need.version is None]:
         more = f" and {len(unreached) - _NAMED} more" if len(unreached) > _NAMED else ""
+        named = f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}"
+        if all(need.library.endswith(".dll") for need in unreached):
+            yield (
+                f"{len(unreached)} packaged libraries are needed by programs in other directories: {named}. They start "
+                "only if PATH leads to the library, or Windows has one of that name. Put both into one directory, if "
+                "that is not meant"
+            )
+            return
         yield (
-            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: "
-            f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}. They load only if something else "
-            "loaded the library before, or from the machine. Name their directories in `rpath` of the package, or "
-            "declare them in `externals` of the wheel, if that is meant"
+            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: {named}. "
+            "They load only if something else loaded the library before, or from the machine. Name their directories "
+            "in `rpath` of the package, or declare them in `externals` of the wheel, if that is meant"
         )

@@ -113,6 +113,15 @@ def test_what_is_not_reached_is_noted() -> None:
     )
 
 
+def test_a_program_for_windows_without_its_dll_is_noted() -> None:
+    (note,) = notes(Needs(unreached=needing("amdhip64_7.dll", path="lib/tool.exe").system))
+    assert note == (
+        "1 packaged libraries are needed by programs in other directories: lib/tool.exe needs amdhip64_7.dll. They "
+        "start only if PATH leads to the library, or Windows has one of that name. Put both into one directory, if "
+        "that is not meant"
+    )
+
+
 def test_a_package_for_another_architecture() -> None:
     needs = Needs(foreign=("lib/liba.so.1", "lib/libb.so.1"))
     assert refused(needs, "linux_aarch64") == (

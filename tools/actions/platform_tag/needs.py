@@ -2,7 +2,8 @@
 
 Only what is packed counts. A library that the package or one that it builds on holds, in a directory where the file
 that needs it looks, is no need of the system's, whichever symbol versions are needed of it: it is built with them.
-A DLL is found in whichever directory of the packages it is, because `rocm_sdk` loads it from there by its full path.
+What a DLL needs is found in whichever directory of the packages it is, because `rocm_sdk` loads it from there by its
+full path; what a program for Windows needs, in its own directory alone.
 """
 
 import posixpath
@@ -138,11 +139,12 @@ def collect(
     files that need one thing, the first by path stands for all. The tree of a devel package has links to the libraries
     of all packages.
     """
-    is_anywhere = is_devel or machine in WINDOWS_MACHINES.values()
+    is_windows = machine in WINDOWS_MACHINES.values()
     paths = library_paths([plan, *builds_on])
     names = {posixpath.basename(path) for path in paths}
 
-    def whose(name: str, directories: list[str]) -> str:
+    def whose(entry: Entry, name: str, directories: list[str]) -> str:
+        is_anywhere = is_devel or entry.type == PE_LIBRARY
         if name in names and (is_anywhere or any(f"{directory}/{name}" in paths for directory in directories)):
             return "packaged"
         if matches(name, externals):
@@ -156,9 +158,10 @@ def collect(
             foreign.append(entry.path)
             continue
         files += 1
-        directories = _directories(plan.tree, entry, facts)
+        own = posixpath.join(plan.tree, posixpath.dirname(entry.path))
+        directories = [own] if is_windows else _directories(plan.tree, entry, facts)
         for name, version in facts.wanted():
-            needs = found.setdefault(whose(name, directories), {})
+            needs = found.setdefault(whose(entry, name, directories), {})
             needs.setdefault((name, version or ""), Need(name, version, entry.path))
     ordered = {kind: tuple(need for _, need in sorted(needs.items())) for kind, needs in found.items()}
     return Needs(files=files, foreign=tuple(foreign), **ordered)

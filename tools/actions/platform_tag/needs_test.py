@@ -189,6 +189,22 @@ def test_dlls_are_found_in_every_package_by_names_without_case() -> None:
     assert (needs.files, needs.foreign) == (1, ("bin/arm.dll",))
 
 
+def test_programs_for_windows_find_dlls_beside_them() -> None:
+    found = plan(
+        Definition("core", "runtime", "_core", platform="windows"),
+        image("bin/beside.exe", "pe-program"),
+        image("bin/amdhip64_7.dll"),
+        image("lib/llvm/bin/away.exe", "pe-program"),
+    )
+    linked = {
+        f"core_lib_generic/stage/{path}": LinkedFacts(IMAGE_FILE_MACHINE_AMD64, ("amdhip64_7.dll",))
+        for path in ("bin/beside.exe", "lib/llvm/bin/away.exe")
+    }
+    needs = collect(found, [], linked, IMAGE_FILE_MACHINE_AMD64, ())
+    assert [need.path for need in needs.packaged] == ["bin/beside.exe"]
+    assert [need.path for need in needs.unreached] == ["lib/llvm/bin/away.exe"]
+
+
 def test_dlls_in_a_package_for_linux_are_data() -> None:
     found = plan(Definition("l", "runtime", "_l"), file("bin/tool.dll"))
     linked = {"l_lib_generic/stage/bin/tool.dll": LinkedFacts(IMAGE_FILE_MACHINE_AMD64, ("x.dll",))}

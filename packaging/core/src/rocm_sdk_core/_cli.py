@@ -39,15 +39,26 @@ def function_name(script: str) -> str:
 
 
 def run_tool(path: str, *, prefer_devel: bool) -> NoReturn:
-    """Replace this process by the tool at `path`, relative to a tree; its argv[0] is its own path."""
+    """Replace this process by the tool at `path`, relative to a tree; its argv[0] is its own path.
+
+    Windows cannot: there, wait for it, and end as it did.
+    """
     tool = find_tool(path, prefer_devel=prefer_devel)
     if not os.access(tool, os.X_OK):
         sys.exit(f"{Path(sys.argv[0]).name}: {tool} is missing or not executable. Reinstall the ROCm packages.")
-    os.execv(tool, [str(tool), *sys.argv[1:]])
+    if os.name != "nt":
+        os.execv(tool, [str(tool), *sys.argv[1:]])
+    import signal
+    import subprocess
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the tool as well, which decides.
+    sys.exit(subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode)
 
 
 def find_tool(path: str, *, prefer_devel: bool) -> Path:
     """Return the tool's file: in the development tree if that is installed and has it, else in this package's tree."""
+    if os.name == "nt":
+        path += ".exe"
     if prefer_devel:
         in_devel = _find_in_devel(path)
         if in_devel is not None:

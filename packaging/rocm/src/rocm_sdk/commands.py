@@ -133,8 +133,9 @@ def _version_pattern(wanted: str) -> str | None:
 def _shipped() -> list[str]:
     from .distributions import load_distributions
     from .libraries import library_directories
+    from .library_table import LIBRARY_GLOB
 
-    return [path.name for place in library_directories(load_distributions()) for path in place.glob("*.so*")]
+    return [path.name for place in library_directories(load_distributions()) for path in place.glob(LIBRARY_GLOB)]
 
 
 def run_test(arguments: argparse.Namespace) -> int:

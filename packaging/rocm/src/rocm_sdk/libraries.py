@@ -11,11 +11,14 @@ from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions, load_selection
 from .library_table import LIBRARIES, LIBRARY_DIRECTORIES, version_key
+from .system import IS_WINDOWS
 from .targets import selection_in_effect
 
 
 def find_libraries(*shortnames: str) -> list[Path]:
     """Return the absolute paths of the libraries, in the order asked for; optional ones may be left out.
+
+    On Windows, libraries that there are for Linux alone are left out, too.
 
     Raises what `find_by_name` raises.
     """
@@ -70,8 +73,11 @@ def role_candidates(role: str, distributions: Distributions) -> list[PackageName
 
 def _locate(shortname: str, tree: Path) -> Path | None:
     library = LIBRARIES[shortname]
-    directory = tree / library.directory
-    matches = sorted(directory.glob(library.pattern), key=lambda path: (version_key(path.name), path.name))
+    if IS_WINDOWS and not library.on_windows:
+        return None
+    directory = tree / ("bin" if IS_WINDOWS else library.directory)
+    named = [path for path in directory.glob(library.pattern) if not IS_WINDOWS or library.is_named(path.name)]
+    matches = sorted(named, key=lambda path: (version_key(path.name), path.name))
     if matches:
         # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.
         return matches[-1]

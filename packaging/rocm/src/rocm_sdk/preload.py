@@ -13,6 +13,8 @@ from pathlib import Path
 from .distributions import load_distributions
 from .elf import read_dynamic
 from .libraries import find_by_name, library_directories
+from .pe import needed_dlls
+from .system import IS_WINDOWS, add_dll_directories
 
 # What this process has loaded, by file and mode; a CDLL that is forgotten would stay loaded all the same.
 _LOADED: dict[tuple[Path, int], ctypes.CDLL] = {}
@@ -23,7 +25,9 @@ _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
     """Load the libraries into this process, and keep them loaded; the libraries of the packages they need come first.
 
-    `rtld_global` makes their symbols available to libraries loaded later. A library whose unversioned name
+    `rtld_global` makes their symbols available to libraries loaded later; Windows knows no such difference. There, the
+    directories of the packages' DLLs are added to those in which Python looks for the DLLs of extension modules, and
+    every DLL is loaded by its full path: what PATH has is never asked. On Linux, a library whose unversioned name
     (`libfoo.so`) is there as a file of its own is opened under that name as well, so that programs find it loaded
     under both. Optional libraries that are not there are passed over.
 
@@ -36,7 +40,9 @@ def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
     wanted = [path for _, path in named]
     mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
     failures: list[OSError] = []
-    for path in load_order(wanted, library_directories(load_distributions())):
+    directories = library_directories(load_distributions())
+    add_dll_directories(directories)
+    for path in load_order(wanted, directories):
         try:
             _load(path, mode)
         except OSError as error:
@@ -51,8 +57,9 @@ def load_order(paths: Sequence[Path], directories: Sequence[Path]) -> list[Path]
     """Return `paths` and the libraries in reach that they need, each after all that it needs itself.
 
     A needed library is looked for as the dynamic loader does: through the file's own search entries, here followed by
-    `directories`. What is not there is the system's, and left out, as are the libraries that are found elsewhere.
-    A circle is entered where it is met first. Raises what `read_dynamic` raises.
+    `directories`; on Windows, in the file's directory first. What is not there is the system's, and left out, as are
+    the libraries that are found elsewhere. A circle is entered where it is met first. Raises what `read_dynamic` and
+    `needed_dlls` raise.
     """
     order: list[Path] = []
     seen: set[Path] = set()
@@ -61,10 +68,10 @@ def load_order(paths: Sequence[Path], directories: Sequence[Path]) -> list[Path]
         if path in seen:
             return
         seen.add(path)
-        dynamic = read_dynamic(path)
-        for name in dynamic.needed if dynamic else ():
-            search = [place for place in dynamic.directories(path.parent) if place in directories] if dynamic else []
-            found = next((place / name for place in [*search, *directories] if (place / name).is_file()), None)
+        needed, search = _needed(path)
+        for name in needed:
+            reached = [place for place in search if place in directories]
+            found = next((place / name for place in [*reached, *directories] if (place / name).is_file()), None)
             if found is not None:
                 visit(found)
         order.append(path)
@@ -72,6 +79,14 @@ def load_order(paths: Sequence[Path], directories: Sequence[Path]) -> list[Path]
     for path in paths:
         visit(path)
     return order
+
+
+def _needed(path: Path) -> tuple[Sequence[str], Sequence[Path]]:
+    """Return what a library needs, and where its loader looks for that first."""
+    if IS_WINDOWS:
+        return needed_dlls(path), [path.parent]
+    dynamic = read_dynamic(path)
+    return (dynamic.needed, dynamic.directories(path.parent)) if dynamic else ((), ())
 
 
 def unversioned(path: Path) -> Path | None:

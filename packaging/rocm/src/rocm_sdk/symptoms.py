@@ -11,7 +11,7 @@ from pathlib import Path
 from .detect import Gpu
 from .distributions import Distributions
 from .installation import InstalledPackage, is_same_release, list_dist_infos
-from .library_table import LIBRARIES, LIBRARY_DIRECTORIES
+from .library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from .process import PRELOAD_VARIABLE, split_list
 
 # Where ROCm is installed by its own packages (/opt/rocm, /opt/rocm-6.4.1) and by distributions.
@@ -119,7 +119,7 @@ def shadowed_libraries(environ: Mapping[str, str], trees: Sequence[Path]) -> Ite
     Our own files do not see them, because DT_RPATH comes first (ld.so(8)). Extension modules without an RPATH do, and
     two instances of one library in a process lead to crashes.
     """
-    ours = {path.name for tree in trees for below in LIBRARY_DIRECTORIES for path in (tree / below).glob("*.so*")}
+    ours = {path.name for tree in trees for below in LIBRARY_DIRECTORIES for path in (tree / below).glob(LIBRARY_GLOB)}
     for directory in filter(None, environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
         if _is_ours(Path(directory), trees) or not Path(directory).is_dir():
             continue

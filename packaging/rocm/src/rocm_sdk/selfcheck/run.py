@@ -11,7 +11,7 @@ from functools import partial
 from ..distributions import load_distributions
 from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
-from ..system import count_processors
+from ..system import IS_WINDOWS, count_processors
 from .check import Check, FailureError, SkipError
 from .devel import check_devel
 from .device_archives import check_device_archives
@@ -47,14 +47,14 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     yield Check("ownership", partial(check_ownership, everything))
     for name, package in everything.items():
         yield Check(f"record:{name}", partial(check_record, package, quick))
-    for name, package in packages.items():
+    for name, package in () if IS_WINDOWS else packages.items():
         yield Check(f"rpath:{name}", partial(check_rpaths, package, packages, known))
     yield Check("archives", partial(check_device_archives, known, packages))
     # The device packages share a tree with the libraries; the development tree has links to the same files.
     trees = {package.tree: package.site for package in packages.values() if package.names != known.packages["devel"]}
     for tree, site in sorted(trees.items()):
         for path in list_libraries(tree):
-            yield Check(f"library:{path.relative_to(site)}", partial(check_library, path))
+            yield Check(f"library:{path.relative_to(site).as_posix()}", partial(check_library, path, known))
     yield Check("preload", partial(check_preload, known))
     for package in everything.values():
         for script, tool in list_scripts(package):

@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from ..installation import InstalledPackage
+from ..system import PROGRAM_SUFFIX
 from .check import FailureError, SkipError, describe_status, plain_environment
 
 SCRIPTS_FILE = "console_scripts.json"
@@ -45,14 +46,15 @@ def check_script(package: InstalledPackage, script: str, tool: str) -> str:
     """Check that the script and the tool that it runs are there and executable, and that it answers `--help`."""
     if not package.record.is_file():
         raise SkipError(f"{package.dist_info} has no RECORD, which would say where the script is")
-    rows = [row.path for row in package.rows() if row.path.rpartition("/")[2] == script]
+    names = (f"{script}{PROGRAM_SUFFIX}", script)
+    rows = [row.path for row in package.rows() if row.path.rpartition("/")[2] in names]
     files = [package.locate(path) for path in rows if not path.startswith(package.names.tree + "/")]
     if not files:
         raise FailureError(f"RECORD lists no script {script}. Reinstall {package.names.distribution}.")
     if not _is_of(files[0], package):
         # What lies there is another's: it is not run.
         raise FailureError(f"{files[0]} is not the script of {package.names.distribution}. Reinstall the package.")
-    wanted = files + ([package.tree / tool] if tool else [])
+    wanted = files + ([package.tree / f"{tool}{PROGRAM_SUFFIX}"] if tool else [])
     bad = [str(path) for path in wanted if not os.access(path, os.X_OK)]
     if bad:
         raise FailureError(f"missing or not executable: {', '.join(bad)}. Reinstall {package.names.distribution}.")
