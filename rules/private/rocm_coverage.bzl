@@ -2,6 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform", "is_for_windows")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -30,6 +31,8 @@ def _compute(ctx):
     args.add_all(documents, format_each = "--manifest=%s")
     args.add_all(facts, format_each = "--facts=%s")
     args.add_all(ctx.files._style, format_each = "--style=%s")
+    if is_for_windows(ctx):
+        args.add("--platform=windows")
     for kind, output in outputs.items():
         args.add(output, format = "--{}=%s".format(kind))
     run_tool(
@@ -99,7 +102,7 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = {
+    attrs = PLATFORM_ATTRS | {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
@@ -110,6 +113,7 @@ _rocm_coverage = rule(
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
         "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
+    cfg = for_platform,
     provides = [CoverageInfo],
 )
 
