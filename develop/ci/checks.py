@@ -178,6 +178,22 @@ def packages_for_windows(machine: Machine) -> None:
     machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/packages_test.py", *given)
 
 
+def windows_corpus(machine: Machine) -> None:
+    """Read the images of real wheels for Windows as others do."""
+    corpus = machine.scratch / "windows-corpus"
+    machine.module("tests.e2e.windows.corpus_wheels", corpus)
+    given = ("--wheels", corpus / "wheels", "--root", machine.debian13)
+    machine.run(corpus / "readers/bin/python", "-B", "-m", "tests.e2e.windows.corpus", *given)
+
+
+def real_dlls(machine: Machine) -> None:
+    """Package MKL and HIP code for Windows, and let CPython for Windows use them, under wine."""
+    made = machine.scratch / "windows-real"
+    machine.module("tests.e2e.windows.real", made)
+    given = (f"--dist={made / 'dist'}", f"--fetched={made / 'fetched'}")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/real_test.py", *given)
+
+
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits, and of what linkers and the loader take, where every linker is."""
     machine.module_in(machine.debian13, *PYTEST_THERE, "tools/lib/elf")
@@ -453,6 +469,21 @@ CHECKS: tuple[Check, ...] = (
         packages_for_windows,
         (DEBIAN,),
         tests=("tests/e2e/windows/packages_test.py",),
+    ),
+    Check(
+        "windows-corpus",
+        "images of real wheels for Windows, read as pefile, lief and llvm-readobj do",
+        windows_corpus,
+        (DEBIAN,),
+        holds="",
+    ),
+    Check(
+        "windows-real",
+        "MKL and HIP code for Windows, packaged, and used across packages under wine",
+        real_dlls,
+        (DEBIAN,),
+        tests=("tests/e2e/windows/real_test.py",),
+        holds="",
     ),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),

