@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform", "is_for_windows")
+load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -102,7 +102,7 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = PLATFORM_ATTRS | {
+    attrs = LINUX_ATTRS | {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
@@ -113,7 +113,7 @@ _rocm_coverage = rule(
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
         "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
-    cfg = for_platform,
+    cfg = for_linux,
     provides = [CoverageInfo],
 )
 

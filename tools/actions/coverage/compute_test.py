@@ -123,11 +123,11 @@ def test_dlls_and_the_files_in_their_directories() -> None:
     tests = image("bin/rocblas-bench.exe", "pe-program")
     assert tests.facts
     fat_program = replace(tests, facts=replace(tests.facts, device=("gfx1201",)))
-    files = [image("bin/rocblas_5.dll"), file("bin/rocblas/library/K_gfx1100.co"), file("bin/hipblaslt/library/b.dat")]
+    files = [image("bin/rocblas.dll"), file("bin/rocblas/library/K_gfx1100.co"), file("bin/hipblaslt/library/b.dat")]
     assert covered(artifact("blas_lib_gfx1101", fat_dll, fat_program, *files)) == {
         "bin/libhipblaslt.dll": ("gfx1100", "gfx1101", "gfx1201"),
         "bin/rocblas-bench.exe": ("gfx1201",),
-        "bin/rocblas_5.dll": ("gfx1100",),
+        "bin/rocblas.dll": ("gfx1100",),
     }
 
 

@@ -106,31 +106,45 @@ def write_coverage(path: str, coverage: Coverage) -> None:
 #: Directories below which each library keeps its own files, in a directory of the library's name.
 _LIBRARY_DIRECTORIES = ("lib", "lib64")
 _DATA_DIRECTORIES = ("share", "libexec")
-#: Where Windows has its libraries. On Linux it has programs.
-_DLL_DIRECTORY = "bin"
 _LIBRARY_NAME = re.compile(r"lib(?P<name>.+?)\.so(\.[0-9]+)*")
-_DLL_NAME = re.compile(r"(lib)?(?P<name>.+?)(_[.0-9]+)?\.dll", re.IGNORECASE)
+#: On Windows libraries lie in `bin`; `lib` stands in front of their names, or does not.
+_DLL_DIRECTORY = "bin"
+_DLL_NAME = re.compile(r"(?:lib)?(?P<name>.+?)\.dll", re.IGNORECASE)
 
 
 def library_name(path: str) -> str | None:
-    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`. None if it is not named like a library.
+    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`, `rocblas` for `bin/rocblas.dll`.
 
-    It is `hipblaslt` for `bin/libhipblaslt.dll`, and `amdhip64` for `bin/amdhip64_7.dll`.
+    None if it is not named like a library.
     """
     name = posixpath.basename(path)
     match = _LIBRARY_NAME.fullmatch(name) or _DLL_NAME.fullmatch(name)
     return match["name"].casefold() if match else None
 
 
-def data_directory(path: str, library_directories: tuple[str, ...] = _LIBRARY_DIRECTORIES) -> tuple[str, str] | None:
+def data_directory(path: str) -> tuple[str, str] | None:
     """Return the directory of one library's files that a path lies in, and that library's name; None if in none.
 
     For `lib/rocblas/5/library/x.co` these are `lib/rocblas/` and `rocblas`.
     """
     parts = path.split("/")
     for at, part in enumerate(parts[:-2]):
-        if part in library_directories + _DATA_DIRECTORIES:
+        if part in _LIBRARY_DIRECTORIES + _DATA_DIRECTORIES:
             return "/".join(parts[: at + 2]) + "/", parts[at + 1].casefold()
+    return None
+
+
+def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None:
+    """Return the same of a directory in `bin`, where on Linux programs lie, if a DLL named like it lies beside it."""
+    parts = path.split("/")
+    for at in range(len(parts) - 2):
+        beside = posixpath.join(*parts[: at + 1], "")
+        name = parts[at + 1].casefold()
+        if parts[at] == _DLL_DIRECTORY and any(
+            posixpath.dirname(one) + "/" == beside and one.lower().endswith(".dll") and library_name(one) == name
+            for one in libraries
+        ):
+            return f"{beside}{parts[at + 1]}/", name
     return None
 
 
@@ -138,19 +152,16 @@ def owner_of(path: str, libraries: Collection[str]) -> str:
     """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
 
     `libraries` are paths of all libraries, whether they have code in themselves or not. The owner is the one that the
-    file's directory is named like: beside that directory if it lies in `lib`, or among DLLs in `bin`; anywhere if in
-    `share`. Of several, that nearest to the top, then the first in sorted order. Without such a library the key is the
-    directory, with `/`.
+    file's directory is named like: beside that directory if it lies in `lib`, anywhere if in `share`. Of several, that
+    nearest to the top, then the first in sorted order. Without such a library the key is the directory, with `/`.
     """
-    has_dlls = any(library.lower().endswith(".dll") for library in libraries)
-    directories = (*_LIBRARY_DIRECTORIES, _DLL_DIRECTORY) if has_dlls else _LIBRARY_DIRECTORIES
-    found = data_directory(path, directories)
+    found = data_directory(path) or _beside_dll(path, libraries)
     if found is None:
         directory = posixpath.dirname(path)
         return directory + "/" if directory else path
     directory, name = found
     parent = posixpath.dirname(directory.removesuffix("/"))
     named = [library for library in libraries if library_name(library) == name]
-    if posixpath.basename(parent) in directories:
+    if posixpath.basename(parent) in (*_LIBRARY_DIRECTORIES, _DLL_DIRECTORY):
         named = [library for library in named if posixpath.dirname(library) == parent]
     return min(named, key=lambda library: (library.count("/"), library), default=directory)
