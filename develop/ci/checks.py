@@ -163,19 +163,17 @@ def launcher_for_windows(machine: Machine) -> None:
     machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/launcher_test.py")
 
 
+#: What shows that they can be used.
+PACKAGES_FOR_WINDOWS = tuple(f"tests/e2e/windows/{name}_test.py" for name in ("devel", "packages"))
+
+
 def packages_for_windows(machine: Machine) -> None:
     """Install the example SDK's packages for Windows with CPython for Windows, under wine."""
-    targets = ("//tests/mini/windows:wheels", "//tests/mini/split:rocm_static_wheel")
-    machine.bazel("build", *targets)
-    quiet = ("--ui_event_filters=-info,-warning", "--noshow_progress")
-    wheels = machine.read("./bazelw", "cquery", "--output=files", *quiet, " + ".join(targets)).split()
-    dist, fetched = machine.scratch / "windows-dist", machine.scratch / "windows-fetched"
-    shutil.rmtree(dist, ignore_errors=True)
-    dist.mkdir()
-    machine.run("cp", "-L", *wheels, dist)
+    machine.bazel("build", "//tests/mini/windows:dist")
+    fetched = machine.scratch / "windows-fetched"
     machine.module("tests.e2e.windows.machine", fetched)
-    given = (f"--dist={dist}", f"--fetched={fetched}")
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/packages_test.py", *given)
+    dist = (WORKSPACE / "bazel-bin/tests/mini/windows/dist").resolve()
+    machine.module_in(machine.debian13, *PYTEST_THERE, *PACKAGES_FOR_WINDOWS, f"--dist={dist}", f"--fetched={fetched}")
 
 
 def windows_corpus(machine: Machine) -> None:
@@ -468,7 +466,7 @@ CHECKS: tuple[Check, ...] = (
         "packages for Windows, installed and used by CPython for Windows under wine",
         packages_for_windows,
         (DEBIAN,),
-        tests=("tests/e2e/windows/packages_test.py",),
+        tests=PACKAGES_FOR_WINDOWS,
     ),
     Check(
         "windows-corpus",

@@ -11,25 +11,14 @@ import sys
 import venv
 from pathlib import Path
 
-from tests.e2e.windows.machine import fetch, unpack_python
+from tests.e2e.windows.machine import fetch, fetch_for_windows, unpack_python
 
 HERE = Path(__file__).parent
 #: Locked: what is published tomorrow may have other peculiarities, which are no concern of this project's CI.
 WHEELS = HERE / "corpus.txt"
 READERS = HERE / "readers.txt"
-#: What the wheels are for, whatever Python this is.
-FOR_WINDOWS = ("--platform=win_amd64", "--python-version=3.13", "--implementation=cp")
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 LOCKED = ("--no-deps", "--only-binary=:all:", "--require-hashes")
-
-
-def fetch_for_windows(lock: Path, directory: Path) -> None:
-    """Fetch the wheels of a requirements file for CPython on Windows, unless the directory is there."""
-    if not directory.exists():
-        given = (*LOCKED, *FOR_WINDOWS, f"--requirement={lock}")
-        fetched = directory.with_name(f"{directory.name}.part")
-        subprocess.run([sys.executable, *PIP, "download", *given, f"--dest={fetched}"], check=True)
-        fetched.rename(directory)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 
 It fetches Intel's wheels and bitsandbytes', lays their DLLs out as artifacts, and builds the project `real_sdk` beside
 this file, which is copied out of this workspace. `DIRECTORY/dist` then has the wheels, `DIRECTORY/fetched` what the
-tests under wine take besides: CPython, pip and uv. `.ci/run windows-real` calls this and `real_test.py`.
+tests under wine take besides: CPython and its installers. `.ci/run windows-real` calls this and `real_test.py`.
 """
 
 import shutil
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from develop.ci.machine import locked
 from tests.e2e.testing.builds import WORKSPACE, Workspace
-from tests.e2e.windows.corpus_wheels import WHEELS, fetch_for_windows
-from tests.e2e.windows.machine import fetch
+from tests.e2e.windows.corpus_wheels import WHEELS
+from tests.e2e.windows.machine import fetch, fetch_for_windows
 
 PROJECT = Path(__file__).with_name("real_sdk")
 
@@ -45,7 +45,7 @@ SOURCES = {
 #: Bazel prints errors, and what it was asked for.
 QUIET = ("--ui_event_filters=-info", "--noshow_progress")
 #: Projects of the corpus that are fetched.
-PROJECTS = ("bitsandbytes", "intel-openmp", "mkl", "tbb", "tcmlib", "umf", "uv")
+PROJECTS = ("bitsandbytes", "intel-openmp", "mkl", "tbb", "tcmlib", "umf")
 
 
 def fetch_wheels(directory: Path) -> Path:
@@ -111,8 +111,6 @@ def main() -> None:
     directory.mkdir(parents=True, exist_ok=True)
     wheels = fetch_wheels(directory)
     fetch(directory / "fetched")
-    (uv,) = wheels.glob("uv-*.whl")
-    shutil.copy(uv, directory / "fetched")
     lay_out(wheels, directory / "artifacts")
     build(directory)
 
