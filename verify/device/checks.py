@@ -22,13 +22,18 @@ from verify.finding import Finding
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.suite import Suite
-from verify.wheel_set.gather import gather
+from verify.wheel_set.gather import by_platform, gather
 from verify.wheel_set.model import Package
 
 
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at the device code of all distributions together."""
     packages, _ = gather(distributions)
+    found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
+    yield from dict.fromkeys(found)
+
+
+def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
     for package in packages:
         for path, facts in device_files(package).items():
             if facts.damage:

@@ -17,6 +17,7 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
+from tools.lib.pe.reader import is_pe, read_pe
 from verify.suite import Collector
 
 DEVICE: Final = "device"
@@ -43,16 +44,17 @@ class DeviceFacts:
 
 
 def _wants(path: str, size: int, head: bytes) -> bool:
-    if path.endswith(SUFFIX) or is_bundle(head):
+    if path.endswith(SUFFIX) or is_bundle(head) or (is_pe(head) and size >= 64):
         return True
     host = is_elf(head) and int.from_bytes(head[18:20], "little") != c.EM_AMDGPU
     return host and size >= 64 and int.from_bytes(head[16:18], "little") in (c.ET_DYN, c.ET_EXEC)
 
 
 def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
-    """Read the device code of a file; None if there is none, and of a damaged ELF file: W401 says so."""
+    """Read the device code of a file; None if there is none, and of a damaged ELF file or PE image: W4xx says so."""
     try:
         elf = None if path.endswith(SUFFIX) else _read_elf(file, path)
+        is_program = elf is not None or (not path.endswith(SUFFIX) and _is_pe(file, path))
     except ElfError:
         return None
     try:
@@ -80,7 +82,7 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         bundles=bundles,
         sizes=_sizes((target, size) for target, size in codes if target),
         reference=reference,
-        is_program=elf is not None,
+        is_program=is_program,
     )
 
 
@@ -92,10 +94,17 @@ def _sizes(codes: Iterable[tuple[TargetId, int]]) -> dict[TargetId, int]:
 
 
 def _read_elf(file: BinaryIO, path: str) -> ElfFile | None:
-    """Return the facts about an ELF file, None of a bundle file."""
+    """Return the facts about an ELF file, None of any other."""
     head = file.read(4)
     file.seek(0)
     return read_elf(file, path) if is_elf(head) else None
+
+
+def _is_pe(file: BinaryIO, path: str) -> bool:
+    """Whether a file is a PE image. Raises ElfError when it is a damaged one."""
+    head = file.read(2)
+    file.seek(0)
+    return is_pe(head) and bool(read_pe(file, path))
 
 
 COLLECTORS: Final = (Collector(DEVICE, _wants, inspect=read_facts),)

@@ -24,16 +24,20 @@ def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
     return found
 
 
-def applies(requirement: Requirement, extra: str = "") -> bool:
-    """Whether a requirement counts on Linux, for any of the Pythons, when this extra is wished for (or none)."""
+_LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
+_WINDOWS = {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64"}
+
+
+def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False) -> bool:
+    """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for."""
     if requirement.marker is None:
         return not extra
     environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
-    linux = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
-    linux |= {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    system = _WINDOWS if is_windows else _LINUX
+    system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
     pythons = ({"python_version": python, "python_full_version": f"{python}.0"} for python in _PYTHONS)
     try:
-        return any(requirement.marker.evaluate(environment | linux | python) for python in pythons)
+        return any(requirement.marker.evaluate(environment | system | python) for python in pythons)
     except (UndefinedComparison, UndefinedEnvironmentName):
         return False  # W302 says so.
 
@@ -58,7 +62,7 @@ def closure(package: Package, packages: Mapping[str, Sequence[Package]]) -> tupl
             continue
         seen.add((current.name, extra))
         for requirement in current.requires:
-            if applies(requirement, extra):
+            if applies(requirement, extra, is_windows=package.is_windows):
                 wanted += _chosen(requirement, current, chosen, packages)
     others = sorted((one for one in chosen.values() if one is not package), key=lambda one: one.filename)
     return (package, *others)

@@ -1,6 +1,7 @@
 """Makes packages, side by side in one site-packages, of the wheels and sdists that the engine read.
 
     packages, faults = gather(distributions)
+    for together in by_platform(packages): …
 
 What cannot be read of a wheel by itself is a finding of `verify.checks`, and left out here. The collectors take out of
 the bytes of files what the checks over a set need; they are called in the process that reads, and what they return is
@@ -9,7 +10,7 @@ pickled.
 
 import configparser
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -26,6 +27,7 @@ from verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
 from verify.wheel_set.linked import read_linked
 from verify.wheel_set.model import DevelTree, Linked, Package
 from verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
+from verify.windows import is_for_windows
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"
@@ -84,6 +86,20 @@ def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], Faults]
     packages += [_from_sdist(path, faults) for path in distributions.sdists]
     known = (package for package in packages if package is not None)
     return tuple(sorted(known, key=lambda package: package.filename)), faults
+
+
+def by_platform(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
+    """Yield those that can be installed together: what is not for Windows alone, then what is not for others alone.
+
+    What is for any platform is in both. A set with nothing for Windows alone is one.
+    """
+    for_windows = {package.filename for package in packages if is_for_windows(package.tags)}
+    for_any = {one.filename for one in packages if all(tag.platform == "any" for tag in one.tags)}
+    if len(for_windows | for_any) < len(packages) or not for_windows:
+        yield tuple(package for package in packages if package.filename not in for_windows)
+    if for_windows:
+        on_windows = for_windows | for_any
+        yield tuple(replace(package, is_windows=True) for package in packages if package.filename in on_windows)
 
 
 def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:

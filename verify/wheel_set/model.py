@@ -79,3 +79,5 @@ class Package:
     selector: Distributions | None = None
     """Of the distribution that users install: what it says about the packages that it selects."""
     is_wheel: bool = True
+    is_windows: bool = False
+    """Whether it is looked at as installed on Windows: see `verify.wheel_set.platforms`."""

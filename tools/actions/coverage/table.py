@@ -107,11 +107,18 @@ def write_coverage(path: str, coverage: Coverage) -> None:
 _LIBRARY_DIRECTORIES = ("lib", "lib64")
 _DATA_DIRECTORIES = ("share", "libexec")
 _LIBRARY_NAME = re.compile(r"lib(?P<name>.+?)\.so(\.[0-9]+)*")
+#: On Windows libraries lie in `bin`; `lib` stands in front of their names, or does not.
+_DLL_DIRECTORY = "bin"
+_DLL_NAME = re.compile(r"(?:lib)?(?P<name>.+?)\.dll", re.IGNORECASE)
 
 
 def library_name(path: str) -> str | None:
-    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`. None if it is not named like a library."""
-    match = _LIBRARY_NAME.fullmatch(posixpath.basename(path))
+    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`, `rocblas` for `bin/rocblas.dll`.
+
+    None if it is not named like a library.
+    """
+    name = posixpath.basename(path)
+    match = _LIBRARY_NAME.fullmatch(name) or _DLL_NAME.fullmatch(name)
     return match["name"].casefold() if match else None
 
 
@@ -127,6 +134,20 @@ def data_directory(path: str) -> tuple[str, str] | None:
     return None
 
 
+def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None:
+    """Return the same of a directory in `bin`, where on Linux programs lie, if a DLL named like it lies beside it."""
+    parts = path.split("/")
+    for at in range(len(parts) - 2):
+        beside = posixpath.join(*parts[: at + 1], "")
+        name = parts[at + 1].casefold()
+        if parts[at] == _DLL_DIRECTORY and any(
+            posixpath.dirname(one) + "/" == beside and one.lower().endswith(".dll") and library_name(one) == name
+            for one in libraries
+        ):
+            return f"{beside}{parts[at + 1]}/", name
+    return None
+
+
 def owner_of(path: str, libraries: Collection[str]) -> str:
     """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
 
@@ -134,13 +155,13 @@ def owner_of(path: str, libraries: Collection[str]) -> str:
     file's directory is named like: beside that directory if it lies in `lib`, anywhere if in `share`. Of several, that
     nearest to the top, then the first in sorted order. Without such a library the key is the directory, with `/`.
     """
-    found = data_directory(path)
+    found = data_directory(path) or _beside_dll(path, libraries)
     if found is None:
         directory = posixpath.dirname(path)
         return directory + "/" if directory else path
     directory, name = found
     parent = posixpath.dirname(directory.removesuffix("/"))
     named = [library for library in libraries if library_name(library) == name]
-    if posixpath.basename(parent) in _LIBRARY_DIRECTORIES:
+    if posixpath.basename(parent) in (*_LIBRARY_DIRECTORIES, _DLL_DIRECTORY):
         named = [library for library in named if posixpath.dirname(library) == parent]
     return min(named, key=lambda library: (library.count("/"), library), default=directory)
