@@ -6,8 +6,10 @@ of its parts; offered targets that it does not serve at all are then worth a not
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+from tools.actions.coverage.table import Coverage
 from tools.lib.device.target_id import TargetId
 from verify.device.archives import check_entries
 from verify.device.even import check_ballast, check_even
@@ -29,8 +31,18 @@ from verify.wheel_set.model import Package
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at the device code of all distributions together."""
     packages, _ = gather(distributions)
-    found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
-    yield from dict.fromkeys(found)
+    groups = list(by_platform(packages))
+    found: dict[Finding, None] = {}
+    for together in groups:
+        is_windows = any(package.is_windows for package in together)
+        of_other = len(groups) > 1 and settings.coverage and is_windows != _is_for_windows(settings.coverage)
+        found |= dict.fromkeys(_check_together(together, replace(settings, coverage=None) if of_other else settings))
+    yield from found
+
+
+def _is_for_windows(table: Coverage) -> bool:
+    """Whether a coverage table lists DLLs: it is that of one platform."""
+    return any(library.lower().endswith(".dll") for library in table.libraries)
 
 
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from verify.wheel_set import (
     requirements,
     selector,
 )
-from verify.wheel_set.closure import by_name
+from verify.wheel_set.closure import by_name, meant_for
 from verify.wheel_set.gather import COLLECTORS, by_platform, gather
 from verify.wheel_set.installation import install
 from verify.wheel_set.model import Package
@@ -64,8 +64,9 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
         yield from importing.check_importing(packages, names, settings)
     yield from launchers.check_launchers(packages, names)
     yield from linker_scripts.check_linker_scripts(packages)
-    yield from requirements.check_requirements(packages, names, settings)
-    yield from selector.check_selection(packages, names, settings)
+    meant = meant_for(packages)
+    yield from requirements.check_requirements(meant, names, settings)
+    yield from selector.check_selection(meant, names, settings)
     yield from linking.check_opening(packages, settings)
     whole = install(packages, trees)
     for package in packages:

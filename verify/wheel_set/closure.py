@@ -4,13 +4,14 @@ Of several wheels of one name one is installed: here the one whose tags are thos
 the first by file name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from verify.wheel_set.model import Package
+from verify.windows import is_for_windows
 
 #: The Pythons of which a requirement must hold to count.
 _PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
@@ -40,6 +41,26 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
         return any(requirement.marker.evaluate(environment | system | python) for python in pythons)
     except (UndefinedComparison, UndefinedEnvironmentName):
         return False  # W302 says so.
+
+
+def meant_for(packages: Sequence[Package]) -> list[Package]:
+    """Return the packages that are meant to be installed on the system that these are looked at for.
+
+    On Windows that is what is for Windows alone, and what is for any platform if the one requires the other: whoever
+    publishes for Linux what requires packages for Linux does not promise them for Windows.
+    """
+    names = {package.name for package in packages if is_for_windows(package.tags)}
+    meant = [package for package in packages if not package.is_windows or package.name in names]
+    others = [package for package in packages if package not in meant]
+    while found := [one for one in others if _requires(one, names) or any(_requires(it, {one.name}) for it in meant)]:
+        meant += found
+        names |= {one.name for one in found}
+        others = [one for one in others if one not in found]
+    return [package for package in packages if package in meant]
+
+
+def _requires(package: Package, names: Collection[str]) -> bool:
+    return any(canonicalize_name(one.name) in names for one in package.requires)
 
 
 def candidates(requirement: Requirement, packages: Mapping[str, Sequence[Package]]) -> list[Package]:

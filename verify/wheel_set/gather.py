@@ -99,7 +99,8 @@ def by_platform(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
         yield tuple(package for package in packages if package.filename not in for_windows)
     if for_windows:
         on_windows = for_windows | for_any
-        yield tuple(replace(package, is_windows=True) for package in packages if package.filename in on_windows)
+        # Files of Linux are data there.
+        yield tuple(replace(one, is_windows=True, linked={}) for one in packages if one.filename in on_windows)
 
 
 def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
