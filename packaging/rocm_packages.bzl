@@ -34,20 +34,24 @@ def _select_devel(artifacts, split, targets):
         if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
     ]
 
-def _pin(names, target = ""):
-    return names["distribution"].replace("{target}", target) + "=={version}"
+def _pin(content, role, target = ""):
+    """Returns the requirement for a package, with a marker if there is none of it on one of the platforms."""
+    pin = content["packages"][role]["distribution"].replace("{target}", target) + "=={version}"
+    platforms = content.get("platforms", {})
+    having = [platform for platform, there in platforms.items() if role in there["packages"] and (not target or target in there["targets"])]
+    return pin if len(having) == len(platforms) else "{}; sys_platform == '{}'".format(pin, having[0])
 
 def _static_extras(content):
     """Returns the extras of the static wheel: those of the sdist that ask nothing about the machine."""
     packages, targets = content["packages"], content["targets"]
-    extras = {role: [_pin(packages[role])] for role in ["devel", "profiler"] if role in packages}
+    extras = {role: [_pin(content, role)] for role in ["devel", "profiler"] if role in packages}
     if content["layout"] != "split":
-        pins = {"libraries-" + target.lower(): [_pin(packages["libraries"], target)] for target in targets}
+        pins = {"libraries-" + target.lower(): [_pin(content, "libraries", target)] for target in targets}
         return extras | pins | ({"libraries-all": [pin for one in pins.values() for pin in one]} if pins else {})
-    libraries = [_pin(packages["libraries"])]
+    libraries = [_pin(content, "libraries")]
     extras["libraries"] = libraries
     if "device" in packages:
-        devices = {target: _pin(packages["device"], target) for target in targets}
+        devices = {target: _pin(content, "device", target) for target in targets}
         extras |= {"device-" + target.lower(): libraries + [pin] for target, pin in devices.items()}
         extras["device-all"] = libraries + devices.values()
     return extras
@@ -56,7 +60,7 @@ def _selector(name, content):
     """Declares `rocm` twice: the sdist that looks at the machine, and the wheel with explicit extras only."""
     distributions = names_target(name + "distributions", content)
     project = dict(
-        classifiers = sorted(METADATA.classifiers + [PLATFORMS["linux"].classifier]),
+        classifiers = sorted(METADATA.classifiers + [PLATFORMS[platform].classifier for platform in _platforms(content)]),
         description = Label("//packaging/rocm:README.md"),
         distribution = "rocm",
         license_expression = "Apache-2.0",
@@ -77,7 +81,7 @@ def _selector(name, content):
         console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
         extras = _static_extras(content),
         files = {distributions: "rocm_sdk/_distributions.json", name + "coverage_lacks": "rocm_sdk/_device_code.json"},
-        requires = [_pin(content["packages"]["core"])],
+        requires = [_pin(content, "core")],
         strip_prefix = "src",
         **project
     )
@@ -87,8 +91,26 @@ def _described(role, target = ""):
     names = {"distribution": distribution_name(role, target), "tree": trees_of(role, target)[role]}
     return names | ({"import": import_name_of(role, target)} if PACKAGES[role].import_name else {})
 
+# What Python calls the platforms (`sys.platform`).
+_SYS_PLATFORMS = {"linux": "linux", "windows": "win32"}
+
+def _platforms(content):
+    """Returns the names of the platforms that there are packages for."""
+    return [name for name, value in _SYS_PLATFORMS.items() if value in content.get("platforms", {"linux": None})]
+
+def _content_of_both(linux, windows):
+    """What `_distributions.json` says of packages for Linux and Windows: all together, and what there is on each."""
+    if linux["layout"] != windows["layout"]:
+        fail("the artifacts for Windows are of the layout `{}`, those for Linux of `{}`; expected the same. Make both from artifacts of one layout".format(windows["layout"], linux["layout"]))
+    content = {platform: {key: of[key] for key in ["default_target", "packages", "targets"]} for platform, of in [("linux", linux), ("win32", windows)]}
+    return linux | {
+        "packages": windows["packages"] | linux["packages"],
+        "platforms": {platform: of | {"packages": sorted(of["packages"])} for platform, of in content.items()},
+        "targets": sorted({target: None for of in [linux, windows] for target in of["targets"]}),
+    }
+
 def _content(layout, targets, dist_targets, has_profiler, members = {}):
-    """What `_distributions.json` says, but for the version and the version suffix."""
+    """What `_distributions.json` says of packages for one platform, but for the version and the version suffix."""
     split = layout == "split"
     packages = {role: _described(role) for role in ["core", "devel"] + (["profiler"] if has_profiler else [])}
     if split or targets:
@@ -167,13 +189,24 @@ def windows_packages(name, artifacts, split):
         split: whether device code comes as artifacts per target, beside generic ones.
 
     Returns:
-        list of the names of the wheels.
+        what `_package_targets` returns.
     """
     packages = _package_targets(name, "windows", artifacts, split)
     _reports(name, packages.names)
+    return packages
+
+def _wheels(packages):
     return [package + "_wheel" for package in packages.names]
 
-def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = []):
+def _for_platform(targets, windows_targets):
+    """Returns the targets that a build for Linux, or for Windows alone, is of."""
+    windows = {"@platforms//os:windows": windows_targets} if windows_targets else {}
+    return select(
+        {"@platforms//os:linux": targets} | windows,
+        no_match_error = "there are no artifacts for this platform; for Windows, set --repo_env=ROCM_WINDOWS_ARTIFACTS_DIR=/absolute/directory",
+    )
+
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = [], windows = None):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -184,14 +217,18 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
         expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
         compared_targets: GPU targets whose code is compared with it; all if there are none.
+        windows: for packages for Windows beside those for Linux: what `windows_selection` returns, or None.
     """
     packages = _package_targets(name, "linux", artifacts, split, thin)
     targets, groups = packages.targets, {target: members for target, members in packages.by_name.items() if members != [target]}
     layout = "split" if split else "thin" if thin else "family"
-    _selector(name, _content(layout, targets, dist_targets, packages.has_profiler, groups))
-
+    content, windows_wheels = _content(layout, targets, dist_targets, packages.has_profiler, groups), []
+    if windows:
+        for_windows = windows_packages(name + "windows_", windows.artifacts, windows.split)
+        windows_wheels = _wheels(for_windows)
+        content = _content_of_both(content, _content("split" if windows.split else "family", for_windows.targets, windows.dist_targets, for_windows.has_profiler))
+    _selector(name, content)
     _reports(name, packages.names)
-    distributions = [package + "_wheel" for package in packages.names] + [name + "rocm_sdist"]
     rocm_coverage(
         name = name + "coverage",
         artifacts = _select(artifacts, PACKAGES["libraries"].artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
@@ -202,7 +239,8 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )
-    static = [name + "rocm_static_wheel"]
+    selectors, static = [name + "rocm_sdist"], [name + "rocm_static_wheel"]
+    distributions = _for_platform(_wheels(packages) + windows_wheels + selectors, windows_wheels + selectors if windows else [])
     native.filegroup(name = name + "all_wheels", srcs = distributions + static, visibility = ["//visibility:public"])
     sdk_index(
         name = name + "dist",

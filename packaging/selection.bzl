@@ -21,13 +21,14 @@ def target_refusal(artifacts):
             return "{}: an artifact of the target {}, with features after '-'; expected {}. Declare it with that target".format(artifact.label, artifact.target, right)
     return None
 
-def select_artifacts(artifacts, targets):
+def select_artifacts(artifacts, targets, beside = []):
     """Returns the artifacts to package: generic ones, and those of the targets.
 
     Args:
         artifacts: list of struct(name, component, target, label).
         targets: list of targets (`gfx1100`), families (`gfx110X-all`) or patterns (`gfx110X`); empty for all.
             An artifact is taken if one of these and its own target or family have a GPU in common.
+        beside: artifacts for another platform, which may be the only one with artifacts for a target.
 
     Returns:
         list of struct.
@@ -35,7 +36,7 @@ def select_artifacts(artifacts, targets):
     refusal = target_refusal(artifacts)
     if refusal:
         fail(refusal)
-    available = sorted({artifact.target: None for artifact in artifacts if artifact.target != "generic"})
+    available = sorted({artifact.target: None for artifact in artifacts + beside if artifact.target != "generic"})
     for wanted in targets:
         if not [target for target in available if overlap(wanted, target)]:
             fail("ROCM_TARGETS names {}, for which there are no artifacts; expected some of {}, or families of them. Set --repo_env=ROCM_TARGETS=TARGET,TARGET, or build such artifacts".format(wanted, ", ".join(available)))
@@ -44,6 +45,19 @@ def select_artifacts(artifacts, targets):
         for artifact in artifacts
         if not targets or artifact.target == "generic" or any([overlap(wanted, artifact.target) for wanted in targets])
     ]
+
+def windows_selection(artifacts, split, dist_targets):
+    """Returns what `rocm_packages` is told of packages for Windows.
+
+    Args:
+        artifacts: list of struct(name, component, target, label).
+        split: whether the artifacts are of the split layout.
+        dist_targets: GPU targets in order of preference.
+
+    Returns:
+        struct(artifacts, split, dist_targets), or None if there are no artifacts.
+    """
+    return struct(artifacts = artifacts, dist_targets = dist_targets, split = split) if artifacts else None
 
 def compared_targets(artifacts, selected):
     """Returns the GPU targets whose code can be compared with that of all artifacts, where only some are packaged.

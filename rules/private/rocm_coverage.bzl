@@ -2,6 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:platform.bzl", "TRANSITION_ATTRS", "for_linux")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -99,8 +100,8 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = {
-        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
+    attrs = TRANSITION_ATTRS | {
+        "artifacts": attr.label_list(cfg = for_linux, providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),

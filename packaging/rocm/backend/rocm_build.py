@@ -28,7 +28,7 @@ SOURCE = ROOT / "src"
 sys.path.insert(0, str(SOURCE))
 
 from rocm_sdk.detect import Answer, ask_sources, prefer  # noqa: E402
-from rocm_sdk.distributions import SELECTED_FILE, Distributions, load_distributions  # noqa: E402
+from rocm_sdk.distributions import SELECTED_FILE, Distributions, load_all_distributions  # noqa: E402
 from rocm_sdk.targets import Selection, select_target  # noqa: E402
 
 PACKAGE = "rocm_sdk"
@@ -52,7 +52,7 @@ def get_requires_for_build_sdist(config_settings: dict[str, object] | None = Non
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: dict[str, object] | None = None) -> str:
     """PEP 517 hook: write the wheel's metadata directory and return its name."""
-    known = load_distributions(SOURCE / PACKAGE)
+    known = load_all_distributions(SOURCE / PACKAGE)
     name = f"{_stem(known)}.dist-info"
     for path, data in _metadata_files(known, choose(known)[0]).items():
         file = Path(metadata_directory, name, path)
@@ -65,7 +65,7 @@ def build_wheel(
     wheel_directory: str, config_settings: dict[str, object] | None = None, metadata_directory: str | None = None
 ) -> str:
     """PEP 517 hook: write the wheel and return its file name. The choice is made anew: same machine, same answer."""
-    known = load_distributions(SOURCE / PACKAGE)
+    known = load_all_distributions(SOURCE / PACKAGE)
     selection, answers = choose(known)
     print(f"rocm: target {selection.target}: {selection.reason}")
     files = {f"{PACKAGE}/{path}": data for path, data in _package_files().items()}
@@ -81,7 +81,7 @@ def build_wheel(
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, object] | None = None) -> str:
     """PEP 517 hook: pack the sources again, the same bytes for the same files, and return the file's name."""
-    stem = _stem(load_distributions(SOURCE / PACKAGE))
+    stem = _stem(load_all_distributions(SOURCE / PACKAGE))
     name = f"{stem}.tar.gz"
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
@@ -95,19 +95,25 @@ def build_sdist(sdist_directory: str, config_settings: dict[str, object] | None 
 
 def choose(known: Distributions) -> tuple[Selection, list[Answer]]:
     """Return the target for this machine, and what told of its GPUs; raises TargetError for an unknown wish."""
-    answers = ask_sources()
-    selection = select_target(known.targets, known.default_target, os.environ, prefer(answers), known.members)
+    answers, here = ask_sources(), known.on(sys.platform)
+    selection = select_target(here.targets, here.default_target, os.environ, prefer(answers), here.members)
     return selection, answers
 
 
 def requirements(known: Distributions, selection: Selection) -> dict[str, list[str]]:
-    """Return what is required, by extra; the key "" has what is always required. All in exactly this version."""
-    pins = {
-        role: f"{names.for_target(selection.target).distribution}=={known.version}"
-        for role, names in known.packages.items()
-    }
+    """Return what is required, by extra; the key "" has what is always required. All in exactly this version.
+
+    Installers keep the answer, and resolvers ask on one platform for all: what is not there on all has a marker.
+    """
+
+    def pin(role: str, target: str) -> str:
+        marker = known.marker(role, target)
+        return f"{known.packages[role].for_target(target).distribution}=={known.version}{marker and f'; {marker}'}"
+
+    pins = {role: pin(role, selection.target) for role in known.packages}
     extras = {role: [pin] for role, pin in pins.items() if role not in ("core", "device")}
-    per_target = {target: f"{names.distribution}=={known.version}" for target, names in known.target_packages().items()}
+    role_of_targets = "device" if "device" in pins else "libraries"
+    per_target = {target: pin(role_of_targets, target) for target in known.target_packages()}
     if "device" in pins:
         extras["device"] = [pins["libraries"], pins["device"]]
         extras.update({f"device-{target}": [pins["libraries"], pin] for target, pin in per_target.items()})
@@ -129,10 +135,17 @@ def metadata(pkg_info: str, wanted: dict[str, list[str]]) -> str:
         if keep:
             kept.append(line)
     for extra, pins in wanted.items():
-        marker = f'; extra == "{extra}"' if extra else ""
         kept += [f"Provides-Extra: {extra}"] if extra else []
-        kept += [f"Requires-Dist: {pin}{marker}" for pin in pins]
+        kept += [f"Requires-Dist: {_with_extra(pin, extra)}" for pin in pins]
     return "\n".join(kept) + (blank + description if blank else "\n")
+
+
+def _with_extra(pin: str, extra: str) -> str:
+    """Return a requirement that holds for an extra alone, if one is named."""
+    if not extra:
+        return pin
+    requirement, _, marker = pin.partition("; ")
+    return f'{requirement}; {f"({marker}) and " if " or " in marker else marker and f"{marker} and "}extra == "{extra}"'
 
 
 def _metadata_files(known: Distributions, selection: Selection) -> dict[str, bytes]:

@@ -83,6 +83,27 @@ def test_split_requirements(tmp_path: Path) -> None:
     assert selected["sources"][0]["source"] == "kfd"
 
 
+def test_what_is_on_one_platform_alone_has_a_marker(tmp_path: Path) -> None:
+    """The machine's own target is among those of its platform; a resolver reads the answer for the others as well."""
+    sdist = unpack(tmp_path / "sdist", "split")
+    path = sdist / "src/rocm_sdk/_distributions.json"
+    known = json.loads(path.read_text())
+    roles = ["core", "device", "devel", "libraries"]
+    on_windows = {"packages": roles, "targets": ["gfx1100"], "default_target": "gfx1100"}
+    on_linux = {"packages": sorted(known["packages"]), "targets": ["gfx1100", "gfx942"], "default_target": "gfx942"}
+    path.write_text(json.dumps({**known, "platforms": {"linux": on_linux, "win32": on_windows}}))
+    wheel = build(sdist, tmp_path / "out")
+    assert json.loads(wheel.read("rocm_sdk/_selected.json"))["target"] == "gfx942"
+    marked = [line for line in read_metadata(wheel).get_all("Requires-Dist", []) if "sys_platform" in line]
+    on_linux_for = '==7.10.0.dev0; sys_platform == "linux" and extra == '
+    assert sorted(marked) == [
+        f'rocm-profiler{on_linux_for}"profiler"',
+        f'rocm-sdk-device-gfx942{on_linux_for}"device"',
+        f'rocm-sdk-device-gfx942{on_linux_for}"device-all"',
+        f'rocm-sdk-device-gfx942{on_linux_for}"device-gfx942"',
+    ]
+
+
 def test_family_requirements(tmp_path: Path) -> None:
     wheel = build(unpack(tmp_path / "sdist", "family"), tmp_path / "out", ROCM_SDK_TARGET_FAMILY="gfx942")
     chosen, other = "rocm-sdk-libraries-gfx94X-dcgpu==7.10.0.dev0", "rocm-sdk-libraries-gfx110X-all==7.10.0.dev0"

@@ -16,7 +16,6 @@ load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 
-DIRECTORY = "ROCM_ARTIFACTS_DIR"
 FINGERPRINT = "ROCM_ARTIFACTS_FINGERPRINT"
 
 _EMPTY = '''"""No artifacts: {} is not set."""

@@ -1,10 +1,16 @@
-"""The repository of artifacts that `packaging/` loads: an alias of the source that the build selects."""
+"""The repositories of artifacts that `packaging/` loads: each an alias of the source that the build selects.
 
-load(":artifacts_directory.bzl", "DIRECTORY")
+There is one for each platform, with variables of its own. Those of Linux' artifacts decide about the default of all: who
+names artifacts of one platform means no example of another.
+"""
 
 visibility(["//rules/private/repositories/..."])
 
-CHOICE = "ROCM_ARTIFACTS"
+# Of a platform: the variable that names a directory, and the one that names another source.
+VARIABLES = {
+    "linux": ("ROCM_ARTIFACTS_DIR", "ROCM_ARTIFACTS"),
+    "windows": ("ROCM_WINDOWS_ARTIFACTS_DIR", "ROCM_WINDOWS_ARTIFACTS"),
+}
 
 _REEXPORT = '''"""The artifacts of {what}."""
 
@@ -15,29 +21,39 @@ DIST_TARGETS = _DIST_TARGETS
 SPLIT = _SPLIT
 '''
 
+_NONE = '''"""No artifacts: variables name those of another platform, and none of this."""
+
+ARTIFACTS = []
+DIST_TARGETS = []
+SPLIT = False
+'''
+
 def _chosen(rctx):
-    """Returns the label of the selected source's `.bzl` file, and a description of the source."""
-    directory = rctx.getenv(DIRECTORY, "")
-    name = rctx.getenv(CHOICE, "")
+    """Returns the label of the selected source's `.bzl` file, and a description of the source; or (None, None)."""
+    directory_variable, choice_variable = VARIABLES[rctx.attr.platform]
+    directory = rctx.getenv(directory_variable, "")
+    name = rctx.getenv(choice_variable, "")
     if directory and name:
-        fail("{}={} and {}={}: expected one of them; unset the other (--repo_env={}=)".format(DIRECTORY, directory, CHOICE, name, CHOICE))
+        fail("{}={} and {}={}: expected one of them; unset the other (--repo_env={}=)".format(directory_variable, directory, choice_variable, name, choice_variable))
     if directory:
-        return rctx.attr.directory, "the directory that {} names".format(DIRECTORY)
+        return rctx.attr.directory, "the directory that {} names".format(directory_variable)
     if not name:
-        return rctx.attr.default, "the embedded default: neither {} nor {} is set".format(DIRECTORY, CHOICE)
+        if any([rctx.getenv(variable, "") for variable in VARIABLES["linux"]]):
+            return None, None
+        return rctx.attr.default, "the embedded default: neither {} nor {} is set".format(directory_variable, choice_variable)
     if name not in rctx.attr.sources:
         fail("{}={}: there is no such source of artifacts; expected one of: {}. Sources are declared in MODULE.bazel (rocm.artifacts(sources = …)); a directory is named by {}".format(
-            CHOICE,
+            choice_variable,
             name,
             ", ".join(sorted(rctx.attr.sources)) or "(none is declared)",
-            DIRECTORY,
+            directory_variable,
         ))
     return rctx.attr.sources[name], "the source `{}`".format(name)
 
 def _choice_impl(rctx):
     source, what = _chosen(rctx)
     rctx.file("BUILD.bazel", "")
-    rctx.file("artifacts.bzl", _REEXPORT.format(source = source, what = what))
+    rctx.file("artifacts.bzl", _REEXPORT.format(source = source, what = what) if source else _NONE)
 
 choice = repository_rule(
     doc = "Re-exports ARTIFACTS, DIST_TARGETS and SPLIT of the chosen source; no other source is fetched.",
@@ -45,7 +61,8 @@ choice = repository_rule(
     attrs = {
         "default": attr.string(mandatory = True, doc = "Label of the source that stands in when no variable is set."),
         "directory": attr.string(mandatory = True, doc = "Label of the source that is the directory of artifacts."),
+        "platform": attr.string(mandatory = True, values = VARIABLES.keys(), doc = "The platform that the artifacts are for."),
         "sources": attr.string_dict(doc = "Names of the other sources, and their labels."),
     },
-    environ = [CHOICE, DIRECTORY],
+    environ = [variable for pair in VARIABLES.values() for variable in pair],
 )

@@ -4,9 +4,9 @@ A module declares sources of artifacts, and one repository that `packaging/` loa
 chosen when a build starts, by environment variables of repositories; a source that is not chosen is not fetched.
 """
 
-load(":artifacts_directory.bzl", "DIRECTORY", "artifacts_directory")
+load(":artifacts_directory.bzl", "artifacts_directory")
 load(":artifacts_lock.bzl", "locked_artifacts")
-load(":choice.bzl", "choice")
+load(":choice.bzl", "VARIABLES", "choice")
 load(":debian.bzl", "debian")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
@@ -15,10 +15,12 @@ visibility(["//rules"])
 
 _artifacts = tag_class(
     doc = "Declares the repository of the artifacts to package. It stands for the directory `ROCM_ARTIFACTS_DIR` if that is " +
-          "set, else for the source that `ROCM_ARTIFACTS` names, else for `default`.",
+          "set, else for the source that `ROCM_ARTIFACTS` names, else for `default`. Artifacts for Windows have the variables " +
+          "`ROCM_WINDOWS_ARTIFACTS_DIR` and `ROCM_WINDOWS_ARTIFACTS`, and no default where those for Linux are named.",
     attrs = {
         "default": attr.label(mandatory = True, doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT, used if no variable is set."),
         "name": attr.string(default = "rocm_artifacts", doc = "Name of the repository."),
+        "platform": attr.string(default = "linux", values = VARIABLES.keys(), doc = "The platform that the artifacts are for."),
         "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> the name by which `ROCM_ARTIFACTS` selects it."),
     },
 )
@@ -61,11 +63,12 @@ def _declare_artifacts(mctx, tag):
             fail("rocm.artifacts(name = {}): two sources are named {}; expected distinct names".format(repr(tag.name), repr(name)))
         sources[name] = str(label)
     directory = tag.name + "_directory"
-    artifacts_directory(mctx, directory, variable = DIRECTORY)
+    artifacts_directory(mctx, directory, variable = VARIABLES[tag.platform][0])
     choice(
         name = tag.name,
         default = str(tag.default),
         directory = "@{}//:artifacts.bzl".format(directory),
+        platform = tag.platform,
         sources = sources,
     )
 

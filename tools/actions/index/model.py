@@ -30,6 +30,9 @@ from packaging.version import Version
 from tools.lib.common.digest import read_digest
 from tools.lib.common.program import ToolError
 
+#: What platform tags begin with, and the platforms.
+_PLATFORMS = {"linux": "Linux", "manylinux": "Linux", "musllinux": "Linux", "win": "Windows"}
+
 
 @dataclass(frozen=True)
 class Distribution:
@@ -58,6 +61,12 @@ class Distribution:
     urls: tuple[tuple[str, str], ...] = ()
 
     @property
+    def platform(self) -> str:
+        """What it runs on, by the platform tag of its name: `Linux`, `Windows`, or "" for any."""
+        tag = self.filename.removesuffix(".whl").rpartition("-")[2] if self.is_wheel else "any"
+        return next((name for start, name in _PLATFORMS.items() if tag.startswith(start)), "")
+
+    @property
     def is_wheel(self) -> bool:
         """Whether all fields of the core metadata are final: some of an sdist's are only known when it is built."""
         return self.filename.endswith(".whl")
@@ -82,6 +91,11 @@ class Index:
     def of(cls, directory: str, distributions: Iterable[Distribution]) -> Self:
         """Make an index of distributions in any order."""
         return cls(directory, tuple(sorted(distributions, key=lambda one: one.filename)))
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platforms that distributions are for, sorted; those for any do not count."""
+        return tuple(sorted({one.platform for one in self.distributions if one.platform}))
 
     def projects(self) -> dict[str, tuple[Distribution, ...]]:
         """Return the distributions of each project, both sorted by name."""

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.selector import Selector
 
-#: The machine that markers are evaluated for: what a page says must not depend on where it is written.
+#: The machine that markers are evaluated for: what a page says must not depend on where it is written. It has Linux,
+#: unless all packages are for Windows.
 MACHINE: Mapping[str, str] = {
     "implementation_name": "cpython",
     "implementation_version": "3.13.0",
@@ -29,6 +30,13 @@ MACHINE: Mapping[str, str] = {
     "python_full_version": "3.13.0",
     "python_version": "3.13",
     "sys_platform": "linux",
+}
+_WINDOWS: Mapping[str, str] = {
+    **MACHINE,
+    "os_name": "nt",
+    "platform_machine": "AMD64",
+    "platform_system": "Windows",
+    "sys_platform": "win32",
 }
 
 
@@ -55,6 +63,8 @@ class Offers:
     front: Distribution
     #: The smallest first.
     offers: tuple[Offer, ...]
+    #: The platform of the machine that is told of.
+    platform: str
 
     def requirement(self, *extras: str) -> str:
         """Return the requirement (PEP 508) that asks for extras in just this version."""
@@ -67,14 +77,17 @@ def find_offers(distributions: Iterable[Distribution], index: Index, selector: S
 
     `distributions` are those of all indexes: where the sdist is listed, it offers what the static wheel does, and more.
     """
-    wheels: dict[str, Distribution] = {one.project: one for one in distributions if one.is_wheel}
+    machine = _WINDOWS if index.platforms == ("Windows",) else MACHINE
+    platform = machine["platform_system"]
+    wheels = {one.project: one for one in distributions if one.is_wheel and one.platform in ("", platform)}
     front = next((one for _, one in sorted(wheels.items()) if one.extras), None)
     if front is None:
         return None
-    named = [_offer(front, extra, wheels) for extra in ("", *sorted(front.extras))]
+    named = [_offer(front, extra, wheels, machine) for extra in ("", *sorted(front.extras))]
     has_sdist = any(one.project == front.project and not one.is_wheel for one in index.distributions)
     choosing = _choosing_offers(named, selector) if selector and has_sdist else []
-    return Offers(front, tuple(sorted([*named, *choosing], key=lambda offer: (offer.least, offer.most, offer.extra))))
+    ordered = sorted([*named, *choosing], key=lambda offer: (offer.least, offer.most, offer.extra))
+    return Offers(front, tuple(ordered), platform)
 
 
 def _choosing_offers(named: list[Offer], selector: Selector) -> list[Offer]:
@@ -90,26 +103,30 @@ def _choosing_offers(named: list[Offer], selector: Selector) -> list[Offer]:
     return made
 
 
-def _offer(front: Distribution, extra: str, wheels: Mapping[str, Distribution]) -> Offer:
-    brought = _closure(front.project, extra, wheels)
+def _offer(
+    front: Distribution, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Mapping[str, str]
+) -> Offer:
+    brought = _closure(front.project, extra, wheels, machine)
     size = sum(wheels[name].size for name in brought)
     return Offer(extra, tuple(sorted(brought - {front.project})), size, size)
 
 
-def _closure(project: str, extra: str, wheels: Mapping[str, Distribution]) -> set[str]:
+def _closure(
+    project: NormalizedName, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Mapping[str, str]
+) -> set[NormalizedName]:
     """Return the projects of the index that a requirement brings, itself and what these require included."""
-    waiting: list[tuple[str, str]] = [(project, extra), (project, "")]
+    waiting = [(project, extra), (project, "")]
     seen = set(waiting)
     while waiting:
         name, wanted = waiting.pop()
         for requirement in wheels[name].requires:
-            required: str = canonicalize_name(requirement.name)
-            if required in wheels and _applies(requirement, wanted):
+            required = canonicalize_name(requirement.name)
+            if required in wheels and _applies(requirement, wanted, machine):
                 more = {(required, one) for one in ("", *requirement.extras)} - seen
                 seen |= more
                 waiting += sorted(more)
     return {name for name, _ in seen}
 
 
-def _applies(requirement: Requirement, extra: str) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({**MACHINE, "extra": extra})
+def _applies(requirement: Requirement, extra: str, machine: Mapping[str, str]) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({**machine, "extra": extra})

@@ -71,26 +71,30 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
 
 
 def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Content]:
-    files = index.projects().get(target.project, ())
+    files = [one for one in index.projects().get(target.project, ()) if one.platform in ("", offers.platform)]
     return [
         target.name,
         inline(code, f"{offers.front.project}[{target.extra}]"),
-        _links(files) if files else target.project,
+        _link(files[0]) if files else target.project,
         size_text(sum(one.size for one in files)),
     ]
 
 
 def packages_section(index: Index) -> dom_tag:
     """Return the section that lists all packages."""
-    columns = (Column("Package", "name"), Column("What for"), Column("Version", "version"), Column("Download", "size"))
+    columns = [Column("Package", "name"), Column("What for"), Column("Version", "version"), Column("Download", "size")]
     rows: list[list[Content]] = [
-        [_links((one,)), one.summary, str(one.version), size_text(one.size)] for one in index.distributions
+        [_link(one), one.summary, str(one.version), size_text(one.size)] for one in index.distributions
     ]
+    if len(index.platforms) > 1:
+        columns.insert(2, Column("Runs on"))
+        for row, one in zip(rows, index.distributions, strict=True):
+            row.insert(2, one.platform or "any")
     return section(h2("Packages"), table_of("All packages of this index.", columns, rows), id="packages")
 
 
-def _links(files: tuple[Distribution, ...]) -> dom_tag:
-    return inline(a, files[0].project, href=f"#{file_id(files[0])}")
+def _link(file: Distribution) -> dom_tag:
+    return inline(a, file.project, href=f"#{file_id(file)}")
 
 
 def tools_section(requirement: str, other: str) -> dom_tag:

@@ -47,7 +47,10 @@ split() {
 mentioned() {
   local word
   for word; do
-    case $word in *$'\n'*) ;; *ROCM_ARTIFACTS_DIR=/*) printf '%s\n' "${word#*ROCM_ARTIFACTS_DIR=}" ;; esac
+    case $word in
+      *$'\n'*) ;;
+      *ROCM_ARTIFACTS_DIR=/* | *ROCM_WINDOWS_ARTIFACTS_DIR=/*) printf '%s\n' "${word#*_ARTIFACTS_DIR=}" ;;
+    esac
   done
 }
 
@@ -70,16 +73,17 @@ in_rc_file() {
     esac
   done < <(
     # A backslash at the end of a line continues it.
-    sed -n -e :join -e '/\\\r\{0,1\}$/{N;s/\\\r\{0,1\}\n//;b join' -e '}' -e '/import\|ROCM_ARTIFACTS_DIR=/p' "$file"
+    sed -n -e :join -e '/\\\r\{0,1\}$/{N;s/\\\r\{0,1\}\n//;b join' -e '}' -e '/import\|_ARTIFACTS_DIR=/p' "$file"
   )
 }
 
-# artifacts_directories ARGUMENTS_OF_BAZEL...: prints each directory that ROCM_ARTIFACTS_DIR may be, by the environment,
-# an option, or an rc file: those that Bazel reads, and those that --bazelrc names. Some may be there twice.
+# artifacts_directories ARGUMENTS_OF_BAZEL...: prints each directory that ROCM_ARTIFACTS_DIR or ROCM_WINDOWS_ARTIFACTS_DIR
+# may be, by the environment, an option, or an rc file: those that Bazel reads, and those that --bazelrc names. Some may be
+# there twice.
 artifacts_directories() {
   local workspace argument last='' file read_files=$'\n'
   workspace=$(bazel_workspace)
-  mentioned "ROCM_ARTIFACTS_DIR=${ROCM_ARTIFACTS_DIR:-}" "$@"
+  mentioned "ROCM_ARTIFACTS_DIR=${ROCM_ARTIFACTS_DIR:-}" "ROCM_WINDOWS_ARTIFACTS_DIR=${ROCM_WINDOWS_ARTIFACTS_DIR:-}" "$@"
   for file in /etc/bazel.bazelrc "${HOME:-}/.bazelrc" "$workspace/.bazelrc"; do in_rc_file "$workspace" "$file"; done
   for argument; do
     case $last in --bazelrc) in_rc_file "$workspace" "$argument" ;; esac

@@ -16,15 +16,20 @@ from typing import Any
 from .detect import Gpu
 from .distributions import Distributions
 from .symptoms import Finding
+from .system import IS_WINDOWS
 from .targets import match_target
 
 LACKS_FILE = "_device_code.json"
 
 
 def load_lacks() -> dict[str, list[str]]:
-    """Return the libraries of the release that have no code for a target, by the target; nothing if nobody wrote it."""
+    """Return the libraries of the release that have no code for a target, by the target; nothing if nobody wrote it.
+
+    The build only knows it of the libraries for Linux.
+    """
     path = Path(__file__).parent / LACKS_FILE
-    lacks: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    is_known = path.is_file() and not IS_WINDOWS
+    lacks: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if is_known else {}
     return lacks
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -51,6 +52,15 @@ class PackageNames:
 
 
 @dataclass(frozen=True)
+class Platform:
+    """What a build for several platforms has for one: roles of packages, targets, and the default among these."""
+
+    packages: frozenset[str]
+    targets: tuple[str, ...]
+    default_target: str
+
+
+@dataclass(frozen=True)
 class Distributions:
     """The set of packages of one build.
 
@@ -59,6 +69,7 @@ class Distributions:
     `packages` has the keys `core`, `libraries`, `device` (split only), `devel`, and `profiler` if it was built.
     `version_suffix` is what all trees' names end in, so that packages of other versions can lie beside them; or "".
     `members` are the targets that there is code for in a thin package of several, by the name of that family.
+    `platforms` is empty for a build for one platform; else it says by `sys.platform` what there is for each.
     """
 
     version: str
@@ -68,6 +79,29 @@ class Distributions:
     packages: dict[str, PackageNames]
     version_suffix: str = ""
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    platforms: Mapping[str, Platform] = field(default_factory=dict)
+
+    def on(self, platform: str) -> Distributions:
+        """Return what there is on a platform, as `sys.platform` names it: all, if the build is for one platform."""
+        here = self.platforms.get(platform)
+        if here is None:
+            return self
+        packages = {role: names for role, names in self.packages.items() if role in here.packages}
+        return replace(self, packages=packages, targets=here.targets, default_target=here.default_target, platforms={})
+
+    def marker(self, role: str, target: str = "") -> str:
+        """Return the marker (PEP 508) of a requirement for a package, for its target if it has one.
+
+        It is empty for a package that is there on all platforms.
+        """
+        there = [
+            name
+            for name, one in self.platforms.items()
+            if role in one.packages and (not self.packages[role].is_per_target or target in one.targets)
+        ]
+        if len(there) == len(self.platforms):
+            return ""
+        return " or ".join(f'sys_platform == "{name}"' for name in there)
 
     def target_packages(self) -> dict[str, PackageNames]:
         """Return the names of the packages that exist once per target, by target, in the build's order."""
@@ -108,12 +142,21 @@ def parse_distributions(text: str) -> Distributions:
         packages,
         fields.get("version_suffix", ""),
         {family: tuple(targets) for family, targets in fields.get("members", {}).items()},
+        {
+            name: Platform(frozenset(one["packages"]), tuple(one["targets"]), one["default_target"])
+            for name, one in fields.get("platforms", {}).items()
+        },
     )
 
 
+def load_distributions() -> Distributions:
+    """Return the build's data, from this package: what there is on this platform."""
+    return load_all_distributions().on(sys.platform)
+
+
 @lru_cache(maxsize=None)
-def load_distributions(directory: Path | None = None) -> Distributions:
-    """Return the build's data, from this package or from the `directory` of one that is about to be packed."""
+def load_all_distributions(directory: Path | None = None) -> Distributions:
+    """Return the build's data for all platforms, from this package or the `directory` of one yet to be packed."""
     return parse_distributions(((directory or Path(__file__).parent) / DISTRIBUTIONS_FILE).read_text("utf-8"))
 
 
