@@ -96,11 +96,20 @@ def by_platform(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
     for_windows = {package.filename for package in packages if is_for_windows(package.tags)}
     for_any = {one.filename for one in packages if all(tag.platform == "any" for tag in one.tags)}
     if len(for_windows | for_any) < len(packages) or not for_windows:
-        yield tuple(package for package in packages if package.filename not in for_windows)
+        yield tuple(_on("linux", one) for one in packages if one.filename not in for_windows)
     if for_windows:
         on_windows = for_windows | for_any
         # Files of Linux are data there.
-        yield tuple(replace(one, is_windows=True, linked={}) for one in packages if one.filename in on_windows)
+        selected = (_on("win32", one) for one in packages if one.filename in on_windows)
+        yield tuple(replace(one, is_windows=True, linked={}) for one in selected)
+
+
+def _on(platform: str, package: Package) -> Package:
+    """Return a package with what its selector says of one platform."""
+    if package.selector is None or not package.selector.platforms:
+        return package
+    selector = package.selector.on(platform)
+    return replace(package, selector=selector) if package.is_wheel else _computed(package, selector)
 
 
 def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:

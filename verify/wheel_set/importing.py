@@ -97,7 +97,7 @@ def check_importing(
                 found = alone.find(path, name)
                 if there(name) or is_debug_runtime(name):  # W423 says so.
                     continue
-                if found is None and is_redistributable(name) and whole.find(path, name) is None:
+                if found is None and is_redistributable(name):
                     runtimes.setdefault(name, []).append(path)
                 elif found is None:
                     yield _missing(package, path, name, whole)

@@ -11,6 +11,7 @@ from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts
 from verify.wheel_set.dlls import Dlls
 from verify.wheel_set.model import Package
+from verify.windows import is_redistributable
 
 TWO_OWNERS = Rule(
     "S121",
@@ -80,7 +81,9 @@ def _compared(one: FileFacts, other: FileFacts) -> str:
 def check_dlls(packages: Sequence[Package]) -> Iterator[Finding]:
     """Check that DLLs of one name are equal, as far as any file of the set needs one of that name."""
     dlls = Dlls(packages)
-    needed = {name for image in dlls.images.values() for name in (*image.libraries, *image.delayed_libraries)}
+    # Microsoft's runtimes serve whoever was built with an older one.
+    imported = (name for image in dlls.images.values() for name in (*image.libraries, *image.delayed_libraries))
+    needed = {name for name in imported if not is_redistributable(name)}
     for name, paths in dlls.named() if needed else ():
         first, *others = paths if name in needed and paths else [""]
         for path in others:
