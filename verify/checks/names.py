@@ -46,7 +46,8 @@ MODE = Rule(
     "W112",
     Severity.WARNING,
     "permissions that should not be",
-    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel.",
+    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel. "
+    "Windows has no such permissions.",
     remedy="Write members with mode 0644, or 0755 if they are run.",
 )
 WHEEL_NAME = Rule(
@@ -101,7 +102,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
             yield WINDOWS_NAME.finding(name, member.name, wrong)
         if wrong := _length(wheel.installed(member.name) or "", settings.max_path, is_windows=is_windows):
             yield LONG.finding(name, member.name, wrong)
-        if evidence := _mode(member):
+        if not is_windows and (evidence := _mode(member)):
             yield MODE.finding(name, member.name, evidence)
     yield from _clashes(wheel)
 

@@ -4,8 +4,9 @@
     dlls.find("_sdk/bin/rocblas.dll", "amdhip64_7.dll")   # _sdk/bin/amdhip64_7.dll, or None
 
 Windows has no RPATH. It looks beside a program, and beside a DLL that is loaded by its full path; else in the
-directories that the process names (`os.add_dll_directory`), which no file tells. A package can name any of its own: so
-a DLL counts wherever it lies, the nearest one first. Names of DLLs have no case.
+directories that the process names (`os.add_dll_directory`), which no file tells. A package can name any of its own, and
+some have their DLLs beside the interpreter (`.data/data`): so a DLL counts wherever it lies, the nearest one first.
+Names of DLLs have no case.
 """
 
 import posixpath
@@ -26,13 +27,16 @@ class Dlls:
         """By path; of several packages with one path, the first's."""
         self.owners: dict[str, Package] = {}
         """The same, of all files that can be DLLs by their names, whatever they hold."""
+        self.hashes: dict[str, str] = {}
+        """SHA-256 of these."""
         self._by_name: dict[str, list[str]] = {}
         self._exports: dict[str, frozenset[str | int]] = {}
         for package in packages:
-            for path, facts in package.files.items():
+            for path, facts in (*package.files.items(), *package.elsewhere.items()):
                 name = posixpath.basename(path).lower()
                 if (facts.pe is not None or name.endswith(_SUFFIXES)) and path not in self.owners:
                     self.owners[path] = package
+                    self.hashes[path] = facts.sha256
                     self._by_name.setdefault(name, []).append(path)
                     if facts.pe is not None:
                         self.images[path] = facts.pe

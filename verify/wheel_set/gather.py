@@ -126,11 +126,18 @@ def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
         external=known.external,
         extras=known.extras,
         files=files,
+        elsewhere=_elsewhere(wheel),
         scripts=tuple(sorted({*_entry_points(wheel.text("entry_points.txt")), *_scripts(wheel)})),
         linked=_linked(files),
         devel=_devel(files),
         selector=_selector(wheel, faults),
     )
+
+
+def _elsewhere(wheel: Wheel) -> dict[str, FileFacts]:
+    """Return scripts, data and the like (PyPA, "Binary distribution format", "The .data directory")."""
+    parted = ((path.split("/", 2), facts) for path, facts in wheel.files.items() if wheel.installed(path) is None)
+    return {f"{{{parts[1]}}}/{parts[2]}": facts for parts, facts in parted if len(parts) == 3}
 
 
 def _linked(files: dict[str, FileFacts]) -> dict[str, Linked]:

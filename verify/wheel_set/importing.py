@@ -92,7 +92,8 @@ def check_importing(
         alone = Dlls(closure(package, names))
         there, directories = is_there(package, settings), _searched(package, packages)
         runtimes: dict[str, list[str]] = {}
-        for path, image in ((path, facts.pe) for path, facts in package.files.items() if facts.pe):
+        files = {**package.files, **package.elsewhere}
+        for path, image in ((path, facts.pe) for path, facts in files.items() if facts.pe):
             for name in sorted({*image.libraries, *image.delayed_libraries}):
                 found = alone.find(path, name)
                 if there(name) or is_debug_runtime(name):  # W423 says so.

@@ -72,6 +72,8 @@ class Package:
     external: tuple[str, ...] = ()
     """What the system must have, by its metadata: SONAMEs of libraries, among others."""
     files: Mapping[str, FileFacts] = field(default_factory=dict)
+    elsewhere: Mapping[str, FileFacts] = field(default_factory=dict)
+    """What is installed beside site-packages: the path below the place that its first part, in braces, names."""
     scripts: tuple[str, ...] = ()
     """Names of the programs that installers put beside the interpreter, sorted."""
     linked: Mapping[str, Linked] = field(default_factory=dict)

@@ -88,7 +88,7 @@ def check_dlls(packages: Sequence[Package]) -> Iterator[Finding]:
         first, *others = paths if name in needed and paths else [""]
         for path in others:
             one, other = dlls.owners[first], dlls.owners[path]
-            different = one.files[first].sha256 != other.files[path].sha256
+            different = dlls.hashes[first] != dlls.hashes[path]
             if one.name != other.name and different and dlls.images[first].machine == dlls.images[path].machine:
                 yield TWO_DLLS.finding(other.filename, path, f"{one.filename} has {first}, with other content")
 
