@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 from tests.verify.editing import EditedSet, EditedWheel, link_member
-from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
+from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
 from tools.actions.pack.launcher import PE_SECTION
 from tools.lib.device.sample import compressed
 from tools.lib.device.windows_sample import windows_library
@@ -19,6 +19,7 @@ LIBRARIES = "_rocm_sdk_libraries"
 DEVEL = "_rocm_sdk_devel"
 #: All targets of the mini SDK, and every form that there is code for.
 TARGETS = ("gfx1100", "gfx942:xnack+", "gfx942:xnack-")
+FORMS = {"gfx1100": ["gfx1100"], "gfx942": ["gfx942:xnack+", "gfx942:xnack-"]}
 
 #: The DLL of the one package for Windows, a program beside it, and a DLL with device code of the other package.
 WINDOWS_BASE = PeSample(name="base_1.dll", exports=("function", "other"))
@@ -85,7 +86,13 @@ def add_windows(edited: EditedSet) -> None:
         "_win_base/bin/start.exe": windows_launcher("tool.exe"),
     }
     bundles = [offload_bundle(TARGETS), compressed(offload_bundle(TARGETS))]
-    math = {"_win_math/bin/math.dll": windows_library(bundles, WINDOWS_MATH)}
+    math = {
+        "_win_math/bin/math.dll": windows_library(bundles, WINDOWS_MATH),
+        "_win_math/bin/split.dll": windows_split_off("bin/split.dll", "../.kpack/split_@GFXARCH@.kpack"),
+    }
+    for target, forms in FORMS.items():
+        archive = kpack({f"bin/split.dll#{number}": forms for number in range(2)})
+        math[f"_win_math/.kpack/split_{target}.kpack"] = archive
     edited.add(small_wheel("win_base", base, "py3-none-win_amd64"))
     edited.add(small_wheel("win_math", math, "py3-none-win_amd64"))
     edited.wheel("win_math").replace("METADATA", "\nSummary:", "\nRequires-Dist: win_base\nSummary:")
@@ -101,7 +108,7 @@ def planted_set(origin: Path, directory: Path) -> EditedSet:
     add_library(
         edited, "lib/libsplit.so.1", split_off("libsplit.so.1", "lib/libsplit.so.1", "../.kpack/split_@GFXARCH@.kpack")
     )
-    for target, forms in {"gfx1100": ["gfx1100"], "gfx942": ["gfx942:xnack+", "gfx942:xnack-"]}.items():
+    for target, forms in FORMS.items():
         archive = kpack({f"lib/libsplit.so.1#{number}": forms for number in range(2)})
         edited.wheel(f"rocm_sdk_device_{target}").files[f"{LIBRARIES}/.kpack/split_{target}.kpack"] = archive
     edited.add(small_wheel("tool", {"tool/__init__.py": b'"""A tool."""\n'}))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
-from tests.verify.libraries import offload_bundle
+from tests.verify.libraries import kpack, offload_bundle, windows_split_off
 from tests.verify.planted_set import TARGETS, WINDOWS_BASE, WINDOWS_MATH, WINDOWS_TOOL, small_wheel, windows_launcher
 from tools.lib.device.sample import compressed
 from tools.lib.device.windows_sample import windows_library
@@ -157,6 +157,17 @@ def _(edited: EditedSet) -> None:
 @fault("D104", "a DLL with a bundle without its end", "win_math", MATH)
 def _(edited: EditedSet) -> None:
     edited.wheel("win_math").files[MATH] = windows_library([compressed(offload_bundle(TARGETS))[:-30]], WINDOWS_MATH)
+
+
+@fault("D103", "an archive lacks a bundle of a DLL", "win_math", "bin/split.dll")
+def _(edited: EditedSet) -> None:
+    edited.wheel("win_math").files["_win_math/.kpack/split_gfx1100.kpack"] = kpack({"bin/split.dll#0": ["gfx1100"]})
+
+
+@fault("D111", "a DLL asks for more bundles than archives have", "win_math", "bin/split.dll")
+def _(edited: EditedSet) -> None:
+    library = windows_split_off("bin/split.dll", "../.kpack/split_@GFXARCH@.kpack", range(5))
+    edited.wheel("win_math").files["_win_math/bin/split.dll"] = library
 
 
 @fault("D103", "some of the files for a GPU are left out of a DLL's directory", "win_math", "_win_math/bin/math")
