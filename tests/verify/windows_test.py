@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.editing import EditedSet, EditedWheel, read_wheel
+from tests.verify.editing import EditedSet, EditedWheel, file_member, read_wheel
+from tools.lib.pe.sample import Sample
 from verify.engine import Request, verify
 from verify.settings import Settings
 
@@ -25,6 +26,10 @@ class WindowsSet(EditedSet):
         if filename in self.others:
             self.add(read_wheel(self.others.pop(filename)))
         return self._wheels[filename]
+
+    def wheel(self, prefix: str) -> EditedWheel:
+        """Return the same, as what changes the development archive asks for it."""
+        return self.windows(prefix)
 
 
 def no_change(edited: WindowsSet) -> None:
@@ -47,12 +52,37 @@ def other_runtime(edited: WindowsSet) -> None:
     del edited.windows("rocm_sdk_core").files[f"{BIN}/amdhip64_7.dll"]
 
 
+def put_program(edited: WindowsSet, path: str, library: str) -> None:
+    """Add a program to the development archive."""
+    program = Sample(dll=False, name=None, exports=(), imports=((library, ("function",)),)).build()
+    name = f"_rocm_sdk_devel/{path}"
+    edited.change_devel(lambda members: members.update({name: file_member(name, program)}))
+
+
+def program_with_its_dll(edited: WindowsSet) -> None:
+    """Add a program to the development tree, beside the DLL that it needs."""
+    put_program(edited, "bin/checker.exe", "AMDHIP64_7.dll")
+
+
+def program_elsewhere(edited: WindowsSet) -> None:
+    """Add a program to another directory of it."""
+    put_program(edited, "tests/checker.exe", "amdhip64_7.dll")
+
+
+def program_without_dll(edited: WindowsSet) -> None:
+    """Add a program that needs what nobody has."""
+    put_program(edited, "bin/checker.exe", "nobodys.dll")
+
+
 @pytest.mark.parametrize(
     ("change", "rule", "wheel"),
     [
         (no_change, "", ""),
         (moved, "S175", "rocm_sdk_core-7.10.0.dev0-py3-none-win_amd64.whl"),
         (removed, "S138", "rocm-7.10.0.dev0.tar.gz"),
+        (program_with_its_dll, "", ""),
+        (program_elsewhere, "S175", "rocm_sdk_devel-7.10.0.dev0-py3-none-win_amd64.whl"),
+        (program_without_dll, "S171", "rocm_sdk_devel-7.10.0.dev0-py3-none-win_amd64.whl"),
         (other_runtime, "S171", "rocm_sdk_libraries-7.10.0.dev0-py3-none-win_amd64.whl"),
     ],
 )

@@ -61,7 +61,7 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
     yield from owners.check_owners(packages)
     if any(package.is_windows for package in packages):
         yield from owners.check_dlls(packages)
-        yield from importing.check_importing(packages, names, settings)
+        yield from importing.check_importing(packages, names, trees, settings)
     yield from launchers.check_launchers(packages, names)
     yield from linker_scripts.check_linker_scripts(packages)
     meant = meant_for(packages)

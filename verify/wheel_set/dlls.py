@@ -27,11 +27,14 @@ class Dlls:
         """By path; of several packages with one path, the first's."""
         self.owners: dict[str, Package] = {}
         """The same, of all files that can be DLLs by their names, whatever they hold."""
+        self.paths: set[str] = set()
+        """All files in site-packages."""
         self.hashes: dict[str, str] = {}
         """SHA-256 of these."""
         self._by_name: dict[str, list[str]] = {}
         self._exports: dict[str, frozenset[str | int]] = {}
         for package in packages:
+            self.paths.update(package.files)
             for path, facts in (*package.files.items(), *package.elsewhere.items()):
                 name = posixpath.basename(path).lower()
                 if (facts.pe is not None or name.endswith(_SUFFIXES)) and path not in self.owners:

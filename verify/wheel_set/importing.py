@@ -16,7 +16,8 @@ from verify.settings import Settings
 from verify.wheel_set.circles import circles
 from verify.wheel_set.closure import closure
 from verify.wheel_set.dlls import Dlls, is_beside
-from verify.wheel_set.model import Package
+from verify.wheel_set.installation import expand
+from verify.wheel_set.model import DevelTree, Package
 from verify.windows import is_debug_runtime, is_redistributable, is_system
 
 MISSING = Rule(
@@ -84,9 +85,12 @@ def is_there(package: Package, settings: Settings) -> Callable[[str], bool]:
 
 
 def check_importing(
-    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
+    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], trees: Sequence[str], settings: Settings
 ) -> Iterator[Finding]:
-    """Check all packages of a set for Windows. `names` has them by name."""
+    """Check all packages of a set for Windows.
+
+    `names` has them by name, `trees` are those that the development tree takes in.
+    """
     whole = Dlls(packages)
     for package in packages:
         alone = Dlls(closure(package, names))
@@ -110,7 +114,25 @@ def check_importing(
         for name, paths in sorted(runtimes.items()):
             more = f", and so do {len(paths) - 1} more files" if len(paths) > 1 else ""
             yield REDISTRIBUTABLE.finding(package.filename, paths[0], f"needs {name}{more}")
+        if package.devel and not package.devel.damage:
+            yield from _devel(package, package.devel, expand(package.devel, whole.paths, trees)[0], there)
     yield from _circles(whole)
+
+
+def _devel(
+    package: Package, devel: DevelTree, made: Collection[str], there: Callable[[str], bool]
+) -> Iterator[Finding]:
+    """Check the DLLs and programs that the development tree alone has; `made` are all files of the unpacked tree."""
+    places = {path.lower() for path in made}
+    names = {posixpath.basename(path) for path in places}
+    for path, image in sorted(devel.images.items()):
+        for name in image.libraries:
+            if there(name) or is_redistributable(name) or is_debug_runtime(name):
+                continue
+            if name not in names:
+                yield MISSING.finding(package.filename, devel.archive, f"{path} needs {name}")
+            elif not image.is_dll and posixpath.join(posixpath.dirname(path).lower(), name) not in places:
+                yield ELSEWHERE.finding(package.filename, devel.archive, f"{path} needs {name}, which is not beside it")
 
 
 def _searched(package: Package, packages: Sequence[Package]) -> list[str]:

@@ -12,6 +12,7 @@ from packaging.tags import Tag
 from packaging.version import Version
 
 from tools.lib.common.distributions import Distributions
+from tools.lib.pe.model import PeImage
 from verify.model import FileFacts
 
 
@@ -55,6 +56,8 @@ class DevelTree:
     """Texts of symbolic links, by path."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
     """Programs and libraries among `files`."""
+    images: Mapping[str, PeImage] = field(default_factory=dict)
+    """The same, of Windows."""
     damage: str = ""
     """Why it cannot be unpacked; else empty."""
 
