@@ -2,7 +2,8 @@
 
 Sources, the first that knows any GPU wins: the environment variables of rocm-bootstrap, the kernel driver's topology in
 sysfs (KFD, `gfx_target_version`), then the programs `offload-arch` and `rocm_agent_enumerator` of this Python
-environment or on PATH, then `clinfo`, which AMD's driver for Windows installs. Others call `detect_gpus`, or `ask_sources` if they want to tell what each source said.
+environment or on PATH, then `clinfo`, which AMD's driver for Windows installs. Others call `detect_gpus`, or
+`ask_sources` if they want to tell what each source said.
 """
 
 from __future__ import annotations
