@@ -23,8 +23,6 @@ PLATFORMS: Final = {
 }
 #: The interpreter's own DLL, which every extension module needs.
 _INTERPRETER: Final = re.compile(r"(?:python\d+t?|libpypy[\d.]+-c)\.dll")
-#: What Windows 10 has as well, the oldest that CPython 3.9 and newer are tested on; delvewheel's list is older.
-_WINDOWS_10: Final = frozenset(("d3d12.dll", "d3dcompiler_47.dll", "icu.dll", "icuin.dll", "icuuc.dll"))
 #: What Microsoft's redistributable packages install: runtimes of C, C++, OpenMP and MFC, whatever their version.
 _NAME: Final = r"(?:concrt|mfcm?|msvc[mpr]|vcamp|vccorlib|vcomp|vcruntime)\d+"
 _REDISTRIBUTABLE: Final = re.compile(rf"{_NAME}u?(?:_[a-z0-9_]+)?\.dll")
@@ -44,8 +42,7 @@ def is_for_windows(tags: Collection[Tag]) -> bool:
 
 def is_system(name: str) -> bool:
     """Whether every Windows with CPython has a DLL of this name: Windows itself, or the interpreter."""
-    is_windows = policies_of("amd64")[0].has_library(name) or name in _WINDOWS_10
-    return is_windows or bool(_INTERPRETER.fullmatch(name))
+    return policies_of("amd64")[0].has_library(name) or bool(_INTERPRETER.fullmatch(name))
 
 
 def is_redistributable(name: str) -> bool:
