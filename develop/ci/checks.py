@@ -163,19 +163,33 @@ def launcher_for_windows(machine: Machine) -> None:
     machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/launcher_test.py")
 
 
+#: What shows that they can be used.
+PACKAGES_FOR_WINDOWS = tuple(f"tests/e2e/windows/{name}_test.py" for name in ("devel", "packages"))
+
+
 def packages_for_windows(machine: Machine) -> None:
     """Install the example SDK's packages for Windows with CPython for Windows, under wine."""
-    targets = ("//tests/mini/windows:wheels", "//tests/mini/split:rocm_static_wheel")
-    machine.bazel("build", *targets)
-    quiet = ("--ui_event_filters=-info,-warning", "--noshow_progress")
-    wheels = machine.read("./bazelw", "cquery", "--output=files", *quiet, " + ".join(targets)).split()
-    dist, fetched = machine.scratch / "windows-dist", machine.scratch / "windows-fetched"
-    shutil.rmtree(dist, ignore_errors=True)
-    dist.mkdir()
-    machine.run("cp", "-L", *wheels, dist)
+    machine.bazel("build", "//tests/mini/windows:dist")
+    fetched = machine.scratch / "windows-fetched"
     machine.module("tests.e2e.windows.machine", fetched)
-    given = (f"--dist={dist}", f"--fetched={fetched}")
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/packages_test.py", *given)
+    dist = (WORKSPACE / "bazel-bin/tests/mini/windows/dist").resolve()
+    machine.module_in(machine.debian13, *PYTEST_THERE, *PACKAGES_FOR_WINDOWS, f"--dist={dist}", f"--fetched={fetched}")
+
+
+def windows_corpus(machine: Machine) -> None:
+    """Read the images of real wheels for Windows as others do."""
+    corpus = machine.scratch / "windows-corpus"
+    machine.module("tests.e2e.windows.corpus_wheels", corpus)
+    given = ("--wheels", corpus / "wheels", "--root", machine.debian13)
+    machine.run(corpus / "readers/bin/python", "-B", "-m", "tests.e2e.windows.corpus", *given)
+
+
+def real_dlls(machine: Machine) -> None:
+    """Package MKL and HIP code for Windows, and let CPython for Windows use them, under wine."""
+    made = machine.scratch / "windows-real"
+    machine.module("tests.e2e.windows.real", made)
+    given = (f"--dist={made / 'dist'}", f"--fetched={made / 'fetched'}")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/real_test.py", *given)
 
 
 def edit_elf(machine: Machine) -> None:
@@ -453,7 +467,22 @@ CHECKS: tuple[Check, ...] = (
         "packages for Windows, installed and used by CPython for Windows under wine",
         packages_for_windows,
         (DEBIAN,),
-        tests=("tests/e2e/windows/packages_test.py",),
+        tests=PACKAGES_FOR_WINDOWS,
+    ),
+    Check(
+        "windows-corpus",
+        "images of real wheels for Windows, read as pefile, lief and llvm-readobj do",
+        windows_corpus,
+        (DEBIAN,),
+        holds="",
+    ),
+    Check(
+        "windows-real",
+        "MKL and HIP code for Windows, packaged, and used across packages under wine",
+        real_dlls,
+        (DEBIAN,),
+        tests=("tests/e2e/windows/real_test.py",),
+        holds="",
     ),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),

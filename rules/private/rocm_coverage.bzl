@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:platform.bzl", "TRANSITION_ATTRS", "for_linux")
+load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -31,6 +31,8 @@ def _compute(ctx):
     args.add_all(documents, format_each = "--manifest=%s")
     args.add_all(facts, format_each = "--facts=%s")
     args.add_all(ctx.files._style, format_each = "--style=%s")
+    if is_for_windows(ctx):
+        args.add("--platform=windows")
     for kind, output in outputs.items():
         args.add(output, format = "--{}=%s".format(kind))
     run_tool(
@@ -100,8 +102,8 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = TRANSITION_ATTRS | {
-        "artifacts": attr.label_list(cfg = for_linux, providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
+    attrs = LINUX_ATTRS | {
+        "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),
@@ -111,6 +113,7 @@ _rocm_coverage = rule(
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
         "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
+    cfg = for_linux,
     provides = [CoverageInfo],
 )
 

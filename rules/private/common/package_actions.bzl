@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "check_path")
+load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
 load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
@@ -21,8 +22,7 @@ PACKAGE_ATTRS = {
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
     "_plan": tool_attr("//tools/actions/plan:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
-    "_windows": attr.label(default = "@platforms//os:windows"),
-} | VERSION_SUFFIX_ATTRS | WORKER_ATTRS
+} | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS | WORKER_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
     """Makes the record of a package, and writes its definition.
@@ -43,7 +43,6 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     """
     tree = with_suffix(ctx, tree)
     check_path(ctx.label, tree, "tree")
-    is_for_windows = ctx.target_platform_has_constraint(ctx.attr._windows[platform_common.ConstraintValueInfo])
     definition = ctx.actions.declare_file(name + ".definition.json")
     ctx.actions.write(definition, json.encode({
         "exclude": ctx.attr.exclude,
@@ -53,7 +52,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         "per_target": per_target,
         "rpath": [with_suffix(ctx, directory) for directory in rpath],
         "tree": tree,
-    } | ({"platform": "windows"} if is_for_windows else {}) | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
+    } | ({"platform": "windows"} if is_for_windows(ctx) else {}) | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
 def _plan(ctx, member, artifacts, edits, checked):

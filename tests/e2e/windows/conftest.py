@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.windows.machine import Wine, wine
+from tests.e2e.windows.machine import Wine, windows_path, wine
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take directories from the command line."""
-    parser.addoption("--dist", type=Path, help="directory of wheels for Windows")
+    parser.addoption("--dist", type=Path, help="directory of packages for Windows, with their index")
     parser.addoption("--fetched", type=Path, help="directory that tests.e2e.windows.machine has fetched into")
 
 
@@ -21,8 +21,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wine]:
 
 
 @pytest.fixture(scope="session")
-def wheels(request: pytest.FixtureRequest) -> list[Path]:
-    return sorted(request.config.getoption("--dist").glob("*.whl"))
+def page(request: pytest.FixtureRequest) -> str:
+    """Return where pip finds all packages."""
+    return windows_path(request.config.getoption("--dist") / "find-links.html")
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.windows.machine import Wine, install_python, windows_path
+from tests.e2e.windows.machine import Wine, install_python, install_uv, windows_path
 
 PIP = ("-m", "pip", "--disable-pip-version-check")
+#: With the package of the target that is chosen without a GPU.
+EVERYTHING = "rocm[libraries,device,devel]"
+INSTALLED = ("rocm", "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-device-gfx1100", "rocm-sdk-libraries")
 #: The DLLs of the packages, and how many calls go from each to the last.
 CHAINS = {"amd_comgr": 1, "amdhip64": 2, "hiprtc": 3, "rocblas": 3, "hiprand": 3, "hipblas": 4}
 
@@ -31,10 +34,10 @@ class Python:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def install(self, wheels: list[Path]) -> None:
-        """Have pip install wheels, as they are."""
-        options = ("--no-index", "--no-deps", "--no-warn-script-location")
-        self(*PIP, "install", *options, *map(windows_path, wheels))
+    def install(self, page: str, *requirements: str) -> None:
+        """Have pip install packages of an index."""
+        options = ("--no-index", f"--find-links={page}", "--no-warn-script-location", "--pre")
+        self(*PIP, "install", *options, *requirements)
 
     def files(self) -> set[str]:
         """Return what is in its directory; Python's own caches do not count."""
@@ -43,10 +46,9 @@ class Python:
 
 
 @pytest.fixture(scope="session")
-def python(machine: Wine, wheels: list[Path], fetched: Path, tmp_path_factory: pytest.TempPathFactory) -> Python:
+def python(machine: Wine, page: str, fetched: Path, tmp_path_factory: pytest.TempPathFactory) -> Python:
     made = Python(machine, install_python(fetched, tmp_path_factory.mktemp("python")))
-    assert len(wheels) == 5
-    made.install(wheels)
+    made.install(page, EVERYTHING)
     return made
 
 
@@ -108,13 +110,32 @@ def test_the_devel_tree_is_whole_and_has_no_links(python: Python) -> None:
     assert (tree / "bin/rocblas.dll").samefile(python.site / "_rocm_sdk_libraries/bin/rocblas.dll")
 
 
-def test_nothing_is_left_when_all_is_uninstalled(
-    machine: Wine, wheels: list[Path], fetched: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_left_when_all_is_uninstalled(machine: Wine, page: str, fetched: Path, tmp_path: Path) -> None:
     python = Python(machine, install_python(fetched, tmp_path))
     before = python.files()
-    python.install(wheels)
+    python.install(page, EVERYTHING)
     python("-m", "rocm_sdk", "init")
     assert python.files() > before
-    python(*PIP, "uninstall", "--yes", *(path.name.split("-")[0].replace("_", "-") for path in wheels))
+    python(*PIP, "uninstall", "--yes", *INSTALLED)
+    assert python.files() - before <= {str(python.program.parent / "Scripts")}
+
+
+def test_uv_installs_and_uninstalls(machine: Wine, page: str, fetched: Path, tmp_path: Path) -> None:
+    python, uv = Python(machine, install_python(fetched, tmp_path)), install_uv(fetched, tmp_path)
+    before = python.files()
+
+    def call(*arguments: str) -> str:
+        done = machine.run(uv, "pip", *arguments, "--no-config", "--python", windows_path(python.program))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stderr
+
+    call("install", "--offline", "--no-index", f"--find-links={page}", "--prerelease=allow", EVERYTHING)
+    results = json.loads(python("-m", "rocm_sdk", "test", "--json"))
+    assert results["summary"]["failed"] == 0
+    for script in ("amdclang", "hipInfo"):
+        done = machine.run(python.program.parent / f"Scripts/{script}.exe", "a b", "")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f'{script}.exe "a b" "": chain of ' in done.stdout
+    assert json.loads(python("-m", "rocm_sdk", "test", "--json"))["summary"]["failed"] == 0
+    call("uninstall", *INSTALLED)
     assert python.files() - before <= {str(python.program.parent / "Scripts")}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from tools.actions.coverage.table import Coverage, collect, owner_of
-from tools.actions.plan.model import LIBRARY, PROGRAM, Artifact, Facts, Found
+from tools.actions.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.paths import named_targets
@@ -21,6 +21,9 @@ from tools.lib.gpus.paths import named_targets
 #: are no code: headers, or what was found out about speeds (`gfx90a68.db.txt`).
 CODE_SUFFIXES = (".co", ".hsaco", ".hipfb", ".dat", ".kdb", ".kpack")
 CODE_OBJECT = "gpu-code-object"
+_LIBRARIES = (LIBRARY, PE_LIBRARY)
+#: What has code in itself, or none.
+_LINKED = (*_LIBRARIES, PROGRAM, PE_PROGRAM)
 _ONE_TARGET = re.compile(r"gfx[0-9a-f]+")
 
 
@@ -33,7 +36,9 @@ def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
         for found in artifact.found
         if found.facts is not None
     ]
-    packaged = {found.source: _packaged(found.path, facts, paths) for _, found, facts in files if facts.type == LIBRARY}
+    packaged = {
+        found.source: _packaged(found.path, facts, paths) for _, found, facts in files if facts.type in _LIBRARIES
+    }
     libraries = set(packaged.values())
     known = _known_processors(files)
     pairs: list[tuple[str, str]] = []
@@ -42,7 +47,7 @@ def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
             pairs += _archived(found, facts, packaged)
             continue
         targets = _targets(found, facts, artifact_target, known)
-        in_itself = facts.type in (LIBRARY, PROGRAM)
+        in_itself = facts.type in _LINKED
         owner = _packaged(found.path, facts, paths) if in_itself else owner_of(found.path, libraries)
         pairs += [(owner, target) for target in targets]
     return collect(pairs)
@@ -101,7 +106,7 @@ def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tup
     """Return for which targets a file has code."""
     if bundled := sorted(_bundled(found, facts)):
         return bundled
-    if facts.type in (LIBRARY, PROGRAM):
+    if facts.type in _LINKED:
         return []
     if not (found.path.endswith(CODE_SUFFIXES) or facts.type == CODE_OBJECT):
         return []

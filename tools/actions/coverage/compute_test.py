@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from develop.testing.artifacts import artifact, file, library, link, program
+from develop.testing.artifacts import artifact, file, image, library, link, program
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.table import Coverage
 from tools.actions.plan.model import Artifact, Found
@@ -113,6 +113,22 @@ def test_programs_may_have_code_and_host_files_have_none() -> None:
         "bin/rocblas-bench": ("gfx942",)
     }
     assert coverage_of([]) == Coverage()
+
+
+def test_dlls_and_the_files_in_their_directories() -> None:
+    """Those of Windows lie in `bin`, each beside the directory of its files."""
+    found = image("bin/libhipblaslt.dll")
+    assert found.facts
+    fat_dll = replace(found, facts=replace(found.facts, device=("gfx1100", "gfx1201")))
+    tests = image("bin/rocblas-bench.exe", "pe-program")
+    assert tests.facts
+    fat_program = replace(tests, facts=replace(tests.facts, device=("gfx1201",)))
+    files = [image("bin/rocblas.dll"), file("bin/rocblas/library/K_gfx1100.co"), file("bin/hipblaslt/library/b.dat")]
+    assert covered(artifact("blas_lib_gfx1101", fat_dll, fat_program, *files)) == {
+        "bin/libhipblaslt.dll": ("gfx1100", "gfx1101", "gfx1201"),
+        "bin/rocblas-bench.exe": ("gfx1201",),
+        "bin/rocblas.dll": ("gfx1100",),
+    }
 
 
 def test_code_for_what_is_no_target() -> None:

@@ -1,6 +1,7 @@
 """Computes the coverage table: which library has device code for which GPU target.
 
     coverage --label TARGET --manifest FILE… --facts FILE… --style CSS… --json FILE --html FILE --text FILE
+        [--platform windows]
 
 Manifests and facts say all; no artifact is read. The page and the text are for people.
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.table import write_coverage
+from tools.actions.plan.model import WINDOWS
 from tools.actions.plan.tool import read_artifact, read_facts
 from tools.lib.common.program import argument_parser, report_errors
 
@@ -24,6 +26,7 @@ class Arguments:
     manifest: list[str]
     facts: list[str]
     style: list[str]
+    platform: str
     json: str
     html: str
     text: str
@@ -31,7 +34,7 @@ class Arguments:
 
 def write(args: Arguments) -> None:
     """Compute the table and write it in its three forms."""
-    facts = read_facts(args.facts)
+    facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
     coverage = coverage_of(artifacts)
     for reason in unread(artifacts):
@@ -49,6 +52,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
     parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
+    parser.add_argument("--platform", default="linux", choices=("linux", WINDOWS), help="what packages are for")
     parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--text", required=True, metavar="FILE", help="text to write")

@@ -46,3 +46,14 @@ def test_all_forms_are_written_of_manifests_and_facts(tmp_path: Path) -> None:
     assert written == {"format": 1, "libraries": {"lib/liba.so": ["gfx942"]}}
     assert "lib/liba.so" in (tmp_path / "html").read_text()
     assert (tmp_path / "text").read_text().startswith("        gfx 942\nlib/liba.so   x\n")
+
+
+def test_dlls_count_for_windows_alone(tmp_path: Path) -> None:
+    entry = {"base": "stage", "path": "bin/a.dll", "kind": "file", "mode": "0644", "file": "f"}
+    facts = {"blas_lib_x/stage/bin/a.dll": {"size": 1, "type": "pe-library", "device": {"gfx1201": 10}}}
+    (tmp_path / "manifest").write_text(json.dumps({"artifact": "blas_lib_x", "entries": [entry]}))
+    (tmp_path / "facts").write_text(json.dumps({"artifact": "blas_lib_x", "unit": "u", "files": facts}))
+    given = [f"--{name}={tmp_path}/{name}" for name in ("manifest", "facts", "json", "html", "text")]
+    for options, libraries in (["--platform=windows"], {"bin/a.dll": ["gfx1201"]}), ([], {}):
+        assert main(["--label=//x", *given, *options]) == 0
+        assert json.loads((tmp_path / "json").read_text())["libraries"] == libraries

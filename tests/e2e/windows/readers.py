@@ -1,0 +1,322 @@
+"""What a PE image says, in one form, as this project, pefile, lief and llvm-readobj read it.
+
+Each reader returns facts by name. It leaves out those that it does not have, or does not have exactly: its docstring
+says which. A reader that refuses a file raises `ValueError`.
+"""
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import lief
+import pefile
+
+from tools.lib.elf.source import ElfError
+from tools.lib.pe.model import Import, PeImage, Symbol
+from tools.lib.pe.reader import COFF_SYMBOL_BYTES, read_pe
+
+Facts = dict[str, Any]
+#: Limits of pefile's that real images exceed: bytes of a name, and symbols, for which ordinals have 16 bits. It has no
+#: parameters for the first ones.
+for _limit in ("MAX_DLL_LENGTH", "MAX_IMPORT_NAME_LENGTH", "MAX_IMPORT_SYMBOLS", "MAX_SYMBOL_NAME_LENGTH"):
+    setattr(pefile, _limit, 1 << 20)
+MOST_SYMBOLS = 1 << 16
+#: The data directories that pefile is to read.
+PEFILE_TABLES = ("EXPORT", "IMPORT", "DELAY_IMPORT", "RESOURCE")
+
+
+def text(name: str | bytes | None) -> str | None:
+    """Return a name as this project has it: bytes that are not UTF-8 as surrogate escapes."""
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+
+
+def _import(library: str | None, symbols: list[str | int | None], *, delayed: bool) -> tuple[object, ...]:
+    return (library, delayed, tuple(symbols))
+
+
+def ours(path: Path) -> PeImage:
+    """Read a file as this project does. Raises ValueError if it is damaged."""
+    try:
+        with path.open("rb") as file:
+            return read_pe(file, str(path))
+    except ElfError as error:
+        raise ValueError(str(error)) from error
+
+
+def facts_of(image: PeImage) -> Facts:
+    """Return what this project has read."""
+
+    def imported(one: Import) -> tuple[object, ...]:
+        symbols = [symbol.ordinal if symbol.name is None else symbol.name for symbol in one.symbols]
+        return _import(one.library, symbols, delayed=one.delayed)
+
+    def exported(one: Symbol) -> tuple[object, ...]:
+        return one.name, one.ordinal, one.forwarder
+
+    version = image.version
+    return {
+        "machine": image.machine,
+        "characteristics": image.characteristics,
+        "magic": image.magic,
+        "subsystem": image.subsystem,
+        "image_base": image.image_base,
+        "size_of_image": image.size_of_image,
+        "sections": [
+            (
+                one.name,
+                one.virtual_size,
+                one.virtual_address,
+                one.size_of_raw_data,
+                one.pointer_to_raw_data,
+                one.characteristics,
+            )
+            for one in image.sections
+        ],
+        "export_name": image.export_name,
+        "exports": sorted(map(exported, image.exports), key=str),
+        "imports": [imported(one) for one in image.imports],
+        "manifest": image.manifest,
+        "version": version and (version.file_version, version.product_version),
+        "strings": version and version.strings,
+        "is_managed": image.is_managed,
+        "is_signed": image.is_signed,
+    }
+
+
+def pefile_facts(path: Path) -> Facts:
+    """Read a file with pefile: all facts."""
+    try:
+        image = pefile.PE(path, fast_load=True, max_symbol_exports=MOST_SYMBOLS, max_repeated_symbol=MOST_SYMBOLS)
+    except pefile.PEFormatError as error:
+        raise ValueError(str(error)) from error
+    with image:
+        numbers = [pefile.DIRECTORY_ENTRY[f"IMAGE_DIRECTORY_ENTRY_{name}"] for name in PEFILE_TABLES]
+        image.parse_data_directories(numbers)
+        header, optional = image.FILE_HEADER, image.OPTIONAL_HEADER
+        exports = getattr(image, "DIRECTORY_ENTRY_EXPORT", None)
+        imports = [(one, False) for one in getattr(image, "DIRECTORY_ENTRY_IMPORT", ())]
+        imports += [(one, True) for one in getattr(image, "DIRECTORY_ENTRY_DELAY_IMPORT", ())]
+        directories = {one.name: one.VirtualAddress for one in optional.DATA_DIRECTORY}
+        fixed = getattr(image, "VS_FIXEDFILEINFO", None)
+        return {
+            "machine": header.Machine,
+            "characteristics": header.Characteristics,
+            "magic": optional.Magic,
+            "subsystem": optional.Subsystem,
+            "image_base": optional.ImageBase,
+            "size_of_image": optional.SizeOfImage,
+            "sections": [
+                (
+                    text(_pefile_section(image, one.Name.rstrip(b"\0"))),
+                    one.Misc_VirtualSize,
+                    one.VirtualAddress,
+                    one.SizeOfRawData,
+                    one.PointerToRawData,
+                    one.Characteristics,
+                )
+                for one in image.sections
+            ],
+            "export_name": text(exports.name) if exports else None,
+            "exports": sorted(((text(one.name), one.ordinal, text(one.forwarder)) for one in exports.symbols), key=str)
+            if exports
+            else [],
+            "imports": [
+                _import(
+                    text(table.dll),
+                    [one.ordinal if one.import_by_ordinal else text(one.name) for one in table.imports],
+                    delayed=delayed,
+                )
+                for table, delayed in imports
+            ],
+            "manifest": _pefile_resource(image, "RT_MANIFEST"),
+            "version": _pefile_version(fixed[0]) if fixed else None,
+            "strings": _pefile_strings(image) if fixed else None,
+            "is_managed": bool(directories.get("IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR")),
+            "is_signed": bool(directories.get("IMAGE_DIRECTORY_ENTRY_SECURITY")),
+        }
+
+
+def _pefile_section(image: Any, name: bytes) -> bytes:
+    """Return the name of a section; pefile leaves it to its callers to look into COFF's string table."""
+    if not re.fullmatch(rb"/\d+", name):
+        return name
+    header = image.FILE_HEADER
+    at = header.PointerToSymbolTable + header.NumberOfSymbols * COFF_SYMBOL_BYTES + int(name[1:])
+    found: bytes = image.__data__[at : at + 256].partition(b"\0")[0]
+    return found
+
+
+def _pefile_resource(image: Any, kind: str) -> bytes | None:
+    """Return the first resource of a type, in its first language."""
+    for one in image.DIRECTORY_ENTRY_RESOURCE.entries if hasattr(image, "DIRECTORY_ENTRY_RESOURCE") else ():
+        if one.id == pefile.RESOURCE_TYPE[kind]:
+            place = one.directory.entries[0].directory.entries[0].data.struct
+            found: bytes = image.get_data(place.OffsetToData, place.Size)
+            return found
+    return None
+
+
+def _words(*pairs: int) -> tuple[int, ...]:
+    return tuple(word for pair in pairs for word in (pair >> 16, pair & 0xFFFF))
+
+
+def _pefile_version(fixed: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return (
+        _words(fixed.FileVersionMS, fixed.FileVersionLS),
+        _words(fixed.ProductVersionMS, fixed.ProductVersionLS),
+    )
+
+
+def _pefile_strings(image: Any) -> tuple[tuple[str | None, str | None], ...]:
+    for info in image.FileInfo[0] if hasattr(image, "FileInfo") else ():
+        for table in getattr(info, "StringTable", ()):
+            return tuple((text(key), text(value)) for key, value in table.entries.items())
+    return ()
+
+
+def lief_facts(path: Path) -> Facts:
+    """Read a file with lief: all but the strings of the version."""
+    image = lief.PE.parse(str(path))
+    if image is None:
+        raise ValueError("lief cannot read it")
+    header, optional = image.header, image.optional_header
+    exports = image.get_export()
+    resources = image.resources_manager if image.has_resources else None
+    manager = None if isinstance(resources, lief.lief_errors) else resources
+    versions = manager.version if manager else []
+    fixed = versions[0].file_info if versions else None
+    return {
+        "machine": int(header.machine),
+        "characteristics": int(header.characteristics),
+        "magic": int(optional.magic),
+        "subsystem": int(optional.subsystem),
+        "image_base": optional.imagebase,
+        "size_of_image": optional.sizeof_image,
+        "sections": [
+            (
+                text(_lief_name(one)),
+                one.virtual_size,
+                one.virtual_address,
+                one.sizeof_raw_data,
+                one.pointerto_raw_data,
+                int(one.characteristics),
+            )
+            for one in image.sections
+        ],
+        "export_name": exports.name if exports else None,
+        "exports": sorted(
+            (
+                (one.name or None, one.ordinal, _lief_forwarder(one))
+                for one in exports.entries
+                if one.name or one.address or one.is_forwarded
+            ),
+            key=str,
+        )
+        if exports
+        else [],
+        "imports": [
+            _import(one.name, [e.ordinal if e.is_ordinal else e.name for e in one.entries], delayed=False)
+            for one in image.imports
+        ]
+        + [
+            _import(one.name, [e.ordinal if e.is_ordinal else e.name for e in one.entries], delayed=True)
+            for one in image.delay_imports
+        ],
+        "manifest": manager.manifest.encode() if manager and manager.manifest else None,
+        "version": fixed
+        and (
+            _words(fixed.file_version_ms, fixed.file_version_ls),
+            _words(fixed.product_version_ms, fixed.product_version_ls),
+        ),
+        "is_managed": bool(image.data_directory(lief.PE.DataDirectory.TYPES.CLR_RUNTIME_HEADER).rva),
+        "is_signed": bool(image.data_directory(lief.PE.DataDirectory.TYPES.CERTIFICATE_TABLE).rva),
+    }
+
+
+def _lief_name(section: Any) -> str | bytes:
+    name: str | bytes = section.coff_string.string if section.coff_string else section.name
+    return name
+
+
+def _lief_forwarder(export: Any) -> str | None:
+    found = export.forward_information if export.is_forwarded else None
+    return f"{found.library}.{found.function}" if found else None
+
+
+def llvm_facts(path: Path, root: Path | None = None) -> Facts:
+    """Read a file with llvm-readobj, that of a root if there is one: all but resources and the name of the DLL."""
+    options = ("--file-headers", "--sections", "--coff-imports", "--coff-exports")
+    inside = ("tests/e2e/roots/in_root.sh", root) if root else ()
+    done = subprocess.run([*inside, "llvm-readobj", *options, path], capture_output=True, check=False)
+    if done.returncode or done.stderr:
+        raise ValueError(done.stderr.decode(errors="replace"))
+    blocks = list(_blocks(done.stdout.decode("utf-8", "surrogateescape").splitlines()))
+    header = next(block for kind, block in blocks if kind == "ImageFileHeader")
+    optional = next(block for kind, block in blocks if kind == "ImageOptionalHeader")
+    return {
+        "machine": _last_number(header["Machine"]),
+        "characteristics": _number(header["Characteristics"]),
+        "magic": _number(optional["Magic"]),
+        "subsystem": _last_number(optional["Subsystem"]),
+        "image_base": _number(optional["ImageBase"]),
+        "size_of_image": _number(optional["SizeOfImage"]),
+        "sections": [
+            (
+                re.sub(r" \([0-9A-F ]+\)?$", "", one["Name"]),
+                *(_number(one[key]) for key in _SECTION_NUMBERS),
+            )
+            for kind, one in blocks
+            if kind == "Section"
+        ],
+        "exports": sorted(
+            (
+                (one["Name"] or None, _number(one["Ordinal"]), one.get("ForwardedTo"))
+                for kind, one in blocks
+                if kind == "Export" and (one["Name"] or _number(one.get("RVA", "1")))
+            ),
+            key=str,
+        ),
+        "imports": [
+            _import(one["Name"], one["symbols"], delayed=kind == "DelayImport")
+            for kind, one in blocks
+            if kind in ("Import", "DelayImport")
+        ],
+        "is_managed": bool(_number(optional.get("CLRRuntimeHeaderRVA", "0"))),
+        "is_signed": bool(_number(optional.get("CertificateTableRVA", "0"))),
+    }
+
+
+_SECTION_NUMBERS = ("VirtualSize", "VirtualAddress", "RawDataSize", "PointerToRawData", "Characteristics")
+
+
+def _number(value: str) -> int:
+    return int(value, 0)
+
+
+def _last_number(value: str) -> int:
+    """Return the number behind a name: `IMAGE_FILE_MACHINE_AMD64 (0x8664`."""
+    return int(value.rpartition("(")[2], 0)
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the blocks of llvm-readobj's output that are not in another one: kind, and values by key."""
+    kind, block = "", dict[str, Any]()
+    for line in lines:
+        begun = re.fullmatch(r"(  )?(\w+) \{", line)
+        if begun and (not begun[1] or begun[2] == "Section"):
+            kind, block = begun[2], {"symbols": []}
+        elif re.fullmatch(r"(  )?\}", line) and kind and (line == "}" or kind == "Section"):
+            yield kind, block
+            kind = ""
+        elif kind and (found := re.fullmatch(r" +Symbol: (.*) \((\d+)\)", line)):
+            block["symbols"].append(found[1] or int(found[2]))
+        elif kind and (
+            found := re.fullmatch(r" +(\w+): ?(.*?)\)?", line) or re.fullmatch(r" +(\w+) \[ \((\w+)\)", line)
+        ):
+            block.setdefault(found[1], found[2])
+
+
+#: Those that are libraries.
+READERS: dict[str, Callable[[Path], Facts]] = {"lief": lief_facts, "pefile": pefile_facts}
