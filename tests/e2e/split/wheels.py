@@ -97,21 +97,25 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(prefixes) or name == "PATH"}
 
 
+#: Runs a command and prints what its processes took. A program of its own, because Linux counts the memory of the
+#: process that starts a program as that program's.
+MEASURE = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+"""
+
+
 def split(fat: Path, project: Project, output: Path) -> tuple[int, str, Cost]:
-    """Run the command; returns its exit code, what it said, and what it took."""
+    """Run the command; returns its exit status, what it said, and what it took."""
     targets = project.targets or "gfx1100"
-    command = [sys.executable, "-B", "-m", "tools.commands.split_wheel.tool", str(fat), f"--targets={targets}"]
-    with tempfile.TemporaryFile() as said:
-        pid = os.posix_spawn(
-            command[0],
-            [*command, f"--output={output}", f"--shape={project.shape}"],
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), 1), (os.POSIX_SPAWN_DUP2, said.fileno(), 2)],
-        )
-        _, status, usage = os.wait4(pid, 0)
-        said.seek(0)
-        text = said.read().decode()
-    return os.waitstatus_to_exitcode(status), text, Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    command = (sys.executable, "-B", "-m", "tools.commands.split_wheel.tool", fat, f"--targets={targets}")
+    options = (f"--output={output}", f"--shape={project.shape}")
+    done = attempt(sys.executable, "-c", MEASURE, *command, *options, **environment())
+    *said, last = done.stdout.splitlines()
+    status, seconds, memory = last.split()
+    return int(status), "\n".join([*said, done.stderr]), Cost(float(seconds), int(memory))
 
 
 def extract(wheel: Path, name: str, to: Path) -> Path:
