@@ -21,7 +21,7 @@ GROUPS: Final = {
     "W1": "The archive",
     "W2": "RECORD",
     "W3": "Metadata",
-    "W4": "ELF files",
+    "W4": "ELF files and PE images",
     "W5": "Content",
     "S": "Over the set",
     "D": "Device code",

@@ -20,7 +20,9 @@ from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.common.program import ToolError
 from tools.lib.device.sample import HOST, PREFIX, Part, bundle
 from tools.lib.device.sample import Sample as DeviceSample
+from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf.sample import Sample as ElfSample
+from tools.lib.pe.sample import Sample as PeSample
 from verify import registry
 from verify.engine import Request, verify
 from verify.finding import Severity
@@ -41,6 +43,10 @@ SAMPLES: Final = (
         tag="py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64",
     ),
     Sample({"sample/libhip.so": DeviceSample((Part(BUNDLE),)).build(), "sample/kernels/a.hsaco": BUNDLE}),
+    Sample(
+        {"sample/hip.dll": windows_library([BUNDLE]), "sample/a.exe": PeSample(dll=False).build()},
+        tag="py3-none-win_amd64",
+    ),
     Sample({"sample/data.txt": b"/home/user/x ghp_" + b"a1" * 18 + b"\n", "sample/big": bytes(100_000)}),
 )
 RULES: Final = registry.rules()

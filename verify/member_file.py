@@ -6,7 +6,8 @@
 
 Deflate cannot be entered in the middle. So the first pass leaves checkpoints behind, a copy of the decompressor every
 few megabytes (40 KB each): what comes later, a table at the end of a library of gigabytes, costs inflating
-from the last checkpoint before it, and no memory in proportion to the file.
+from the last checkpoint before it, and no memory in proportion to the file. Tables that lead to and fro, as the imports
+of a DLL and their names do, are read from blocks that are kept.
 """
 
 import io
@@ -26,6 +27,9 @@ INPUT: Final = 1 << 16
 SPACING: Final = 4 << 20
 #: Members up to this size are kept whole once they are read, in bytes.
 SMALL: Final = 8 << 20
+#: Of larger ones, blocks of this size are kept, the latest so many.
+BLOCK: Final = 1 << 17
+BLOCKS: Final = 64
 
 
 class MemberError(Exception):
@@ -189,10 +193,29 @@ class _Inflated(_Positioned):
         self._cursor = checkpoints[0].fork()
         self._chunk = b""
         """What the cursor gave last: the bytes in front of its position."""
+        self._blocks: dict[int, bytes] = {}
+        """By their numbers, the latest asked for at the end."""
 
     def _some(self, at: int, size: int) -> bytes:
         if size == 0:
             return b""
+        number, inside = divmod(at, BLOCK)
+        block = self._blocks.pop(number, None)
+        if block is None:
+            block = self._block(number * BLOCK)
+            if len(self._blocks) == BLOCKS:
+                del self._blocks[next(iter(self._blocks))]
+        self._blocks[number] = block
+        return block[inside : inside + size]
+
+    def _block(self, at: int) -> bytes:
+        pieces, end = [], min(at + BLOCK, self._size)
+        while at < end:
+            pieces.append(self._inflated(at, end - at))
+            at += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _inflated(self, at: int, size: int) -> bytes:
         start = self._cursor.position - len(self._chunk)
         nearest = self._checkpoints[bisect_right(self._checkpoints, at, key=lambda one: one.position) - 1]
         if at < start or nearest.position > self._cursor.position:

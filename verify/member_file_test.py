@@ -31,7 +31,7 @@ def member(data: bytes, method: int, size: int | None = None) -> tuple[BinaryIO,
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small files be treated like large ones."""
-    for name, value in {"CHUNK": 1000, "INPUT": 64, "SPACING": 3000, "SMALL": 0}.items():
+    for name, value in {"CHUNK": 1000, "INPUT": 64, "SPACING": 3000, "SMALL": 0, "BLOCK": 500}.items():
         monkeypatch.setattr(member_file, name, value)
 
 
@@ -76,6 +76,23 @@ def test_a_seek_back_goes_on_from_a_checkpoint() -> None:
     opened.seek(100_000)
     assert opened.read(10) == data[100_000:100_010]
     assert sum(reads) < 20_000
+
+
+def test_reading_to_and_fro_inflates_once() -> None:
+    """Imports of a DLL and their names, for instance: with no blocks kept, each step would inflate megabytes."""
+    data = content(member_file.SMALL + 2 * member_file.BLOCK)
+    file, described = member(data, DEFLATED)
+    reader = MemberReader(file, described)
+    list(reader.chunks())
+    opened = reader.open()
+    reads: list[int] = []
+    original = file.read
+    file.read = lambda size=-1: reads.append(size) or original(size)  # type: ignore[method-assign,func-returns-value]
+    for step in range(500):
+        for at in (member_file.SMALL + step, 10 * step):
+            opened.seek(at)
+            assert opened.read(10) == data[at : at + 10]
+    assert sum(reads) < 3 * described.compressed
 
 
 @settings(max_examples=30, deadline=None)

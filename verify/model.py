@@ -13,6 +13,7 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from tools.lib.elf.model import ElfFile
+from tools.lib.pe.model import PeImage
 from verify.archive import Archive
 from verify.strings import Strings
 
@@ -37,6 +38,10 @@ class FileFacts:
     """Of ELF files. Of objects, 32-bit and big-endian ones only the header (see ElfFile)."""
     elf_damage: str = ""
     """Why a file that begins like ELF cannot be read; else empty."""
+    pe: PeImage | None = None
+    """Of DLLs and EXEs."""
+    pe_damage: str = ""
+    """Why a file that begins like one of these, with MZ, cannot be read; else empty. It may be for DOS, or data."""
     strings: Strings = field(default_factory=Strings)
     """Text of interest."""
     collected: Mapping[str, object] = field(default_factory=dict)

@@ -2,8 +2,9 @@
 
     for facts in read_members(path, members, reader): …
 
-This is what the processes of the engine do. ELF files are not looked through while they pass by, since only the section
-headers, at their end, say which parts are code, of the CPU and, by the gigabyte, of GPUs: the rest is read again.
+This is what the processes of the engine do. ELF files and PE images are not looked through while they pass by, since
+only the section headers, of ELF at the end, say which parts are code, of the CPU and, by the gigabyte, of GPUs: the
+rest is read again.
 """
 
 import hashlib
@@ -17,6 +18,9 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
+from tools.lib.pe import constants as pe
+from tools.lib.pe.model import PeImage
+from tools.lib.pe.reader import is_pe, read_pe
 from verify.archive import ZipMember
 from verify.member_file import CHUNK, MemberError, MemberReader
 from verify.model import FileFacts
@@ -32,8 +36,10 @@ MAX_TEXT: Final = 32 << 20
 TABLES: Final = frozenset((c.SHT_HASH, c.SHT_GNU_HASH, c.SHT_DYNSYM, c.SHT_SYMTAB, 4, 9))
 #: From this size on, in bytes, a section that cannot hold text is left out.
 WORTH_SKIPPING: Final = 1 << 16
-#: Sections of device code.
-DEVICE_SECTIONS: Final = frozenset((".hip_fatbin", ".nv_fatbin"))
+#: Sections of device code; names in PE images have eight characters.
+DEVICE_SECTIONS: Final = frozenset((".hip_fatbin", ".nv_fatbin", ".hip_fat", ".nv_fatb"))
+#: Sections of PE images that are numbers throughout: unwinding, and relocations.
+PE_TABLES: Final = frozenset((".pdata", ".reloc"))
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
-    search = None if is_elf(head) else Search(reader.settings.build_paths)
+    search = None if is_elf(head) or is_pe(head) else Search(reader.settings.build_paths)
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
@@ -84,7 +90,8 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
         raise MemberError(f"its CRC-32 is {crc32:08x}, the archive says {member.crc32:08x}")
     facts = replace(facts, sha256=sha256.hexdigest(), content=b"".join(kept) if in_dist_info else None)
     if search is None:
-        facts, strings = _read_elf(opened.open(), facts, reader.settings)
+        read = _read_elf if is_elf(head) else _read_pe
+        facts, strings = read(opened.open(), facts, reader.settings)
     else:
         strings = search.finish()
     collected = {name: stream.finish() for name, stream in streams.items()}
@@ -113,19 +120,34 @@ def _read_elf(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[Fil
         return replace(facts, elf_damage=f"at {error.offset:#x}: {error.reason}"), Strings()
     if elf.machine == c.EM_AMDGPU:
         return replace(facts, elf=elf), Strings()
+    return replace(facts, elf=elf), _searched(file, text_ranges(elf), settings)
+
+
+def _read_pe(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[FileFacts, Strings]:
+    """Read the tables of a PE image, and look through what may hold text; through all of what only begins like one."""
+    try:
+        image = read_pe(file, facts.path)
+    except ElfError as error:
+        damage = f"at {error.offset:#x}: {error.reason}"
+        return replace(facts, pe_damage=damage), _searched(file, [(0, facts.size)], settings)
+    return replace(facts, pe=image), _searched(file, pe_text_ranges(image), settings)
+
+
+def _searched(file: BinaryIO, ranges: Iterable[tuple[int, int]], settings: Settings) -> Strings:
+    """Look through parts of a file."""
     search = Search(settings.build_paths)
-    for start, end in text_ranges(elf):
+    for start, end in ranges:
         search.skip(start)
         file.seek(start)
         while start < end and (data := file.read(min(CHUNK, end - start))):
             start += len(data)
             search.feed(data)
-    return replace(facts, elf=elf), search.finish()
+    return search.finish()
 
 
 def text_ranges(elf: ElfFile) -> list[tuple[int, int]]:
     """Return the file offsets, start and end, of what may hold text: not code, of CPU or GPU, nor large tables."""
-    skipped = sorted(
+    skipped = (
         (one.offset, one.file_end)
         for one in elf.section_headers
         if one.name in DEVICE_SECTIONS
@@ -134,11 +156,33 @@ def text_ranges(elf: ElfFile) -> list[tuple[int, int]]:
             and (one.flags & c.SHF_EXECINSTR or one.type in TABLES or one.name == ".eh_frame")
         )
     )
+    return _without(skipped, elf.size)
+
+
+def pe_text_ranges(image: PeImage) -> list[tuple[int, int]]:
+    """Return the same of a PE image."""
+    skipped = (
+        (one.begin, one.begin + one.size_of_raw_data)
+        for one in image.sections
+        if one.pointer_to_raw_data
+        and (
+            one.name in DEVICE_SECTIONS
+            or (
+                one.size_of_raw_data >= WORTH_SKIPPING
+                and (one.characteristics & pe.IMAGE_SCN_MEM_EXECUTE or one.name in PE_TABLES)
+            )
+        )
+    )
+    return _without(skipped, image.size)
+
+
+def _without(skipped: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Return the ranges of a file of that size that are left without others."""
     ranges, at = [], 0
-    for start, end in skipped:
+    for start, end in sorted(skipped):
         if start > at:
             ranges.append((at, start))
         at = max(at, end)
-    if at < elf.size:
-        ranges.append((at, elf.size))
+    if at < size:
+        ranges.append((at, size))
     return ranges

@@ -5,7 +5,7 @@
 """
 
 from verify import exceptions
-from verify.checks import archive, content, dynamic, elf, layout, metadata, names, record, wheel_file
+from verify.checks import archive, content, dynamic, elf, layout, metadata, names, pe, record, wheel_file
 from verify.device import checks as device
 from verify.finding import Rule
 from verify.suite import Collector, Suite
@@ -19,6 +19,7 @@ SUITES: tuple[Suite, ...] = (
     wheel_file.SUITE,
     elf.SUITE,
     dynamic.SUITE,
+    pe.SUITE,
     content.SUITE,
     layout.SUITE,
     *wheel_set.SUITES,

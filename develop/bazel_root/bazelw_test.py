@@ -462,6 +462,7 @@ def test_fingerprint_has_a_line_for_each_directory_that_could_be_meant(machine: 
     assert re.fullmatch(rf"[0-9a-f]{{64}} {tmp_path}/one", line)
     assert fingerprint(machine, "build", "--repo_env", one.removeprefix("--repo_env=")) == line
     assert fingerprint(machine, ROCM_ARTIFACTS_DIR=str(tmp_path / "one")) == line
+    assert fingerprint(machine, ROCM_WINDOWS_ARTIFACTS_DIR=str(tmp_path / "one")) == line
     both = fingerprint(machine, "build", two, one, two)
     assert both.splitlines() == [line, fingerprint(machine, "build", two)]
     assert fingerprint(machine, "build", two, ROCM_ARTIFACTS_DIR=str(tmp_path / "one")) == both
@@ -483,6 +484,7 @@ RC_LINES = [
     ("common --repo_env=ROCM_ARTIFACTS_DIR=", []),
     ("try-import %workspace%/$(touch planted)\ncommon --repo_env=ROCM_ARTIFACTS_DIR=/$HOME`id`", ["/$HOME`id`"]),
     ("common --repo_env=ROCM_ARTIFACTS_DIR=/no/line/break", ["/no/line/break"]),
+    ("common --repo_env=ROCM_WINDOWS_ARTIFACTS_DIR=/w --repo_env=ROCM_ARTIFACTS_DIR=/l", ["/l", "/w"]),
 ]
 
 

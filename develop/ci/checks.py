@@ -427,6 +427,7 @@ CHECKS: tuple[Check, ...] = (
     with_pytest("catalog", "changes and bad input, through real builds", f"{BUILDS}/catalog_test.py"),
     with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py", holds=""),
     with_pytest("actions", "a change runs only what it concerns", f"{BUILDS}/actions_test.py"),
+    with_pytest("windows-actions", "a change of a DLL concerns it alone", f"{BUILDS}/windows_actions_test.py"),
     with_pytest(
         "cache-keys", "settings are part of the keys of the actions that they concern", f"{BUILDS}/cache_keys_test.py"
     ),

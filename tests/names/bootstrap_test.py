@@ -27,7 +27,12 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             properties = tmp_path / "nodes" / node.name / "properties"
             properties.parent.mkdir(parents=True, exist_ok=True)
             properties.write_text(_platform.read_kfd_properties(node))
-        return [gpu.target for answer in ask_sources(tmp_path / "nodes", path="") for gpu in answer.gpus]
+        path = tmp_path / "bin"
+        path.mkdir(exist_ok=True)
+        (path / "clinfo.txt").write_text(_platform.run_clinfo())
+        (path / "clinfo").write_text(f"#!/bin/sh\nexec /bin/cat {path}/clinfo.txt\n")
+        (path / "clinfo").chmod(0o755)
+        return [gpu.target for answer in ask_sources(tmp_path / "nodes", str(path)) for gpu in answer.gpus]
 
     def checked() -> list[detect.DetectedGpu]:
         try:
@@ -36,8 +41,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             with pytest.raises(ValueError):
                 ours()
             raise
-        if not _platform.run_clinfo():  # only Windows has no better way
-            assert ours() == [gpu.target.name for gpu in found]
+        assert ours() == [gpu.target.name for gpu in found]
         return found
 
     for module in (detect, test_detect):

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify import content_faults, devel_faults, device_faults, selection_faults, set_faults, wheel_faults
+from tests.verify import (
+    content_faults,
+    devel_faults,
+    device_faults,
+    selection_faults,
+    set_faults,
+    wheel_faults,
+    windows_faults,
+)
 from tests.verify.editing import EditedSet
 from tests.verify.faults import FAULTS, Fault
 from tests.verify.libraries import with_needed
@@ -22,7 +30,7 @@ from verify.finding import Finding
 from verify.settings import Settings
 from verify.wheel_set.gather import gather
 
-MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults)
+MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults, windows_faults)
 #: The mini SDK's distributions.
 DIST = Path(os.environ["DIST"]).absolute()
 #: What is as it should be in the mini SDK: it is compiled with debug information, and one program has an RPATH of a

@@ -21,15 +21,17 @@ from pathlib import Path
 from develop.testing.fuzzing import Fuzzer, main
 from tests.verify.editing import file_member, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
-from tests.verify.planted_set import TARGETS
+from tests.verify.planted_set import TARGETS, windows_launcher
 from tools.lib.common.distributions import parse_distributions
 from tools.lib.device.fuzz import damage, interesting
 from tools.lib.device.sample import compressed
+from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf.sample import Sample
 from verify.device.facts import read_facts
 from verify.wheel_set.core_metadata import read_sdist
 from verify.wheel_set.devel_archive import read_devel_archive
 from verify.wheel_set.gather import COLLECTORS, LINKED
+from verify.wheel_set.launchers import read_target
 from verify.wheel_set.selector import selected_requirements
 
 SELECTOR = json.dumps(
@@ -77,7 +79,9 @@ SAMPLES: Mapping[str, Sequence[bytes]] = {
     "device": (
         fat("libf.so", [offload_bundle(TARGETS), compressed(offload_bundle(TARGETS))]),
         split_off("libs.so", "lib/libs.so", "../.kpack/s_@GFXARCH@.kpack"),
+        windows_library([offload_bundle(TARGETS), compressed(offload_bundle(TARGETS))]),
     ),
+    "launcher": (windows_launcher("tool.exe"),),
     "kpack": (kpack({"lib/libs.so#0": ["gfx1100"], "lib/libs.so#1": ["gfx90a:xnack+"]}),),
     "devel": (DEVEL,),
     "devel.xz": (lzma.compress(DEVEL),),
@@ -110,9 +114,14 @@ def _read_sdist(data: bytes) -> bool:
         return not read_sdist(Path(file.name)).damage
 
 
+def _read_launcher(data: bytes) -> bool:
+    return read_target(io.BytesIO(data), "damaged.exe") is not None
+
+
 READERS: Mapping[str, Callable[[bytes], bool]] = {
     "linked": _read_linked,
     "device": lambda data: _read_device(data, "damaged.so"),
+    "launcher": _read_launcher,
     "kpack": lambda data: _read_device(data, "damaged.kpack"),
     "devel": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar").damage,
     "devel.xz": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar.xz").damage,

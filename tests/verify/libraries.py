@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from struct import pack, pack_into
 
-from tools.lib.device.kpack import MAGIC, REFERENCE_SECTION, VERSION
+from tools.lib.device.kpack import MAGIC, PE_REFERENCE_SECTION, REFERENCE_SECTION, VERSION
 from tools.lib.device.sample import HOST, PREFIX, bundle
 from tools.lib.device.wrapper import SECTION as WRAPPERS
 from tools.lib.device.wrapper import SPLIT_MAGIC
@@ -19,6 +19,8 @@ from tools.lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
 from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.versions import VERDAUX, VERDEF
+from tools.lib.pe.reader import read_pe
+from tools.lib.pe.sample import Sample as PeSample
 
 #: What is left free in a library for its version definitions, in bytes.
 _ROOM = 256
@@ -155,6 +157,19 @@ def split_off(soname: str, name: str, path: str, numbers: Sequence[int] = (0, 1)
     grown = with_section(grown, REFERENCE_SECTION, reference, at)
     grown = with_section(grown, WRAPPERS, wrappers, start)
     return with_section(grown, ".hip_fatbin", b"", end, c.SHT_NOBITS)
+
+
+def windows_split_off(name: str, path: str, numbers: Sequence[int] = (0, 1)) -> bytes:
+    """Return a DLL whose device code is in archives, likewise."""
+    reference = msgpack({"kernel_name": name, "kpack_search_paths": [path]})
+
+    def built(address: int) -> bytes:
+        wrappers = b"".join(pack("<IIQQ", SPLIT_MAGIC, 1, address, number) for number in numbers)
+        sections = ((".hipFatB", wrappers), (PE_REFERENCE_SECTION, reference))
+        return PeSample(name="split.dll", sections=sections).build()
+
+    image = read_pe(io.BytesIO(built(0)), "a library")
+    return built(image.image_base + image.sections[-1].virtual_address)
 
 
 def kpack(contents: Mapping[str, Sequence[str]]) -> bytes:

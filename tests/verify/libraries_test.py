@@ -5,9 +5,20 @@ import io
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from tests.verify.libraries import facts, fat, kpack, offload_bundle, split_off, using, versioned, with_section
+from tests.verify.libraries import (
+    facts,
+    fat,
+    kpack,
+    offload_bundle,
+    split_off,
+    using,
+    versioned,
+    windows_split_off,
+    with_section,
+)
 from tools.lib.device.kpack import read_kpack, read_reference
 from tools.lib.device.reader import read_device_code
+from tools.lib.pe.reader import read_pe
 from verify.wheel_set.linked import read_linked
 
 
@@ -56,6 +67,11 @@ def test_device_code_in_every_form() -> None:
     reference = read_reference(io.BytesIO(library), facts(library))
     assert reference
     assert (reference.name, reference.paths) == ("lib/libsplit.so.1", ("../.kpack/a_@GFXARCH@.kpack",))
+    dll = windows_split_off("bin/split.dll", "../.kpack/a_@GFXARCH@.kpack")
+    assert [wrapper.index for wrapper in read_device_code(io.BytesIO(dll), "split.dll").split] == [0, 1]
+    reference = read_reference(io.BytesIO(dll), read_pe(io.BytesIO(dll), "split.dll"))
+    assert reference
+    assert (reference.name, reference.paths) == ("bin/split.dll", ("../.kpack/a_@GFXARCH@.kpack",))
     archive = read_kpack(io.BytesIO(kpack({"lib/libsplit.so.1#0": ["gfx1100"]})), "a.kpack")
     assert [(name, str(target), size) for name, ((target, size),) in archive.items()] == [
         ("lib/libsplit.so.1#0", "gfx1100", 64)

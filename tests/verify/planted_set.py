@@ -1,20 +1,30 @@
 """The set that faults are planted in: the mini SDK's distributions, and what they have none of. It has no fault itself.
 
-Added are libraries with symbol versions and with device code in every form, and three wheels of other makers.
+Added are libraries with symbol versions and with device code in every form, and wheels of other makers: three for
+Linux and any platform, and two for Windows, of which one requires the other.
 """
 
 import tarfile
 from pathlib import Path
 
 from tests.verify.editing import EditedSet, EditedWheel, link_member
-from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
+from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
+from tools.actions.pack.launcher import PE_SECTION
 from tools.lib.device.sample import compressed
+from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf.sample import Sample
+from tools.lib.pe.sample import Sample as PeSample
 
 LIBRARIES = "_rocm_sdk_libraries"
 DEVEL = "_rocm_sdk_devel"
 #: All targets of the mini SDK, and every form that there is code for.
 TARGETS = ("gfx1100", "gfx942:xnack+", "gfx942:xnack-")
+FORMS = {"gfx1100": ["gfx1100"], "gfx942": ["gfx942:xnack+", "gfx942:xnack-"]}
+
+#: The DLL of the one package for Windows, a program beside it, and a DLL with device code of the other package.
+WINDOWS_BASE = PeSample(name="base_1.dll", exports=("function", "other"))
+WINDOWS_TOOL = PeSample(dll=False, name=None, exports=(), imports=(("Base_1.dll", ("function",)),))
+WINDOWS_MATH = PeSample(name="math.dll", imports=(("base_1.dll", ("function", 2)), ("KERNEL32.dll", ("Sleep",))))
 
 METADATA = """\
 Metadata-Version: 2.4
@@ -62,6 +72,32 @@ def unmirror(edited: EditedSet, *paths: str) -> None:
     edited.change_devel(change)
 
 
+def windows_launcher(target: str) -> bytes:
+    """Return a launcher of a program beside it."""
+    sections = ((PE_SECTION, target.encode().ljust(64, b"\0")),)
+    return PeSample(dll=False, name=None, exports=(), sections=sections).build()
+
+
+def add_windows(edited: EditedSet) -> None:
+    """Add the wheels for Windows."""
+    base = {
+        "_win_base/bin/base_1.dll": WINDOWS_BASE.build(),
+        "_win_base/bin/tool.exe": WINDOWS_TOOL.build(),
+        "_win_base/bin/start.exe": windows_launcher("tool.exe"),
+    }
+    bundles = [offload_bundle(TARGETS), compressed(offload_bundle(TARGETS))]
+    math = {
+        "_win_math/bin/math.dll": windows_library(bundles, WINDOWS_MATH),
+        "_win_math/bin/split.dll": windows_split_off("bin/split.dll", "../.kpack/split_@GFXARCH@.kpack"),
+    }
+    for target, forms in FORMS.items():
+        archive = kpack({f"bin/split.dll#{number}": forms for number in range(2)})
+        math[f"_win_math/.kpack/split_{target}.kpack"] = archive
+    edited.add(small_wheel("win_base", base, "py3-none-win_amd64"))
+    edited.add(small_wheel("win_math", math, "py3-none-win_amd64"))
+    edited.wheel("win_math").replace("METADATA", "\nSummary:", "\nRequires-Dist: win_base\nSummary:")
+
+
 def planted_set(origin: Path, directory: Path) -> EditedSet:
     """Return the set, to be changed and saved."""
     edited = EditedSet(origin, directory)
@@ -72,11 +108,12 @@ def planted_set(origin: Path, directory: Path) -> EditedSet:
     add_library(
         edited, "lib/libsplit.so.1", split_off("libsplit.so.1", "lib/libsplit.so.1", "../.kpack/split_@GFXARCH@.kpack")
     )
-    for target, forms in {"gfx1100": ["gfx1100"], "gfx942": ["gfx942:xnack+", "gfx942:xnack-"]}.items():
+    for target, forms in FORMS.items():
         archive = kpack({f"lib/libsplit.so.1#{number}": forms for number in range(2)})
         edited.wheel(f"rocm_sdk_device_{target}").files[f"{LIBRARIES}/.kpack/split_{target}.kpack"] = archive
     edited.add(small_wheel("tool", {"tool/__init__.py": b'"""A tool."""\n'}))
     edited.add(small_wheel("other", {"other/__init__.py": b'"""Another."""\n'}))
     native = {"native/__init__.py": b"", "native/libnative.so": Sample(soname="libnative.so").build()}
     edited.add(small_wheel("native", native, "py3-none-manylinux_2_17_x86_64"))
+    add_windows(edited)
     return edited

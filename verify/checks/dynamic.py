@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tools.actions.platform_tag.policy import Promise, promises
+from tools.actions.platform_tag.policy import LINUX_MACHINES, Promise, promises
 from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from verify.checks.elf import linked_files
 from verify.finding import Finding, Rule, Severity
@@ -76,11 +75,11 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 
 
 def _promises(wheel: Wheel) -> list[Promise]:
-    """Return what the tags promise, as far as they are known: those of other systems than glibc's are not."""
+    """Return what the tags promise, as far as they are known, of Linux with glibc."""
     found: list[Promise] = []
     for platform in sorted({tag.platform for tag in wheel.tags}):
         try:
-            found += promises(platform)
+            found += [promise for promise in promises(platform) if promise.architecture in LINUX_MACHINES]
         except ToolError:
             continue
     by_policy = {(one.architecture, one.policy and one.policy.name): one for one in found}  # 2_17 is 2014 as well.
@@ -100,7 +99,7 @@ def _entries(wheel: Wheel, facts: FileFacts, tag: str, value: str) -> Iterator[F
 
 
 def _kept(wheel: Wheel, facts: FileFacts, elf: ElfFile, promise: Promise) -> Iterator[Finding]:
-    wanted = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}[promise.architecture]
+    wanted = LINUX_MACHINES[promise.architecture]
     if elf.machine != wanted:
         evidence = f"e_machine is {elf.machine}; expected {wanted} ({promise.tag})"
         yield MACHINE.finding(wheel.filename, facts.path, evidence)

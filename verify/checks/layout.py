@@ -57,9 +57,9 @@ NAMES: Final = frozenset((
     "docs", "etc", "example", "examples", "include", "lib", "lib64", "node_modules", "scripts", "setup.py", "share",
     "src", "test", "tests", "tools", "util", "utils", "venv",
 ))  # fmt: skip
-#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149). All else that ends
-#: in .so is a library.
-MODULE: Final = re.compile(r"\.(?:py|pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
+#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149), on Windows with or
+#: without one. All else that ends in .so is a library.
+MODULE: Final = re.compile(r"\.(?:py|(?:(?:cp|pp|graalpy)\d[\w-]*\.)?pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:

@@ -1,15 +1,17 @@
-"""W108 to W112, W115: each member can be unpacked as it is, on every system that wheels are installed on."""
+"""W108 to W112, W115, W116: each member can be unpacked as it is, on every system that wheels are installed on."""
 
 import stat
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from tools.actions.plan.windows_names import LONGEST_PATH, reason_against, units_of
 from verify.archive import ZipMember
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings
 from verify.suite import Suite
+from verify.windows import is_for_windows
 
 SPECIAL = Rule(
     "W108",
@@ -44,7 +46,8 @@ MODE = Rule(
     "W112",
     Severity.WARNING,
     "permissions that should not be",
-    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel.",
+    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel. "
+    "Windows has no such permissions.",
     remedy="Write members with mode 0644, or 0755 if they are run.",
 )
 WHEEL_NAME = Rule(
@@ -53,6 +56,14 @@ WHEEL_NAME = Rule(
     "the wheel's file name is not valid",
     why="Installers pick wheels by their names: name-version(-build)-python-abi-platform.whl (PEP 427, PEP 440).",
     remedy="Name it as the build tool did.",
+)
+WINDOWS_NAME = Rule(
+    "W116",
+    Severity.ERROR,
+    "a name that Windows cannot have",
+    why="NTFS refuses some characters, Windows leaves dots and spaces at the end out, and a name has 255 characters: "
+    "installing fails, or makes another file than RECORD lists. Only wheels for Windows are looked at.",
+    remedy="Rename the file.",
 )
 #: Permissions beside rwxr-xr-x.
 UNWANTED: Final = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWOTH
@@ -79,6 +90,7 @@ def what_is_wrong(path: str) -> str:
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at the names and attributes of the members, and at the wheel's own name."""
     name = wheel.filename
+    is_windows = is_for_windows(wheel.tags)
     if wheel.name is None:
         yield WHEEL_NAME.finding(name, "", "expected name-version(-build)-python-abi-platform.whl")
     for member in wheel.archive.members:
@@ -86,12 +98,26 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
             yield SPECIAL.finding(name, member.name, f"its mode is {stat.filemode(member.mode)}")
         if wrong := what_is_wrong(member.name):
             yield OUTSIDE.finding(name, member.name, f"the path {wrong}")
-        installed = wheel.installed(member.name) or ""
-        if 0 < settings.max_path < len(installed):
-            yield LONG.finding(name, member.name, f"{len(installed)} characters, max_path is {settings.max_path}")
-        if evidence := _mode(member):
+        elif is_windows and (wrong := _windows_name(member.name)):
+            yield WINDOWS_NAME.finding(name, member.name, wrong)
+        if wrong := _length(wheel.installed(member.name) or "", settings.max_path, is_windows=is_windows):
+            yield LONG.finding(name, member.name, wrong)
+        if not is_windows and (evidence := _mode(member)):
             yield MODE.finding(name, member.name, evidence)
     yield from _clashes(wheel)
+
+
+def _windows_name(path: str) -> str:
+    """Say which part of a path Windows cannot have, and why; empty if it may have all."""
+    reasons = ((part, reason_against(part)) for part in path.removesuffix("/").split("/"))
+    return next((f"{part!r} {reason}" for part, reason in reasons if reason), "")
+
+
+def _length(path: str, max_path: int, *, is_windows: bool) -> str:
+    """Say that a path is too long; empty if it is not. For Windows no setting raises what its own paths can have."""
+    if is_windows and (units := units_of(path)) > LONGEST_PATH:
+        return f"{units} characters; Windows has room for {LONGEST_PATH} below site-packages"
+    return f"{len(path)} characters, max_path is {max_path}" if 0 < max_path < len(path) else ""
 
 
 def _mode(member: ZipMember) -> str:
@@ -122,4 +148,4 @@ def _clashes(wheel: Wheel) -> Iterator[Finding]:
         yield CLASH.finding(wheel.filename, path, "is a file, and a directory of other files")
 
 
-SUITE = Suite((SPECIAL, OUTSIDE, CLASH, LONG, MODE, WHEEL_NAME), check_wheel=check)
+SUITE = Suite((SPECIAL, OUTSIDE, CLASH, LONG, MODE, WHEEL_NAME, WINDOWS_NAME), check_wheel=check)

@@ -6,8 +6,10 @@ of its parts; offered targets that it does not serve at all are then worth a not
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+from tools.actions.coverage.table import Coverage
 from tools.lib.device.target_id import TargetId
 from verify.device.archives import check_entries
 from verify.device.even import check_ballast, check_even
@@ -22,13 +24,28 @@ from verify.finding import Finding
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.suite import Suite
-from verify.wheel_set.gather import gather
+from verify.wheel_set.gather import by_platform, gather
 from verify.wheel_set.model import Package
 
 
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at the device code of all distributions together."""
     packages, _ = gather(distributions)
+    groups = list(by_platform(packages))
+    found: dict[Finding, None] = {}
+    for together in groups:
+        is_windows = any(package.is_windows for package in together)
+        of_other = len(groups) > 1 and settings.coverage and is_windows != _is_for_windows(settings.coverage)
+        found |= dict.fromkeys(_check_together(together, replace(settings, coverage=None) if of_other else settings))
+    yield from found
+
+
+def _is_for_windows(table: Coverage) -> bool:
+    """Whether a coverage table lists DLLs: it is that of one platform."""
+    return any(library.lower().endswith(".dll") for library in table.libraries)
+
+
+def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
     for package in packages:
         for path, facts in device_files(package).items():
             if facts.damage:

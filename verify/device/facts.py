@@ -17,6 +17,8 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
+from tools.lib.pe.model import PeImage
+from tools.lib.pe.reader import is_pe, read_pe
 from verify.suite import Collector
 
 DEVICE: Final = "device"
@@ -43,16 +45,16 @@ class DeviceFacts:
 
 
 def _wants(path: str, size: int, head: bytes) -> bool:
-    if path.endswith(SUFFIX) or is_bundle(head):
+    if path.endswith(SUFFIX) or is_bundle(head) or (is_pe(head) and size >= 64):
         return True
     host = is_elf(head) and int.from_bytes(head[18:20], "little") != c.EM_AMDGPU
     return host and size >= 64 and int.from_bytes(head[16:18], "little") in (c.ET_DYN, c.ET_EXEC)
 
 
 def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
-    """Read the device code of a file; None if there is none, and of a damaged ELF file: W401 says so."""
+    """Read the device code of a file; None if there is none, and of a damaged ELF file or PE image: W4xx says so."""
     try:
-        elf = None if path.endswith(SUFFIX) else _read_elf(file, path)
+        program = None if path.endswith(SUFFIX) else _read_program(file, path)
     except ElfError:
         return None
     try:
@@ -62,7 +64,7 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
                 archive={name: frozenset(target for target, _ in found) for name, found in entries.items()},
                 sizes=_sizes(pair for found in entries.values() for pair in found),
             )
-        reference = read_reference(file, elf) if elf else None
+        reference = read_reference(file, program) if program else None
         device = read_device_code(file, path)
     except (DeviceError, ElfError) as error:
         return DeviceFacts(damage=f"at {error.offset:#x}: {error.reason}")
@@ -80,7 +82,7 @@ def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
         bundles=bundles,
         sizes=_sizes((target, size) for target, size in codes if target),
         reference=reference,
-        is_program=elf is not None,
+        is_program=program is not None,
     )
 
 
@@ -91,10 +93,12 @@ def _sizes(codes: Iterable[tuple[TargetId, int]]) -> dict[TargetId, int]:
     return dict(sorted(found.items()))
 
 
-def _read_elf(file: BinaryIO, path: str) -> ElfFile | None:
-    """Return the facts about an ELF file, None of a bundle file."""
+def _read_program(file: BinaryIO, path: str) -> ElfFile | PeImage | None:
+    """Return the facts about an ELF file or a PE image, None of any other. Raises ElfError when it is damaged."""
     head = file.read(4)
     file.seek(0)
+    if is_pe(head):
+        return read_pe(file, path)
     return read_elf(file, path) if is_elf(head) else None
 
 

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from tools.lib.device.bundle import is_bundle
 from tools.lib.device.content import digests
@@ -18,9 +18,13 @@ from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
 from tools.lib.device.target_id import TargetId
 from tools.lib.elf.reader import is_elf
+from tools.lib.pe.reader import is_pe
 from verify.device.offers import target_of_name
 from verify.member_file import MemberReader
 from verify.wheel import open_wheel
+
+#: Suffixes of PE images; what else begins like one can be for DOS, or data.
+_IMAGES: Final = (".dll", ".exe", ".pyd")
 
 
 @dataclass(frozen=True)
@@ -108,4 +112,5 @@ def list_file(file: BinaryIO, path: str, sha256: str, *, hashes: bool) -> Iterat
 
 
 def _may_have(path: str, head: bytes) -> bool:
-    return is_elf(head) or is_bundle(head) or path.endswith(SUFFIX) or target_of_name(path) is not None
+    is_image = is_pe(head) and path.lower().endswith(_IMAGES)
+    return is_elf(head) or is_image or is_bundle(head) or path.endswith(SUFFIX) or target_of_name(path) is not None

@@ -38,8 +38,9 @@ def target_of_database(path: str, processors: Collection[str]) -> TargetId | Non
 
 
 def device_files(package: Package) -> dict[str, DeviceFacts]:
-    """Return the files of a package that have device code inside, sorted."""
-    found = {path: facts.collected.get(DEVICE) for path, facts in package.files.items()}
+    """Return the files of a package that have device code inside, sorted; DLLs in packages for Linux are data."""
+    of_system = ((path, facts) for path, facts in package.files.items() if package.is_windows or facts.pe is None)
+    found = {path: facts.collected.get(DEVICE) for path, facts in of_system}
     return {path: facts for path, facts in sorted(found.items()) if isinstance(facts, DeviceFacts)}
 
 

@@ -22,7 +22,7 @@ from verify.device.offers import device_files, known_targets, target_of_name
 from verify.device.owned import Owned, unserved
 from verify.wheel_set.model import Package
 
-_LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*")
+_LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*|.+\.dll", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,13 @@ def _libraries(tree: Tree) -> frozenset[str]:
     return frozenset(
         _below(path)
         for package in tree.packages
-        for path, linked in package.linked.items()
-        if path.startswith(tree.name + "/") and _LIBRARY.fullmatch(posixpath.basename(path)) and not linked.is_forwarder
+        for path in (
+            *package.linked,
+            *(path for path in package.files if package.is_windows and package.files[path].pe),
+        )
+        if path.startswith(tree.name + "/")
+        and _LIBRARY.fullmatch(posixpath.basename(path))
+        and not (path in package.linked and package.linked[path].is_forwarder)
     )
 
 

@@ -1,4 +1,4 @@
-"""S101 to S163: what lies between the distributions of a set, as they are installed together in one site-packages.
+"""S101 to S178: what lies between the distributions of a set, as they are installed together in one site-packages.
 
     SUITE = wheel_set.checks.SUITES
 
@@ -6,7 +6,7 @@ Of several distributions of one name one is installed. What each package is sure
 see `verify.wheel_set.closure`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from verify.finding import Finding
@@ -15,6 +15,7 @@ from verify.settings import Settings
 from verify.suite import Suite
 from verify.wheel_set import (
     devel,
+    importing,
     launchers,
     licences,
     linker_scripts,
@@ -23,9 +24,10 @@ from verify.wheel_set import (
     requirements,
     selector,
 )
-from verify.wheel_set.closure import by_name
-from verify.wheel_set.gather import COLLECTORS, gather
+from verify.wheel_set.closure import by_name, meant_for
+from verify.wheel_set.gather import COLLECTORS, by_platform, gather
 from verify.wheel_set.installation import install
+from verify.wheel_set.model import Package
 
 RULES: Final = (
     *linking.RULES,
@@ -36,24 +38,35 @@ RULES: Final = (
     *devel.RULES,
     *linker_scripts.RULES,
     *licences.RULES,
+    *importing.RULES,
 )
 
 
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at all distributions together."""
     packages, faults = gather(distributions)
+    for filename, path, why in faults.found:
+        yield selector.UNREADABLE.finding(filename, path, why)
+    # What is for any platform is looked at with each: what is found twice is one finding.
+    found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
+    yield from dict.fromkeys(found)
+
+
+def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
     names = by_name(packages)
     selectors = [package.selector for package in packages if package.selector]
     trees = devel.target_trees(selectors, packages)
-    for filename, path, why in faults.found:
-        yield selector.UNREADABLE.finding(filename, path, why)
     yield from linking.check_linking(packages, names, trees, settings)
     yield from linking.check_oldest(packages)
     yield from owners.check_owners(packages)
+    if any(package.is_windows for package in packages):
+        yield from owners.check_dlls(packages)
+        yield from importing.check_importing(packages, names, trees, settings)
     yield from launchers.check_launchers(packages, names)
     yield from linker_scripts.check_linker_scripts(packages)
-    yield from requirements.check_requirements(packages, names, settings)
-    yield from selector.check_selection(packages, names, settings)
+    meant = meant_for(packages)
+    yield from requirements.check_requirements(meant, names, settings)
+    yield from selector.check_selection(meant, names, settings)
     yield from linking.check_opening(packages, settings)
     whole = install(packages, trees)
     for package in packages:

@@ -4,13 +4,14 @@ Of several wheels of one name one is installed: here the one whose tags are thos
 the first by file name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from verify.wheel_set.model import Package
+from verify.windows import is_for_windows
 
 #: The Pythons of which a requirement must hold to count.
 _PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
@@ -24,18 +25,42 @@ def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
     return found
 
 
-def applies(requirement: Requirement, extra: str = "") -> bool:
-    """Whether a requirement counts on Linux, for any of the Pythons, when this extra is wished for (or none)."""
+_LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
+_WINDOWS = {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64"}
+
+
+def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False) -> bool:
+    """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for."""
     if requirement.marker is None:
         return not extra
     environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
-    linux = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
-    linux |= {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    system = _WINDOWS if is_windows else _LINUX
+    system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
     pythons = ({"python_version": python, "python_full_version": f"{python}.0"} for python in _PYTHONS)
     try:
-        return any(requirement.marker.evaluate(environment | linux | python) for python in pythons)
+        return any(requirement.marker.evaluate(environment | system | python) for python in pythons)
     except (UndefinedComparison, UndefinedEnvironmentName):
         return False  # W302 says so.
+
+
+def meant_for(packages: Sequence[Package]) -> list[Package]:
+    """Return the packages that are meant to be installed on the system that these are looked at for.
+
+    On Windows that is what is for Windows alone, and what is for any platform if the one requires the other: whoever
+    publishes for Linux what requires packages for Linux does not promise them for Windows.
+    """
+    names = {package.name for package in packages if is_for_windows(package.tags)}
+    meant = [package for package in packages if not package.is_windows or package.name in names]
+    others = [package for package in packages if package not in meant]
+    while found := [one for one in others if _requires(one, names) or any(_requires(it, {one.name}) for it in meant)]:
+        meant += found
+        names |= {one.name for one in found}
+        others = [one for one in others if one not in found]
+    return [package for package in packages if package in meant]
+
+
+def _requires(package: Package, names: Collection[str]) -> bool:
+    return any(canonicalize_name(one.name) in names for one in package.requires)
 
 
 def candidates(requirement: Requirement, packages: Mapping[str, Sequence[Package]]) -> list[Package]:
@@ -58,7 +83,7 @@ def closure(package: Package, packages: Mapping[str, Sequence[Package]]) -> tupl
             continue
         seen.add((current.name, extra))
         for requirement in current.requires:
-            if applies(requirement, extra):
+            if applies(requirement, extra, is_windows=package.is_windows):
                 wanted += _chosen(requirement, current, chosen, packages)
     others = sorted((one for one in chosen.values() if one is not package), key=lambda one: one.filename)
     return (package, *others)

@@ -1,7 +1,7 @@
 """Reads what the archive inside a development wheel holds: `_devel.tar` or `_devel.tar.xz`.
 
-Headers, and the headers and tables of ELF files; nothing is unpacked. A plain archive is read with seeks. A compressed
-one only goes forward, so its ELF files are held in memory one at a time, if they are not too big.
+Headers, and the headers and tables of ELF files and PE images; nothing is unpacked. A plain archive is read with seeks.
+A compressed one only goes forward, so these are held in memory one at a time, if they are not too big.
 """
 
 import io
@@ -12,6 +12,8 @@ from typing import BinaryIO, Final, cast
 
 from tools.lib.elf.reader import is_elf
 from tools.lib.elf.source import ElfError
+from tools.lib.pe.model import PeImage
+from tools.lib.pe.reader import is_pe, read_pe
 from verify.wheel_set.linked import read_linked
 from verify.wheel_set.loader import inside
 from verify.wheel_set.model import DevelTree, Linked
@@ -22,7 +24,7 @@ _COMPRESSED: Final = ".xz"
 #: More members than this is damage.
 MAX_MEMBERS: Final = 1 << 21
 _CHUNK: Final = 1 << 20
-#: Bigger ELF files of a compressed archive are not looked into, in bytes.
+#: Bigger ones of a compressed archive are not looked into, in bytes.
 MAX_HELD: Final = 1 << 26
 
 
@@ -36,6 +38,7 @@ class _Reading:
         self.directories: set[str] = set()
         self.links: dict[str, str] = {}
         self.linked: dict[str, Linked] = {}
+        self.images: dict[str, PeImage] = {}
 
     def take(self, tar: tarfile.TarFile, info: tarfile.TarInfo) -> None:
         """Take one member. Raises ValueError when it cannot be unpacked."""
@@ -60,13 +63,16 @@ class _Reading:
         if file is None or info.size < 64:
             return
         head = file.read(4)
-        if not is_elf(head):
+        if not is_elf(head) and not is_pe(head):
             return
         if self.archive.endswith(_COMPRESSED):
             if info.size > MAX_HELD:
                 return
             file = io.BytesIO(head + file.read())
         try:
+            if is_pe(head):
+                self.images[path] = read_pe(cast(BinaryIO, file), path)
+                return
             linked = read_linked(cast(BinaryIO, file), path)
         except ElfError:
             return  # Damaged, or no program and no library: it was so when it was packed.
@@ -76,7 +82,7 @@ class _Reading:
     def result(self, damage: str = "") -> DevelTree:
         """Return what there is, and why there is no more."""
         directories = frozenset(self.directories)
-        return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, damage)
+        return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, self.images, damage)
 
 
 def is_devel_archive(path: str) -> bool:

@@ -1,6 +1,7 @@
 """Makes packages, side by side in one site-packages, of the wheels and sdists that the engine read.
 
     packages, faults = gather(distributions)
+    for together in by_platform(packages): …
 
 What cannot be read of a wheel by itself is a finding of `verify.checks`, and left out here. The collectors take out of
 the bytes of files what the checks over a set need; they are called in the process that reads, and what they return is
@@ -9,7 +10,7 @@ pickled.
 
 import configparser
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -26,6 +27,7 @@ from verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
 from verify.wheel_set.linked import read_linked
 from verify.wheel_set.model import DevelTree, Linked, Package
 from verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
+from verify.windows import is_for_windows
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"
@@ -86,6 +88,30 @@ def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], Faults]
     return tuple(sorted(known, key=lambda package: package.filename)), faults
 
 
+def by_platform(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
+    """Yield those that can be installed together: what is not for Windows alone, then what is not for others alone.
+
+    What is for any platform is in both. A set with nothing for Windows alone is one.
+    """
+    for_windows = {package.filename for package in packages if is_for_windows(package.tags)}
+    for_any = {one.filename for one in packages if all(tag.platform == "any" for tag in one.tags)}
+    if len(for_windows | for_any) < len(packages) or not for_windows:
+        yield tuple(_on("linux", one) for one in packages if one.filename not in for_windows)
+    if for_windows:
+        on_windows = for_windows | for_any
+        # Files of Linux are data there.
+        selected = (_on("win32", one) for one in packages if one.filename in on_windows)
+        yield tuple(replace(one, is_windows=True, linked={}) for one in selected)
+
+
+def _on(platform: str, package: Package) -> Package:
+    """Return a package with what its selector says of one platform."""
+    if package.selector is None or not package.selector.platforms:
+        return package
+    selector = package.selector.on(platform)
+    return replace(package, selector=selector) if package.is_wheel else _computed(package, selector)
+
+
 def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
     if wheel.name is None or wheel.version is None:
         return None
@@ -100,11 +126,18 @@ def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
         external=known.external,
         extras=known.extras,
         files=files,
+        elsewhere=_elsewhere(wheel),
         scripts=tuple(sorted({*_entry_points(wheel.text("entry_points.txt")), *_scripts(wheel)})),
         linked=_linked(files),
         devel=_devel(files),
         selector=_selector(wheel, faults),
     )
+
+
+def _elsewhere(wheel: Wheel) -> dict[str, FileFacts]:
+    """Return scripts, data and the like (PyPA, "Binary distribution format", "The .data directory")."""
+    parted = ((path.split("/", 2), facts) for path, facts in wheel.files.items() if wheel.installed(path) is None)
+    return {f"{{{parts[1]}}}/{parts[2]}": facts for parts, facts in parted if len(parts) == 3}
 
 
 def _linked(files: dict[str, FileFacts]) -> dict[str, Linked]:

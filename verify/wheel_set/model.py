@@ -12,6 +12,7 @@ from packaging.tags import Tag
 from packaging.version import Version
 
 from tools.lib.common.distributions import Distributions
+from tools.lib.pe.model import PeImage
 from verify.model import FileFacts
 
 
@@ -55,6 +56,8 @@ class DevelTree:
     """Texts of symbolic links, by path."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
     """Programs and libraries among `files`."""
+    images: Mapping[str, PeImage] = field(default_factory=dict)
+    """The same, of Windows."""
     damage: str = ""
     """Why it cannot be unpacked; else empty."""
 
@@ -72,6 +75,8 @@ class Package:
     external: tuple[str, ...] = ()
     """What the system must have, by its metadata: SONAMEs of libraries, among others."""
     files: Mapping[str, FileFacts] = field(default_factory=dict)
+    elsewhere: Mapping[str, FileFacts] = field(default_factory=dict)
+    """What is installed beside site-packages: the path below the place that its first part, in braces, names."""
     scripts: tuple[str, ...] = ()
     """Names of the programs that installers put beside the interpreter, sorted."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
@@ -79,3 +84,5 @@ class Package:
     selector: Distributions | None = None
     """Of the distribution that users install: what it says about the packages that it selects."""
     is_wheel: bool = True
+    is_windows: bool = False
+    """Whether it is looked at as installed on Windows: see `verify.wheel_set.platforms`."""

@@ -3,11 +3,15 @@
 Installers overwrite in silence, and whoever is uninstalled first takes the file along.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tools.actions.plan.windows_names import upper_of
 from verify.finding import Finding, Rule, Severity
+from verify.model import FileFacts
+from verify.wheel_set.dlls import Dlls
 from verify.wheel_set.model import Package
+from verify.windows import is_redistributable
 
 TWO_OWNERS = Rule(
     "S121",
@@ -30,17 +34,29 @@ COMMAND = Rule(
     why="The one installed last overwrites the other's, and uninstalling either removes it.",
     remedy="Leave the command to one of them.",
 )
-RULES: Final = (TWO_OWNERS, FILE_AND_DIRECTORY, COMMAND)
+TWO_DLLS = Rule(
+    "S177",
+    Severity.ERROR,
+    "two distributions have different DLLs of one name",
+    why="A process has one DLL of a name for all that import it: whichever is loaded first serves the other's users.",
+    remedy="Leave the DLL to one of them, and let the other require it; or name each apart, as delvewheel does.",
+)
+RULES: Final = (TWO_OWNERS, FILE_AND_DIRECTORY, COMMAND, TWO_DLLS)
+
+
+#: The package that a path belongs to, and how it spells that, by `_key`.
+Owners = dict[str, tuple[Package, str]]
 
 
 def check_owners(packages: Sequence[Package]) -> Iterator[Finding]:
     """Check all packages; those of one name are never installed together."""
-    owners: dict[str, Package] = {}
+    owners: Owners = {}
     for package in packages:
         for path in package.files:
-            other = owners.setdefault(path, package)
+            other, spelled = owners.setdefault(_key(package, path), (package, path))
             if other.name != package.name:
-                evidence = f"also in {other.filename}, {_compared(other, package, path)}"
+                name = "" if path == spelled else f" as {spelled}"
+                evidence = f"also in {other.filename}{name}, {_compared(other.files[spelled], package.files[path])}"
                 yield TWO_OWNERS.finding(package.filename, path, evidence)
     for package in packages:
         yield from _unpacked(package, owners)
@@ -53,28 +69,48 @@ def check_owners(packages: Sequence[Package]) -> Iterator[Finding]:
                 yield COMMAND.finding(package.filename, "", f"the command {command} is also in {other.filename}")
 
 
-def _compared(one: Package, other: Package, path: str) -> str:
-    return "with the same content" if one.files[path].sha256 == other.files[path].sha256 else "with other content"
+def _key(package: Package, path: str) -> str:
+    """Return a path as the file system compares it."""
+    return upper_of(path) if package.is_windows else path
 
 
-def _unpacked(package: Package, owners: Mapping[str, Package]) -> Iterator[Finding]:
+def _compared(one: FileFacts, other: FileFacts) -> str:
+    return "with the same content" if one.sha256 == other.sha256 else "with other content"
+
+
+def check_dlls(packages: Sequence[Package]) -> Iterator[Finding]:
+    """Check that DLLs of one name are equal, as far as any file of the set needs one of that name."""
+    dlls = Dlls(packages)
+    # Microsoft's runtimes serve whoever was built with an older one.
+    imported = (name for image in dlls.images.values() for name in (*image.libraries, *image.delayed_libraries))
+    needed = {name for name in imported if not is_redistributable(name)}
+    for name, paths in dlls.named() if needed else ():
+        first, *others = paths if name in needed and paths else [""]
+        for path in others:
+            one, other = dlls.owners[first], dlls.owners[path]
+            different = dlls.hashes[first] != dlls.hashes[path]
+            if one.name != other.name and different and dlls.images[first].machine == dlls.images[path].machine:
+                yield TWO_DLLS.finding(other.filename, path, f"{one.filename} has {first}, with other content")
+
+
+def _unpacked(package: Package, owners: Owners) -> Iterator[Finding]:
     """Look for what the development tree would write over when it is unpacked."""
     devel = package.devel
     for path in sorted({*devel.files, *devel.links} if devel else ()):
-        other = owners.get(path)
+        other, _ = owners.get(_key(package, path), (None, ""))
         if other is not None and other.name != package.name:
             evidence = f"the archive unpacks to it, and it is in {other.filename}"
             yield TWO_OWNERS.finding(package.filename, path, evidence)
 
 
-def _directories(packages: Sequence[Package], owners: Mapping[str, Package]) -> Iterator[Finding]:
+def _directories(packages: Sequence[Package], owners: Owners) -> Iterator[Finding]:
     """Look for directories that are files elsewhere; each is reported once per distribution."""
     for package in packages:
         found = set()
         for path in package.files:
             directory = path.rpartition("/")[0]
             while directory and directory not in found:
-                other = owners.get(directory)
+                other, _ = owners.get(_key(package, directory), (None, ""))
                 if other is not None and other.name != package.name:
                     found.add(directory)
                     evidence = f"a directory here (it has {path}), and a file of {other.filename}"

@@ -54,7 +54,7 @@ def _wanted(package: Package) -> Iterator[tuple[str, Requirement]]:
     """Yield what is required, each requirement once, with the first extra that needs it (or none)."""
     for requirement in package.requires:
         extras = ("", *sorted(package.extras))
-        extra = next((extra for extra in extras if applies(requirement, extra)), None)
+        extra = next((extra for extra in extras if applies(requirement, extra, is_windows=package.is_windows)), None)
         if extra is not None:
             yield extra, requirement
 
@@ -83,7 +83,9 @@ def _conflicts(package: Package, extra: str, names: Mapping[str, Sequence[Packag
     """Look for names of which no version of the set satisfies all requirements that one extra brings together."""
     wanted = _together(package, extra, names)
     for name, requirements in sorted(wanted.items()):
-        if extra and not any(by.name == package.name and applies(one, extra) for by, one in requirements):
+        if extra and not any(
+            by.name == package.name and applies(one, extra, is_windows=by.is_windows) for by, one in requirements
+        ):
             continue  # Nothing of this extra: said of the package as a whole.
         there = names.get(name, ())
         each = all(candidates(one, names) for _, one in requirements)
@@ -101,7 +103,12 @@ def _together(
 ) -> dict[str, list[tuple[Package, Requirement]]]:
     """Return the requirements, by name, of all that is installed with a package and one of its extras."""
     found: dict[str, list[tuple[Package, Requirement]]] = {}
-    queue = [(package, one) for one in package.requires if applies(one) or (extra and applies(one, extra))]
+    is_windows = package.is_windows
+    queue = [
+        (package, one)
+        for one in package.requires
+        if applies(one, is_windows=is_windows) or (extra and applies(one, extra, is_windows=is_windows))
+    ]
     seen = set()
     while queue:
         by, requirement = queue.pop()
@@ -110,5 +117,5 @@ def _together(
         seen.add((by.filename, str(requirement)))
         found.setdefault(canonicalize_name(requirement.name), []).append((by, requirement))
         for chosen in candidates(requirement, names)[:1]:
-            queue += [(chosen, one) for one in chosen.requires if applies(one)]
+            queue += [(chosen, one) for one in chosen.requires if applies(one, is_windows=is_windows)]
     return found

@@ -77,6 +77,16 @@ def test_programs_are_asked_in_turn(tmp_path: Path) -> None:
     assert [gpu.target for gpu in detect_gpus(tmp_path / "nodes", str(path))] == ["gfx1100", "gfx1101"]
 
 
+def test_clinfo_is_asked_last_for_gpus_alone(tmp_path: Path) -> None:
+    cpu = "  Device Type:  CL_DEVICE_TYPE_CPU\n  Name:  gfx900\n"
+    gpu = "  Device Type:\t CL_DEVICE_TYPE_GPU\n  Board name:\t AMD: a board\n  Name:\t {}\n  Name:\t gfx906\n"
+    text = cpu + gpu.format("gfx1151") + gpu.format("Cypress") + gpu.format("gfx90a:sramecc+:xnack-")
+    (tmp_path / "clinfo.txt").write_text(text)
+    _program(tmp_path / "bin", "clinfo", f"cat {tmp_path}/clinfo.txt")
+    expected = [Gpu("gfx90a:sramecc+:xnack-", False, "clinfo"), Gpu("gfx1151", True, "clinfo")]
+    assert detect_gpus(tmp_path / "nodes", f"{tmp_path}/bin:{os.defpath}") == expected
+
+
 def test_the_kernel_is_asked_first(kfd_nodes: Callable[..., Path], tmp_path: Path) -> None:
     _program(tmp_path / "bin", "offload-arch", "echo gfx1100")
     assert detect_gpus(kfd_nodes({"gfx_target_version": 90402}), str(tmp_path / "bin")) == [Gpu("gfx942", False, "kfd")]
@@ -106,6 +116,7 @@ def test_programs_that_cannot_answer_are_passed_over(tmp_path: Path, monkeypatch
     assert remarks[1:] == [
         f"{path}/offload-arch: no answer within 0.2 s",
         f"{path}/rocm_agent_enumerator: Exec format error",
+        "neither in this Python environment nor on PATH",
     ]
 
 

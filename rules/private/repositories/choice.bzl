@@ -61,7 +61,7 @@ choice = repository_rule(
     attrs = {
         "default": attr.string(mandatory = True, doc = "Label of the source that stands in when no variable is set."),
         "directory": attr.string(mandatory = True, doc = "Label of the source that is the directory of artifacts."),
-        "platform": attr.string(mandatory = True, values = VARIABLES.keys(), doc = "The platform that the artifacts are for."),
+        "platform": attr.string(mandatory = True, values = ["linux", "windows"], doc = "The platform that the artifacts are for."),
         "sources": attr.string_dict(doc = "Names of the other sources, and their labels."),
     },
     environ = [variable for pair in VARIABLES.values() for variable in pair],

@@ -72,6 +72,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     # Where an action runs is part of Bazel's own key, though not of a remote cache's.
     "//rules/settings:workers": (option("--//rules/settings:workers"), INSPECTED),
     "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG),
+    "//packaging:windows_platform_tag": (option("--//packaging:windows_platform_tag=win_arm64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),
     "//packaging:version_serial": (option("--//packaging:version_serial=efed3c3b10a5"), VERSION),

@@ -30,13 +30,22 @@ class Sdk:
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file of an artifact."""
-        file = self.directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+        lay_out(self.directory, {path: content})
 
     def build(self, *options: str) -> Build:
         """Build every distribution."""
         return built(self.workspace.build("//packaging:all_wheels", options=options))
+
+
+def lay_out(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write files of artifacts, path of each -> content, and the artifacts' manifests."""
+    for path, content in files.items():
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        manifest = directory / path.split("/")[0] / "artifact_manifest.txt"
+        if not manifest.exists():
+            manifest.write_text("stage\n")
 
 
 @contextmanager
@@ -45,9 +54,7 @@ def planted(files: Mapping[str, bytes], *options: str) -> Iterator[Sdk]:
     with tempfile.TemporaryDirectory(prefix="rocm-artifacts-") as holder:
         version = f"--//packaging:version=7.10.0.dev{RUN}"
         sdk = Sdk(Path(holder), Workspace(artifacts=Path(holder), options=(*options, version)))
-        for path, content in files.items():
-            sdk.write(path, content)
-            (sdk.directory / path.split("/")[0] / "artifact_manifest.txt").write_text("stage\n")
+        lay_out(sdk.directory, files)
         sdk.build()
         yield sdk
 

@@ -125,6 +125,20 @@ def test_owner(path: str, owner: str) -> None:
     assert owner_of(path, LIBRARIES) == owner
 
 
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("bin/rocblas/library/Kernels_gfx1100.dat", "bin/rocblas.dll"),
+        ("bin/hipblaslt/library/a.co", "bin/libhipblaslt.dll"),
+        ("share/miopen/db/a.kdb", "bin/MIOpen.dll"),
+        ("bin/tests/deep/a.co", "bin/tests/deep/"),
+        ("other/bin/rocblas/library/a.co", "other/bin/rocblas/library/"),
+    ],
+)
+def test_owner_on_windows(path: str, owner: str) -> None:
+    assert owner_of(path, ("bin/MIOpen.dll", "bin/libhipblaslt.dll", "bin/rocblas.dll")) == owner
+
+
 def test_of_several_libraries_the_nearest_to_the_top() -> None:
     several = ("lib/deep/libmiopen.so", "lib/libMIOpen.so.2", "lib/libMIOpen.so.1")
     assert owner_of("share/miopen/db/a.kdb", several) == "lib/libMIOpen.so.1"

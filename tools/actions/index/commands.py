@@ -21,7 +21,7 @@ def install_section(index: Index, offers: Offers | None, selector: Selector | No
     """Return the section on how to install; `other` is the directory of the static index, if there is one."""
     content = [h2("Install"), _address_note(), *_commands(example_requirement(index, offers, selector))]
     if offers is not None:
-        content += [*_locked(offers, selector, other), _offers_table(offers, selector)]
+        content += [*_locked(offers, selector, other), _offers_table(index, offers, selector)]
     return section(*content, id="install")
 
 
@@ -83,12 +83,13 @@ def command(text: str) -> dom_tag:
     return pre(inline(code, *parts))
 
 
-def _offers_table(offers: Offers, selector: Selector | None) -> dom_tag:
+def _offers_table(index: Index, offers: Offers, selector: Selector | None) -> dom_tag:
     per_target = {target.extra for target in selector.targets} if selector else set()
     shown = [offer for offer in offers.offers if offer.extra not in per_target]
     columns = (Column("Ask for", "name"), Column("Brings"), Column("Download", "size"))
+    sizes = f" Sizes are those for {offers.platform}." if len(index.platforms) > 1 else ""
     return table_of(
-        "What can be asked for. Several extras go into one pair of brackets, split by commas.",
+        f"What can be asked for. Several extras go into one pair of brackets, split by commas.{sizes}",
         columns,
         [
             (_requirement(offers, offer), _brings(offer, selector), range_text(offer.least, offer.most))

@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.people import Site, people_page
-from tools.actions.index.sample import DEVICES, Page, Sample
+from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, Page, Sample
 from tools.actions.index.simple_api import find_links_page, project_list_page, project_page
 
 #: Elements and attributes that could make a browser load something.
@@ -48,6 +48,32 @@ def test_every_table_has_a_caption_and_headers(path: Path) -> None:
     assert count == len([text for text in page.text_of("caption") if text]) == 3
     scopes = [one["scope"] for one in page.attributes("th")]
     assert scopes.count("row") == len(rows(page)) - count
+
+
+def test_packages_for_several_platforms_say_where_they_run(tmp_path: Path) -> None:
+    sample = Sample(tmp_path).add_sdk()
+    for wheel in (CORE, LIBRARIES, DEVICES[0]):
+        sample.add(wheel.replace("linux_x86_64", "win_amd64"), "Summary: For Windows")
+    page = Page.at(sample.build() / "index.html")
+    assert "rocm-sdk-core Runtime & compiler Linux 7.0 400 MB" in rows(page)
+    assert "rocm-sdk-core For Windows Windows 7.0 1.00 kB" in rows(page)
+    assert "rocm The selector any 7.0 40.0 kB" in rows(page)
+    assert "gfx1100 rocm[device-gfx1100] rocm-sdk-device-gfx1100 Linux, Windows 50.0 MB" in rows(page)
+    assert "gfx942 rocm[device-gfx942] rocm-sdk-device-gfx942 Linux 70.0 MB" in rows(page)
+    assert "rocm[libraries] rocm-sdk-core, rocm-sdk-libraries 500 MB" in rows(page)
+    assert any(text.endswith("split by commas. Sizes are those for Linux.") for text in page.text_of("caption"))
+
+
+def test_an_index_for_windows_alone_tells_of_that(tmp_path: Path) -> None:
+    sample = Sample(tmp_path)
+    sample.add("sdk_core-7.0-py3-none-win_amd64.whl", "Summary: Core")
+    sample.add(
+        "sdk-7.0-py3-none-any.whl",
+        "Provides-Extra: core",
+        "Requires-Dist: sdk-core==7.0; sys_platform == 'win32' and extra == 'core'",
+        "Requires-Dist: sdk-other==7.0; sys_platform == 'linux' and extra == 'core'",
+    )
+    assert "sdk[core] sdk-core 2.00 kB" in rows(Page.at(sample.build() / "index.html"))
 
 
 def test_links_within_the_page_lead_somewhere(path: Path) -> None:

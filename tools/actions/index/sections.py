@@ -56,8 +56,12 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
     """Return the section on GPU targets, None where there are none."""
     if offers is None or selector is None or not selector.targets:
         return None
-    columns = (Column("Target", "name"), Column("Ask for"), Column("Package"), Column("Package size", "size"))
+    columns = [Column("Target", "name"), Column("Ask for"), Column("Package"), Column("Package size", "size")]
     rows = [_target_row(index, offers, target) for target in selector.targets]
+    if len(index.platforms) > 1:
+        columns.insert(3, Column("Runs on"))
+        for row, target in zip(rows, selector.targets, strict=True):
+            row.insert(3, ", ".join(one.platform for one in index.projects().get(target.project, ())))
     if any(offer.chooses for offer in offers.offers):
         choice = p("Where no GPU is found, ", inline(code, selector.default_target), " is chosen.")
     else:
@@ -71,12 +75,13 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
 
 
 def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Content]:
-    files = [one for one in index.projects().get(target.project, ()) if one.platform in ("", offers.platform)]
+    files = index.projects().get(target.project, ())
+    sized = [one for one in files if one.platform in ("", offers.platform)] or files
     return [
         target.name,
         inline(code, f"{offers.front.project}[{target.extra}]"),
-        _link(files[0]) if files else target.project,
-        size_text(sum(one.size for one in files)),
+        _link(sized[0]) if files else target.project,
+        size_text(sum(one.size for one in sized)),
     ]
 
 

@@ -22,16 +22,17 @@ LONGEST_PATH: Final = 259 - 23
 _ABSENT: Final = LEFT_OUT | {Treatment.ALIAS_OF}
 
 
-def _units(text: str) -> int:
+def units_of(text: str) -> int:
+    """Return how long a name or path is for Windows: in UTF-16 units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _upper(path: str) -> str:
+def upper_of(path: str) -> str:
     """Return a path as NTFS compares it: character by character."""
     return "".join(upper if len(upper := one.upper()) == 1 else one for one in path)
 
 
-def _reason(name: str) -> str:
+def reason_against(name: str) -> str:
     """Return why Windows has no file of a name; empty if it may."""
     if found := _FORBIDDEN.search(name):
         return f"has {found[0]!r}, which no name may have"
@@ -39,15 +40,15 @@ def _reason(name: str) -> str:
         return "is the name of a device"
     if name.endswith((".", " ")):
         return "ends in a dot or space, which Windows leaves out"
-    return f"is longer than {_LONGEST_NAME} characters" if _units(name) > _LONGEST_NAME else ""
+    return f"is longer than {_LONGEST_NAME} characters" if units_of(name) > _LONGEST_NAME else ""
 
 
 def _check_name(entry: Entry, tree: str, package: str) -> None:
     remedy = f"Give it another name, or exclude {entry.path} from package {package}"
     for name in entry.path.split("/"):
-        if reason := _reason(name):
+        if reason := reason_against(name):
             raise ToolError(f"{entry.source}: {name!r} {reason}; expected names that Windows can have. {remedy}")
-    if (units := _units(posixpath.join(tree, entry.path))) > LONGEST_PATH:
+    if (units := units_of(posixpath.join(tree, entry.path))) > LONGEST_PATH:
         raise ToolError(
             f"{entry.source}: its path in site-packages has {units} characters; expected at most {LONGEST_PATH}, for "
             f"paths of Windows have 259, and site-packages needs some. {remedy}"
@@ -68,9 +69,9 @@ def check_windows_names(entries: Iterable[Entry], tree: str, package: str, build
     for entry in [*of_others, *own]:
         parent = entry.path
         while parent := posixpath.dirname(parent):
-            directories.setdefault(_upper(parent), entry)
+            directories.setdefault(upper_of(parent), entry)
         if entry.kind is not Kind.DIRECTORY:
-            other = files.setdefault(_upper(entry.path), entry)
+            other = files.setdefault(upper_of(entry.path), entry)
             if other is not entry:
                 _raise_alike(entry, other, package)
     for upper, entry in files.items():

@@ -36,6 +36,8 @@ _LOADER = re.compile(r"ld(-linux[\w-]*|64)\.so\.\d+")
 _API_SET = re.compile(r"(api|ext)-ms-.*\.dll")
 #: The universal C runtime, which is part of Windows 10, and the compiler's, which each CPython for Windows brings.
 _RUNTIMES = frozenset({"ucrtbase.dll", "vcruntime140.dll", "vcruntime140_1.dll"})
+#: What Windows 10 has as well, the oldest that CPython 3.9 and newer are tested on; delvewheel's list is older.
+_WINDOWS_10 = frozenset({"d3d12.dll", "d3dcompiler_47.dll", "icu.dll", "icuin.dll", "icuuc.dll"})
 _WINDOWS_TYPES = {"amd64": MachineType.AMD64, "arm64": MachineType.ARM64}
 
 
@@ -80,7 +82,7 @@ def policies_of(architecture: str) -> tuple[Policy, ...]:
     """Return the policies for an architecture of a tag (`x86_64`), the oldest system first; none for an unknown one."""
     if architecture in WINDOWS_MACHINES:
         libraries = ignore_names[_WINDOWS_TYPES[architecture]]
-        return (Policy("win", (), frozenset(libraries) | _RUNTIMES, {}),)
+        return (Policy("win", (), frozenset(libraries) | _RUNTIMES | _WINDOWS_10, {}),)
     policies = [
         Policy(
             name=row["name"],

@@ -11,7 +11,7 @@ the GPU target that it finds there. All that it can come to require is computed 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 FILE_NAME: Final = "_distributions.json"
@@ -59,6 +59,12 @@ class Distributions:
     """The target where nothing is found out about the machine; empty if there is none."""
     packages: Mapping[str, PackageNames]
     """By role, such as `core`."""
+    platforms: Mapping[str, "Distributions"] = field(default_factory=dict)
+    """What there is on each platform, by `sys.platform`; empty for a build for one platform."""
+
+    def on(self, platform: str) -> "Distributions":
+        """Return what there is on a platform, as `sys.platform` names it: all, if the build is for one platform."""
+        return self.platforms.get(platform, self)
 
     @property
     def target_role(self) -> str:
@@ -110,17 +116,29 @@ def parse_distributions(text: str | bytes) -> Distributions:
     try:
         document: Any = json.loads(text)
         packages = {str(role): _names(names) for role, names in sorted(document["packages"].items())}
-        return Distributions(
+        known = Distributions(
             version=str(document["version"]),
             layout=str(document["layout"]),
             targets=tuple(str(target) for target in document["targets"]),
             default_target=str(document["default_target"]),
             packages=packages,
         )
+        there = {str(name): _part(known, one) for name, one in sorted(document.get("platforms", {}).items())}
+        return replace(known, platforms=there)
     except KeyError as error:
         raise ValueError(f"lacks {error}") from None
     except (TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"expected version, layout, targets, default_target and packages: {error!r}") from None
+
+
+def _part(known: Distributions, part: Mapping[str, Any]) -> Distributions:
+    """Return what a build has for one platform."""
+    return replace(
+        known,
+        packages={role: known.packages[role] for role in sorted(part["packages"])},
+        targets=tuple(str(target) for target in part["targets"]),
+        default_target=str(part["default_target"]),
+    )
 
 
 def _names(names: Mapping[str, Any]) -> PackageNames:

@@ -43,6 +43,14 @@ def test_libraries_by_family() -> None:
     assert known.packages["libraries"].for_target("gfx110X-all").tree == "_l_gfx110X_all"
 
 
+def test_a_build_for_two_platforms() -> None:
+    windows = {"default_target": "gfx1100", "packages": ["core", "device"], "targets": ["gfx1100"]}
+    known = parse_distributions(json.dumps(SPLIT | {"platforms": {"win32": windows}}))
+    assert known.selected().keys() == parse_distributions(json.dumps(SPLIT)).selected().keys()
+    assert known.on("win32").selected() == {"sdk-core": ("core", ""), "sdk-device-gfx1100": ("device", "gfx1100")}
+    assert known.on("darwin") is known
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

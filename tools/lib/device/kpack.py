@@ -2,8 +2,8 @@
 
 The layout is that of ROCm's rocm-kpack: a header (magic, version, offset of the table), blobs, and the table in
 MessagePack. The table has, for each `library#number of the bundle`, the targets of which there is code. A library
-without its device code says in its section `.rocm_kpack_ref` where its archives are, relative to itself; `@GFXARCH@`
-stands for the target.
+without its device code says in its section `.rocm_kpack_ref`, of DLLs `.kpackrf`, where its archives are, relative to
+itself; `@GFXARCH@` stands for the target.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,14 @@ from typing import Any, BinaryIO, Final
 from tools.lib.device.msgpack import MsgpackError, decode
 from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.elf.model import ElfFile
-from tools.lib.elf.source import ElfError, Source
+from tools.lib.elf.source import Source
+from tools.lib.pe.model import PeImage
 
 MAGIC: Final = b"KPAK"
 VERSION: Final = 1
 SUFFIX: Final = ".kpack"
 REFERENCE_SECTION: Final = ".rocm_kpack_ref"
+PE_REFERENCE_SECTION: Final = ".kpackrf"
 #: Stands for the target in the path of an archive.
 PLACEHOLDER: Final = "@GFXARCH@"
 _HEADER: Final = Struct("<4sIQ")
@@ -53,15 +55,23 @@ def _targets(entries: Any) -> tuple[tuple[TargetId, int], ...]:
     return tuple(sorted(found))
 
 
-def read_reference(file: BinaryIO, elf: ElfFile) -> KpackReference | None:
+def read_reference(file: BinaryIO, library: ElfFile | PeImage) -> KpackReference | None:
     """Return where a library has its device code, None if it does not say. Raises ElfError when that is damaged."""
-    source = Source(file, elf.path)
-    section = next((one for one in elf.section_headers if one.name == REFERENCE_SECTION), None)
-    if section is None:
-        return None
-    data = source.read(section.offset, section.size, REFERENCE_SECTION)
+    if isinstance(library, PeImage):
+        places = [
+            (one.begin, min(one.size_in_memory, one.size_of_raw_data))
+            for one in library.sections
+            if one.name == PE_REFERENCE_SECTION and one.pointer_to_raw_data
+        ]
+    else:
+        places = [(one.offset, one.size) for one in library.section_headers if one.name == REFERENCE_SECTION]
+    return _read_reference(Source(file, library.path), *places[0]) if places else None
+
+
+def _read_reference(source: Source, offset: int, size: int) -> KpackReference:
+    data = source.read(offset, size, REFERENCE_SECTION)
     try:
         document = decode(data.rstrip(b"\0"))
         return KpackReference(str(document["kernel_name"]), tuple(str(one) for one in document["kpack_search_paths"]))
     except (MsgpackError, KeyError, TypeError) as error:
-        raise ElfError(elf.path, section.offset, f"{REFERENCE_SECTION}: {error!r}") from None
+        raise source.error(offset, f"{REFERENCE_SECTION}: {error!r}") from None

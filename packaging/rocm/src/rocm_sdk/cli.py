@@ -107,7 +107,8 @@ def _add_informing(subparsers: Subparsers) -> None:
         "list the GPU targets, or say which one was chosen and why",
         "Prints the targets in one line, separated by `;`, as CMake and PYTORCH_ROCM_ARCH take them. One was chosen\n"
         "when `rocm` was installed. --detect makes the choice anew, changes nothing, and tells what each source said:\n"
-        "the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch, rocm_agent_enumerator.",
+        "the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch, rocm_agent_enumerator,\n"
+        "clinfo.",
         '  cmake -DCMAKE_HIP_ARCHITECTURES="$(rocm-sdk targets)" ...\n'
         "  rocm-sdk targets --why\n"
         "  rocm-sdk targets --detect --json\n"

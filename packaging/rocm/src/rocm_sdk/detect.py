@@ -2,7 +2,8 @@
 
 Sources, the first that knows any GPU wins: the environment variables of rocm-bootstrap, the kernel driver's topology in
 sysfs (KFD, `gfx_target_version`), then the programs `offload-arch` and `rocm_agent_enumerator` of this Python
-environment or on PATH. Others call `detect_gpus`, or `ask_sources` if they want to tell what each source said.
+environment or on PATH, then `clinfo`, which AMD's driver for Windows installs. Others call `detect_gpus`, or
+`ask_sources` if they want to tell what each source said.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .gpus.families import is_target, without_features
 from .gpus.table import TARGETS
 
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
-PROGRAMS = ("offload-arch", "rocm_agent_enumerator")
+PROGRAMS = ("offload-arch", "rocm_agent_enumerator", "clinfo")
 PROGRAM_TIMEOUT_SECONDS = 20
 #: AMD's rocm-bootstrap has these: `1` says that no GPU is to be looked for; a list of targets, split by `,`, that they
 #: are this machine's.
@@ -169,7 +170,21 @@ def _ask_program(program: str, path: str | None) -> Answer:
         return Answer(program, (), f"{executable}: {error.strerror}")
     if done.returncode != 0:
         return Answer(program, (), f"{executable}: ended with status {done.returncode}")
-    words = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    lines = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    words = _clinfo_names(lines) if program == "clinfo" else lines
     targets = [word for word in words if _TARGET_ID.fullmatch(word) and word != "gfx000"]
     gpus = tuple(Gpu(target, without_features(target) in APU_TARGETS, program) for target in targets)
     return Answer(program, gpus, f"{executable}: lists {len(gpus)} GPUs")
+
+
+def _clinfo_names(lines: Sequence[str]) -> list[str]:
+    """Return the names of the GPUs that AMD's `clinfo` lists: of each device it prints the type, then the name."""
+    names, is_gpu = [], False
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field == "Device Type":
+            is_gpu = value.strip() == "CL_DEVICE_TYPE_GPU"
+        elif field == "Name" and is_gpu:
+            names.append(value.strip())
+            is_gpu = False
+    return names
