@@ -36,9 +36,9 @@ PLATFORM_ATTRS = {
 } | WINDOWS_ATTRS | _TRANSITION_ATTRS
 
 # Of a rule with `cfg = for_linux`.
-LINUX_ATTRS = PLATFORM_ATTRS | {
+LINUX_ATTRS = {
     "platform": attr.label(doc = "The platform of the packages. The default is that of the build, or Linux if the build is for Windows: then only its packages are meant."),
-}
+} | WINDOWS_ATTRS | _TRANSITION_ATTRS
 
 def is_for_windows(ctx):
     """Returns whether a target is built for Windows.
