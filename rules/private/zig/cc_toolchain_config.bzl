@@ -104,6 +104,8 @@ def _windows_features():
         feature(name = "has_configured_linker_path", enabled = True),
         feature(name = "supports_interface_shared_libraries", enabled = True),
         _flags("import_library", _LINK[1:], ["-Wl,--out-implib,%{interface_library_output_path}"], when = "interface_library_output_path"),
+        # CodeView has the path of zig's temporary file, which differs each time.
+        _flags("no_debug_information", _COMPILE, ["-g0"]),
         _flags("reproducible_link", _LINK, ["-Wl,/Brepro"]),
     ]
 
