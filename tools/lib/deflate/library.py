@@ -20,6 +20,8 @@ def _library() -> ctypes.CDLL:
     library = load_beside(__name__, NAME)
     library.libdeflate_alloc_compressor.argtypes = [ctypes.c_int]
     library.libdeflate_alloc_compressor.restype = ctypes.c_void_p
+    library.libdeflate_free_compressor.argtypes = [ctypes.c_void_p]
+    library.libdeflate_free_compressor.restype = None
     library.deflater_bound.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     library.deflater_bound.restype = ctypes.c_size_t
     for run in (library.deflater_run, library.deflater_run_unless_dense):
@@ -30,25 +32,37 @@ def _library() -> ctypes.CDLL:
     return library
 
 
+class _Handle:
+    """A compressor of libdeflate's, which goes when nothing refers to it any more."""
+
+    def __init__(self, level: int) -> None:
+        self._free = _library().libdeflate_free_compressor
+        self.pointer: int | None = _library().libdeflate_alloc_compressor(level)
+        if not self.pointer:
+            raise ValueError(f"deflate level {level}: expected 0 to 12, and memory for it")
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            self._free(self.pointer)
+
+
 class _Compressor(threading.local):
-    """A thread's compressors, by level, and the buffer that they write to; they live as long as the process."""
+    """A thread's compressors, by level, and the buffer that they write to; they live as long as the thread."""
 
     def __init__(self) -> None:
-        self._handles: dict[int, int] = {}
+        self._handles: dict[int, _Handle] = {}
         self._buffer = ctypes.create_string_buffer(0)
 
     def run(self, data: bytes, level: int, *, store_dense: bool) -> bytes:
         library = _library()
         if level not in self._handles:
-            handle = library.libdeflate_alloc_compressor(level)
-            if not handle:
-                raise ValueError(f"deflate level {level}: expected 0 to 12, and memory for it")
-            self._handles[level] = handle
-        room = library.deflater_bound(self._handles[level], len(data))
+            self._handles[level] = _Handle(level)
+        handle = self._handles[level].pointer
+        room = library.deflater_bound(handle, len(data))
         if room > len(self._buffer):
             self._buffer = ctypes.create_string_buffer(room)
         run = library.deflater_run_unless_dense if store_dense else library.deflater_run
-        written = run(self._handles[level], data, len(data), self._buffer, room)
+        written = run(handle, data, len(data), self._buffer, room)
         return ctypes.string_at(self._buffer, written)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import resource
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
@@ -122,3 +123,12 @@ def test_a_level_that_is_none() -> None:
 @given(st.binary(), st.binary())
 def test_crc_goes_on(first: bytes, second: bytes) -> None:
     assert crc32(second, crc32(first)) == zlib.crc32(first + second)
+
+
+def test_compressors_go_with_their_threads() -> None:
+    deflated = deflate_block(b"abc" * 100, 5)
+    limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + (32 << 10)
+    for _ in range(300):
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(deflate_block, b"abc" * 100, 5).result() == deflated
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < limit
