@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from tools.actions.link.output import Output
 from tools.actions.link.run import Joined, join, small_run
-from tools.actions.link.zip_archive import ZipArchive
+from tools.actions.link.zip_archive import MemberData, ZipArchive
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError
 
@@ -30,7 +30,7 @@ class WheelMember:
     name: str
     #: Permission bits.
     mode: int
-    data: Joined
+    data: MemberData
     #: SHA-256 of the file, in hex.
     sha256: str
 

@@ -6,9 +6,9 @@ members and archives over 4 GiB get zip64 fields (APPNOTE 4.5.3), others do not.
 """
 
 import struct
+from typing import Protocol
 
 from tools.actions.link.output import Output
-from tools.actions.link.run import Joined
 from tools.lib.common.archive_time import dos_time
 
 LOCAL_FILE_HEADER = struct.Struct("<4s5H3L2H")
@@ -37,6 +37,25 @@ def _zip64_extra(values: list[int]) -> bytes:
     return struct.pack(f"<2H{len(values)}Q", ZIP64_EXTRA, 8 * len(values), *values) if values else b""
 
 
+class MemberData(Protocol):
+    """What a member holds: one deflate stream, whose numbers are known before a byte of it is written."""
+
+    @property
+    def length(self) -> int:
+        """Bytes of the stream."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that it inflates to."""
+
+    @property
+    def crc32(self) -> int:
+        """The CRC-32 of these."""
+
+    def write_to(self, output: Output) -> None:
+        """Append the stream to a file."""
+
+
 class ZipArchive:
     """One archive being written."""
 
@@ -46,7 +65,7 @@ class ZipArchive:
         self._moment = dos_time(seconds)
         self._central: list[bytes] = []
 
-    def add(self, name: str, mode: int, data: Joined) -> None:
+    def add(self, name: str, mode: int, data: MemberData) -> None:
         """Add a regular file with the permission bits `mode`."""
         encoded, offset, output = name.encode(), self._output.size, self._output
         flags = 0 if name.isascii() else UTF8_FLAG
@@ -66,7 +85,7 @@ class ZipArchive:
             raise ValueError(f"{name}: {output.size - start} bytes written where {data.length} were announced")
         self._remember(encoded, flags, mode, data, offset)
 
-    def _remember(self, name: bytes, flags: int, mode: int, data: Joined, offset: int) -> None:
+    def _remember(self, name: bytes, flags: int, mode: int, data: MemberData, offset: int) -> None:
         """Keep the member's entry for the central directory."""
         large = [value for value in (data.size, data.length, offset) if value >= LIMIT_32]
         extra = _zip64_extra(large)

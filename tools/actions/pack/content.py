@@ -72,7 +72,7 @@ def _patched(file: BinaryIO, source: str, entry: Edit, slices: Slices, notes: di
             f"{error}. Its RPATH cannot be set: exclude the file from the package, or link it differently"
         ) from None
     except DeviceError as error:
-        raise ToolError(f"{error}. Its device code cannot be sliced: exclude the file from the package") from None
+        raise ToolError(f"{error}. Its device code cannot be sliced: exclude the file from the package") from error
 
 
 def patch_blocks(patch: Patch, file: BinaryIO) -> Iterator[Block]:
