@@ -1,0 +1,93 @@
+"""Which files of a wheel have device code, for which GPUs, and in which form."""
+
+import enum
+import posixpath
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from tools.lib.common.program import ToolError
+from tools.lib.device.kpack import SUFFIX
+from tools.lib.device.machine import code_object_target
+from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId
+from tools.lib.elf import constants as c
+from tools.lib.gpus.families import is_target, parse_family
+from tools.lib.gpus.paths import named_targets
+from tools.lib.gpus.table import TARGETS
+from verify.device.facts import DEVICE, DeviceFacts
+from verify.model import FileFacts, Wheel
+
+#: Suffixes of files that libraries load for the GPU that they are named for: code objects, and tables of such. Other
+#: files with a target in their names, such as headers and Python modules, are for the host.
+LOADED: Final = frozenset((".co", ".dat", ".hsaco", ".kdb"))
+
+
+class Form(enum.Enum):
+    """Where device code lies."""
+
+    EMBEDDED = "in a program or library"
+    BUNDLE = "a bundle by itself"
+    WHOLE = "a file by itself: a code object, or one that is named for its targets"
+    UNKNOWN = "a code object for a processor that is not known"
+
+
+@dataclass(frozen=True)
+class DeviceFile:
+    """A file with device code, and the targets of it: those that the code says, else those of the file's name."""
+
+    path: str
+    form: Form
+    codes: frozenset[TargetId]
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether a part of it can be kept."""
+        return self.form in (Form.EMBEDDED, Form.BUNDLE)
+
+
+def device_files(wheel: Wheel, whole: Collection[str] = ()) -> Mapping[str, DeviceFile]:
+    """Return the files with device code by path, sorted. Archives (`.kpack`) are none, nor what refers to them.
+
+    Files whose paths match a pattern of `whole` (`*` matches `/` as well) are left out.
+    Raises ToolError for code that cannot be read, and for a pattern that matches no file.
+    """
+    for pattern in whole:
+        if not any(fnmatchcase(path, pattern) for path in wheel.files):
+            raise ToolError(f"{wheel.path}: --whole={pattern} matches no file of the wheel; expected a path or pattern")
+    left = (facts for path, facts in sorted(wheel.files.items()) if not any(fnmatchcase(path, one) for one in whole))
+    found = (_device_file(wheel, facts) for facts in left)
+    return {one.path: one for one in found if one is not None}
+
+
+def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
+    device = facts.collected.get(DEVICE)
+    if facts.path.endswith(SUFFIX):
+        return None
+    if isinstance(device, DeviceFacts):
+        if device.damage:
+            reason = f"{facts.path}: its device code cannot be read: {device.damage}"
+            raise ToolError(f"{wheel.path}: {reason}. Leave the file whole with --whole={facts.path}")
+        codes = frozenset().union(*device.bundles)
+        form = Form.EMBEDDED if device.is_program else Form.BUNDLE
+        return DeviceFile(facts.path, form, codes) if codes else None
+    is_code = facts.elf is not None and facts.elf.machine == c.EM_AMDGPU
+    target = code_object_target(facts.elf.flags) if facts.elf is not None and is_code else None
+    if target is not None:
+        return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
+    codes = _named(facts.path) if is_code or posixpath.splitext(facts.path)[1] in LOADED else frozenset()
+    if codes:
+        return DeviceFile(facts.path, Form.WHOLE, codes)
+    return DeviceFile(facts.path, Form.UNKNOWN, codes) if is_code else None
+
+
+def _named(path: str) -> frozenset[TargetId]:
+    """Return the targets that a path names, those of the family where it names one; none for words of other kinds."""
+    found = set()
+    for named in named_targets(path):
+        family = parse_family(named.processor)
+        if is_target(named.processor) or named.processor in GENERIC_PROCESSORS:
+            found.add(named)
+        elif family:
+            found |= {TargetId(one.name) for one in TARGETS if family.has(one.name)}
+    return frozenset(found)

@@ -1,0 +1,54 @@
+"""Which files have device code, and for which GPUs: their code says it, else their headers, else their names."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
+from tools.commands.split_wheel.reading import read_fat_wheel
+from tools.commands.split_wheel.sample import FAT, TARGETS, code_object, written
+from verify.sample import Sample
+
+
+def found(folder: Path, sample: Sample, whole: tuple[str, ...] = ()) -> dict[str, tuple[Form, str]]:
+    """Return form and targets by path."""
+
+    def shown(one: DeviceFile) -> tuple[Form, str]:
+        return one.form, " ".join(sorted(map(str, one.codes)))
+
+    files = device_files(read_fat_wheel(written(folder, sample)).wheel, whole)
+    return {path: shown(one) for path, one in files.items()}
+
+
+def test_every_form_of_device_code(tmp_path: Path) -> None:
+    every = " ".join(sorted(TARGETS))
+    assert found(tmp_path, FAT) == {
+        "acme/kernels/Tensile_gfx1030.dat": (Form.WHOLE, "gfx1030"),
+        "acme/kernels/Tensile_gfx1100.dat": (Form.WHOLE, "gfx1100"),
+        "acme/kernels/all.hipfb": (Form.BUNDLE, every),
+        "acme/kernels/anonymous.hsaco": (Form.WHOLE, "gfx1100"),
+        "acme/kernels/gfx942/flatmm_gfx9.co": (Form.WHOLE, "gfx942"),
+        "acme/kernels/old.hipfb": (Form.BUNDLE, "gfx1030 gfx1031"),
+        "acme/lib/libacme.so": (Form.EMBEDDED, every),
+        "acme/lib/libpacked.so": (Form.EMBEDDED, every),
+    }
+    assert "acme/lib/libacme.so" not in found(tmp_path, FAT, ("*.so",))
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("a/gfx90a.co", code_object(0x4C), (Form.WHOLE, "gfx942")),
+        ("a/gfx90a.co", code_object(0xFE), (Form.WHOLE, "gfx90a")),
+        ("a/new.co", code_object(0xFE), (Form.UNKNOWN, "")),
+        ("a/K_gfx1030_gfx1100.co", b"text", (Form.WHOLE, "gfx1030 gfx1100")),
+        ("a/K_gfx12_fp8.dat", b"", (Form.WHOLE, "gfx1200 gfx1201 gfx1250 gfx1250-strict gfx1251")),
+        ("a/K_gfx11-generic.co", b"", (Form.WHOLE, "gfx11-generic")),
+        ("a/K_gfx94.dat", b"", None),
+        ("a/K.dat", b"", None),
+        ("a/gfx942.py", b"", None),
+        ("a/gfx942.kpack", b"KPAK?", None),
+    ],
+)
+def test_files_by_themselves(tmp_path: Path, path: str, content: bytes, expected: tuple[Form, str] | None) -> None:
+    assert found(tmp_path, Sample({path: content})) == ({path: expected} if expected else {})

@@ -1,0 +1,17 @@
+"""Hundreds of damaged wheels."""
+
+from pathlib import Path
+
+from tools.commands.split_wheel.fuzz import fuzzer
+from tools.commands.split_wheel.sample import FAT, SEPARATE
+
+ROUNDS = 300
+
+
+def test_damaged_wheels_are_split_or_refused(tmp_path: Path) -> None:
+    assert set(fuzzer([], tmp_path).run(0, range(ROUNDS))) == {"refused", "split"}
+
+
+def test_whole_samples_are_split(tmp_path: Path) -> None:
+    cases = [(FAT.filename, "variants", FAT.build()), (SEPARATE.filename, "host-device", SEPARATE.build())]
+    assert [fuzzer([], tmp_path).answer(case) for case in cases] == ["split"] * 2

@@ -1,0 +1,182 @@
+"""What becomes of a fat wheel: which files each thin wheel has, and which device code of them. Pure functions.
+
+plans = plan_variants(fat, groups)        # complete wheels, each with the code of one group
+plans = plan_host_device(fat, groups)     # one wheel without device code, and one with code alone for each group
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from tools.commands.split_wheel.core_metadata import REQUIREMENTS, CoreMetadata
+from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
+from tools.commands.split_wheel.groups import Group
+from tools.commands.split_wheel.naming import HOST, WheelName, device_distribution, device_name, with_local
+from tools.commands.split_wheel.reading import SIGNATURES, FatWheel
+from tools.lib.common.program import ToolError
+from tools.lib.device.target_id import TargetId
+
+#: Files of the .dist-info directory that every thin wheel has its own of, or none.
+MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
+#: Files of the .dist-info directory that device wheels have as well: WHEEL, and licence texts, old and new (PEP 639).
+DEVICE_TEXTS: Final = ("WHEEL", "licenses/*", "LICEN[CS]E*", "COPYING*", "NOTICE*", "AUTHORS*")
+#: So many files are named in an error; the rest is a number.
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A file of a thin wheel: `source` is its path in the fat one."""
+
+    path: str
+    source: str
+    slice: tuple[TargetId, ...] | None = None
+    """The targets whose device code is kept; None if the file stays as it is."""
+    absent: tuple[TargetId, ...] = ()
+    """Of these, the targets that it has no code for."""
+
+
+@dataclass(frozen=True)
+class ThinWheel:
+    """A wheel to be written."""
+
+    label: str
+    """The group's, or `host`."""
+    folder: str
+    """Where it goes below the output directory: complete wheels lie in one directory for each group."""
+    name: WheelName
+    files: tuple[PlannedFile, ...]
+    metadata: CoreMetadata
+    left_out: tuple[str, ...] = field(default=(), repr=False)
+    """Files by themselves that are for other GPUs."""
+
+    @property
+    def place(self) -> str:
+        """The path of the wheel below the output directory."""
+        return f"{self.folder}/{self.name.filename}" if self.folder else self.name.filename
+
+
+def plan_variants(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+    """Plan a complete wheel for each group; files that match `whole` stay as they are.
+
+    Raises ToolError for a group that the wheel has no code for.
+    """
+    devices = _devices(fat, groups, whole)
+    return [_variant(fat, devices, group) for group in groups]
+
+
+def _devices(fat: FatWheel, groups: Sequence[Group], whole: Collection[str]) -> Mapping[str, DeviceFile]:
+    """Return the files with device code. Raises ToolError unless each group can load some of it."""
+    devices = device_files(fat.wheel, whole)
+    codes: frozenset[TargetId] = frozenset().union(*(device.codes for device in devices.values()))
+    if not codes:
+        raise ToolError(
+            f"{fat.path}: no device code for AMD GPUs that can be split: none in programs and libraries of Linux, none "
+            "in files by themselves. Use the wheel as it is"
+        )
+    for group in groups:
+        if not any(map(group.loads, codes)):
+            has = ", ".join(sorted(map(str, codes)))
+            raise ToolError(
+                f"{fat.path}: no code that {group.label} can load; it has code for {has}. Leave {group.label} out of "
+                "--targets"
+            )
+    return devices
+
+
+def _host_files(fat: FatWheel) -> Iterator[str]:
+    """Yield the files that are copied: all but those that every thin wheel has its own of."""
+    own = {f"{fat.name.dist_info}/{name}" for name in MADE}
+    yield from (path for path in fat.wheel.files if path not in own)
+
+
+def _variant(fat: FatWheel, devices: Mapping[str, DeviceFile], group: Group) -> ThinWheel:
+    name = with_local(fat.name, group.label)
+    files, left_out = [], []
+    for source in _host_files(fat):
+        device, path = devices.get(source), name.path_from(source, fat.name)
+        if device is None or device.form is Form.UNKNOWN:
+            files.append(PlannedFile(path, source))
+        elif device.form is not Form.EMBEDDED and not any(map(group.loads, device.codes)):
+            left_out.append(source)
+        else:
+            files.append(_device_file(path, device, group))
+    metadata = fat.metadata.replaced("Version", str(name.version))
+    metadata = metadata.described(f"{_origin(fat)} Its device code is for {group.label} alone.")
+    return ThinWheel(group.label, group.label, name, tuple(files), metadata, tuple(left_out))
+
+
+def _device_file(path: str, device: DeviceFile, group: Group) -> PlannedFile:
+    if device.is_sliced:
+        return PlannedFile(path, device.path, group.targets, group.missing(device.codes))
+    return PlannedFile(path, device.path)
+
+
+def _origin(fat: FatWheel) -> str:
+    return f"This wheel was made by split-wheel from {fat.path.name} (SHA-256 {fat.sha256})."
+
+
+def plan_host_device(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+    """Plan a wheel without device code, and one for each group with its code alone.
+
+    Files that match `whole` stay in the host wheel. Raises ToolError as `plan_variants` does, and for code that cannot
+    be taken out: that of programs and libraries, and what several device wheels would have to own.
+    """
+    devices = _devices(fat, groups, whole)
+    owners = {path: [group for group in groups if any(map(group.loads, one.codes))] for path, one in devices.items()}
+    _check_separable(fat, devices, owners)
+    host, names = with_local(fat.name, HOST), {group: device_name(fat.name, group.label) for group in groups}
+    files = tuple(PlannedFile(host.path_from(path, fat.name), path) for path in _host_files(fat) if path not in devices)
+    left_out = tuple(path for path in devices if not owners[path])
+    plans = [ThinWheel(HOST, "", host, files, _host_metadata(fat, host, groups), left_out)]
+    for group, name in names.items():
+        own = [
+            _device_file(name.path_from(path, fat.name), devices[path], group)
+            for path in devices
+            if owners[path] == [group]
+        ]
+        texts = [
+            PlannedFile(name.path_from(path, fat.name), path) for path in _host_files(fat) if _is_device_text(fat, path)
+        ]
+        plans.append(ThinWheel(group.label, "", name, (*own, *texts), _device_metadata(fat, name, host, group)))
+    return plans
+
+
+def _is_device_text(fat: FatWheel, path: str) -> bool:
+    top, _, rest = path.partition("/")
+    return top == fat.name.dist_info and any(fnmatchcase(rest, pattern) for pattern in DEVICE_TEXTS)
+
+
+def _check_separable(fat: FatWheel, devices: Mapping[str, DeviceFile], owners: Mapping[str, Sequence[Group]]) -> None:
+    embedded = [path for path, one in devices.items() if one.form is Form.EMBEDDED]
+    unknown = [path for path, one in devices.items() if one.form is Form.UNKNOWN]
+    shared = [f"{path} ({', '.join(one.label for one in found)})" for path, found in owners.items() if len(found) > 1]
+    for paths, reason in (
+        (embedded, "device code is part of programs or libraries, and one file belongs to one wheel"),
+        (unknown, "neither headers nor names of code objects say a known target, which tells the wheel they belong to"),
+        (shared, "files are for several of these wheels, and uninstalling one would remove them from the others"),
+    ):
+        if paths:
+            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+            raise ToolError(
+                f"{fat.path}: cannot be split into host and device: {reason}: {', '.join(paths[:_SHOWN])}{more}. Use "
+                "--shape=variants"
+            )
+
+
+def _host_metadata(fat: FatWheel, name: WheelName, groups: Sequence[Group]) -> CoreMetadata:
+    """Return METADATA with an extra for each device wheel, and one for all, as AMD calls them."""
+    pins = {group: f"{device_distribution(fat.name, group.label)}=={fat.name.version}" for group in groups}
+    extras = {f"device-{group.label}": [pins[group]] for group in groups} | {"device-all": list(pins.values())}
+    added = [("Provides-Extra", extra) for extra in extras]
+    added += [("Requires-Dist", f'{pin}; extra == "{extra}"') for extra, found in extras.items() for pin in found]
+    metadata = fat.metadata.with_extras().replaced("Version", str(name.version)).added(added)
+    return metadata.described(f"{_origin(fat)} Its device code is in wheels of its own, one for each extra device-….")
+
+
+def _device_metadata(fat: FatWheel, name: WheelName, host: WheelName, group: Group) -> CoreMetadata:
+    [own] = fat.metadata.values("Name")
+    metadata = fat.metadata.without(REQUIREMENTS).replaced("Name", device_distribution(fat.name, group.label))
+    metadata = metadata.replaced("Version", str(name.version)).added([("Requires-Dist", f"{own}=={host.version}")])
+    return metadata.described(f"{_origin(fat)} It has the device code for {group.label}, and nothing else.")

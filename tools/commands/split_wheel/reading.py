@@ -1,0 +1,135 @@
+"""Reads a fat wheel, and refuses one that cannot be trusted: what is split is what its RECORD says.
+
+`verify` reads it, every byte once, in bounded memory; its rules say what is wrong with an archive. Here is which of
+them a wheel must keep, so that its parts mean the same to every installer.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from packaging.version import InvalidVersion, Version
+
+from tools.commands.split_wheel.core_metadata import CoreMetadata, parse_core_metadata
+from tools.commands.split_wheel.naming import WheelName, read_name
+from tools.lib.common.program import ToolError, size_text
+from verify.archive import ZipMember
+from verify.checks import archive, names, record
+from verify.engine import Request, read_distributions
+from verify.finding import Finding
+from verify.model import Wheel
+from verify.settings import Settings
+from verify.wheel import open_wheel
+
+#: What no wheel may break. Names that clash on other systems, say, are not our business: thin wheels have them as well.
+RULES: Final = frozenset(
+    (
+        *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
+        *(names.SPECIAL, names.OUTSIDE),
+        *(record.UNREADABLE, record.UNLISTED, record.ABSENT, record.DIGEST, record.SIZE),
+    )
+)
+#: Files that sign RECORD (PEP 427).
+SIGNATURES: Final = ("RECORD.jws", "RECORD.p7s")
+#: Wheels inflate to three times their size, up to thirty with much device code. What is small may be anything.
+MAX_RATIO: Final = 200
+MAX_SMALL: Final = 256 << 20
+#: So many findings are named; the rest is a number.
+_SHOWN: Final = 5
+
+
+@dataclass(frozen=True)
+class FatWheel:
+    """A sound wheel, all of whose bytes were read."""
+
+    path: Path
+    sha256: str
+    """Of the wheel itself, in hex."""
+    stamp: tuple[int, int]
+    """Size in bytes and time of the last change in nanoseconds, to tell whether it is still the same."""
+    name: WheelName
+    wheel: Wheel
+    metadata: CoreMetadata
+    members: Mapping[str, ZipMember]
+
+    def check_unchanged(self) -> None:
+        """Raise ToolError if the file was changed since it was read."""
+        if _stamp(self.path) != self.stamp:
+            raise ToolError(f"{self.path}: was changed while it was split; nothing was written. Try again")
+
+
+def read_fat_wheel(path: Path, *, drop_signatures: bool = False) -> FatWheel:
+    """Read a wheel and all of its files. Raises ToolError for one that cannot be split safely."""
+    if not path.is_file() or path.suffix != ".whl":
+        raise ToolError(f"{path}: is no wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
+    stamp = _stamp(path)
+    _check_inflated_size(path)
+    [wheel] = read_distributions([path], Request(wheel_set=False)).wheels
+    findings = sorted((one for one in _findings(wheel) if one.rule in RULES), key=lambda one: one.sort_key)
+    if findings:
+        more = f"\n  and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
+        shown = "".join(f"\n  {one.id} {one.rule.title}: {one.file} {one.said}" for one in findings[:_SHOWN])
+        raise ToolError(f"{path}: this wheel is damaged or not to be trusted:{shown}{more}\n{findings[0].remedy}")
+    _check_signatures(wheel, drop_signatures=drop_signatures)
+    version, dist_info = _named(wheel)
+    metadata = parse_core_metadata(wheel.text("METADATA") or b"", f"{path}: {dist_info}/METADATA")
+    [said] = metadata.values("Version")
+    if not _is_version(said, version):
+        raise ToolError(f"{path}: METADATA says version {said}, the file name {version}. Build the wheel again")
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    members = {member.name: member for member in wheel.archive.members if not member.is_directory}
+    return FatWheel(path, sha256, stamp, read_name(path.name, dist_info, version), wheel, metadata, members)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _findings(wheel: Wheel) -> Iterator[Finding]:
+    for suite in (archive.SUITE, names.SUITE, record.SUITE):
+        if suite.check_wheel is not None:
+            yield from suite.check_wheel(wheel, Settings())
+
+
+def _check_inflated_size(path: Path) -> None:
+    """Raise ToolError for what inflates to more than wheels do, before a byte of it is inflated."""
+    opened = open_wheel(path)
+    size = sum(member.size for member in opened.archive.members)
+    if size > MAX_SMALL and size > MAX_RATIO * opened.size:
+        raise ToolError(
+            f"{path}: {size_text(opened.size)} that inflate to {size_text(size)}; expected {MAX_RATIO} times as many "
+            "at most. No build makes such wheels: find out where it comes from"
+        )
+
+
+def _check_signatures(wheel: Wheel, *, drop_signatures: bool) -> None:
+    found = [name for name in SIGNATURES if f"{wheel.dist_info}/{name}" in wheel.files]
+    if found and not drop_signatures:
+        raise ToolError(
+            f"{wheel.path}: is signed ({', '.join(found)}), and thin wheels have another RECORD than was signed. Leave "
+            "the signature out with --drop-signatures, and sign the thin wheels"
+        )
+
+
+def _is_version(text: str, version: Version) -> bool:
+    try:
+        return Version(text) == version
+    except InvalidVersion:
+        return False
+
+
+def _named(wheel: Wheel) -> tuple[Version, str]:
+    """Return version and .dist-info directory. Raises ToolError unless both are there, and METADATA and WHEEL."""
+    if wheel.version is None:
+        raise ToolError(
+            f"{wheel.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-ABI-PLATFORM"
+        )
+    missing = [name for name in ("METADATA", "WHEEL") if wheel.text(name) is None]
+    if wheel.dist_info is None or missing:
+        what = "one .dist-info directory" if wheel.dist_info is None else f"{wheel.dist_info}/{missing[0]}"
+        raise ToolError(f"{wheel.path}: expected {what} in the wheel. Build the wheel again")
+    return wheel.version, wheel.dist_info

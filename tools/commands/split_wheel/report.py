@@ -1,0 +1,28 @@
+"""What a split comes to, for people."""
+
+from collections.abc import Iterator, Sequence
+
+from tools.actions.link.wheel import Written
+from tools.commands.split_wheel.plan import ThinWheel
+from tools.commands.split_wheel.reading import FatWheel
+from tools.lib.common.program import size_text
+
+#: So many files are named in a line; the rest is a number.
+_SHOWN = 3
+
+
+def describe(fat: FatWheel, plans: Sequence[ThinWheel], written: Sequence[Written]) -> Iterator[str]:
+    """Yield lines: the fat wheel, and each thin one with what it lacks."""
+    yield f"{fat.path.name}: {size_text(fat.wheel.size)}"
+    for plan, one in zip(plans, written, strict=True):
+        yield f"  {plan.place}: {size_text(one.size)}"
+        if plan.left_out:
+            yield f"    without {_some(plan.left_out)}: for other GPUs"
+        for target in sorted({target for file in plan.files for target in file.absent}):
+            lacking = [file.path for file in plan.files if target in file.absent]
+            yield f"    no code for {target} in {_some(lacking)}"
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more

@@ -1,0 +1,155 @@
+"""Splits wheels with device code for many AMD GPUs into wheels that have the code for some.
+
+The wheel that you give is read and never changed. What a GPU can load stays as it is, bit by bit; only the rest goes.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.actions.pack.tool import COMPRESSIONS
+from tools.commands.split_wheel.groups import parse_groups
+from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_variants
+from tools.commands.split_wheel.reading import FatWheel, read_fat_wheel
+from tools.commands.split_wheel.report import describe
+from tools.commands.split_wheel.write import write_thin_wheels
+from tools.lib.common.program import ToolError
+
+EPILOG = """shapes:
+  variants      for each word of --targets a complete wheel, in a directory of its own, with a local version:
+                  DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
+                pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
+  host-device   one wheel without device code, and for each word a small one with code alone:
+                  DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
+                pip install 'acme[device-gfx1100]' --find-links DIR
+                This needs all device code in files by themselves (.co, .hsaco, …). Code inside of a library stays
+                there: one file belongs to one wheel.
+
+examples:
+  split-wheel acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
+  split-wheel *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
+  split-wheel acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
+
+A GPU loads code for its own processor, for a generic one that covers it (gfx11-generic), and SPIR-V: wheels keep all of
+these. SOURCE_DATE_EPOCH dates the files in them, else they are of 1980: equal wheels give equal bytes.
+
+exit status:
+  0  all thin wheels are there
+  1  a wheel cannot be split: nothing was written
+  2  the command line is wrong"""
+
+SHAPES = {"variants": plan_variants, "host-device": plan_host_device}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    wheels: list[Path]
+    targets: str
+    output: Path
+    shape: str
+    whole: list[str]
+    drop_signatures: bool
+    compression: str
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line parser."""
+    result = argparse.ArgumentParser(
+        prog="split-wheel",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
+    result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
+    result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
+    result.add_argument("--shape", choices=tuple(SHAPES), default="variants", help="see below (default: %(default)s)")
+    result.add_argument(
+        "--whole",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave files of the wheel as they are, with the code for all GPUs; may be repeated",
+    )
+    result.add_argument(
+        "--drop-signatures",
+        action="store_true",
+        help="split a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
+    )
+    result.add_argument(
+        "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
+    )
+    return result
+
+
+@contextmanager
+def scratch_directory(output: Path) -> Iterator[Path]:
+    """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch."""
+    existed = output.is_dir()
+    output.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".split-wheel-", dir=output) as scratch:
+            yield Path(scratch)
+    finally:
+        if not existed:
+            with suppress(OSError):  # It holds thin wheels.
+                output.rmdir()
+
+
+def check_places(plans: Sequence[ThinWheel]) -> None:
+    """Raise ToolError if two thin wheels have one place."""
+    place, count = Counter(plan.place for plan in plans).most_common(1)[0]
+    if count > 1:
+        raise ToolError(f"{place}: {count} of the wheels would be written there; name each of them once")
+
+
+def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:
+    """Move whole wheels to their places; one that is there already is replaced."""
+    for place in places:
+        (output / place).parent.mkdir(exist_ok=True)
+        (scratch / place).replace(output / place)
+
+
+def split(arguments: Arguments) -> list[str]:
+    """Split all wheels; returns lines for people. Raises ToolError, and then nothing was written."""
+    groups = parse_groups(arguments.targets)
+    planned: list[tuple[FatWheel, list[ThinWheel]]] = []
+    for path in arguments.wheels:
+        fat = read_fat_wheel(path, drop_signatures=arguments.drop_signatures)
+        planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
+    places = [plan.place for _, plans in planned for plan in plans]
+    check_places([plan for _, plans in planned for plan in plans])
+    lines: list[str] = []
+    with scratch_directory(arguments.output) as scratch:
+        for fat, plans in planned:
+            lines += describe(fat, plans, write_thin_wheels(fat, plans, scratch, arguments.compression))
+        publish(scratch, arguments.output, places)
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = Arguments(**vars(parser().parse_args(argv)))
+    try:
+        print("\n".join(split(arguments)))
+    except (ToolError, OSError) as error:
+        print(f"split-wheel: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("split-wheel: interrupted; what is there is whole", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Writes thin wheels as planned: device code is sliced and packed, all else copied as it was deflated.
+
+Files with device code are inflated into a scratch directory one at a time, sliced for all wheels at once, and removed.
+So neither memory nor the disk holds more than one of them beside the thin wheels.
+"""
+
+import hashlib
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_IMODE
+from typing import Final
+
+from tools.actions.link.output import Output
+from tools.actions.link.run import join, packed_run
+from tools.actions.link.wheel import WheelMember, Written, text_member, write_wheel
+from tools.actions.pack.edits import Edit, Edits
+from tools.actions.pack.packer import LEVELS, Work, pack_unit
+from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
+from tools.commands.split_wheel.reading import FatWheel
+from tools.lib.common.program import ToolError, usable_cores
+from tools.lib.device.model import DeviceError
+from tools.lib.device.target_id import TargetId
+from verify.archive import STORED, ZipMember
+from verify.member_file import MemberError, MemberReader
+
+#: Permissions of a file whose archive does not say them: it was not made on Unix.
+DEFAULT_MODE: Final = 0o644
+#: More threads would wait for the disk.
+MAX_THREADS: Final = 8
+
+#: By label of the wheel and path in it: what is made anew.
+Packed = Mapping[tuple[str, str], WheelMember]
+#: What is kept of a file's device code: `slice` and `absent` of a planned file.
+Part = tuple[tuple[TargetId, ...] | None, tuple[TargetId, ...]]
+
+
+@dataclass(frozen=True)
+class CopiedMember:
+    """The bytes of a member as they are deflated in the fat wheel."""
+
+    wheel: str
+    offset: int
+    length: int
+    size: int
+    crc32: int
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes to a file."""
+        output.copy(self.wheel, self.offset, self.length)
+
+
+def write_thin_wheels(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> list[Written]:
+    """Write the wheels into `scratch`, each at its place; `level` is a key of LEVELS.
+
+    Raises ToolError for device code that cannot be sliced, and if the fat wheel was changed since it was read.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch) as segments:
+        packed = _pack(fat, plans, Path(segments), level)
+        try:
+            written = [_write(fat, plan, packed, scratch / plan.place) for plan in plans]
+        except EOFError:
+            fat.check_unchanged()
+            raise
+    fat.check_unchanged()
+    return written
+
+
+def _write(fat: FatWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
+    members = [packed.get((plan.label, file.path)) or _copied(fat, file) for file in plan.files]
+    members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
+    path.parent.mkdir(exist_ok=True)
+    with path.open("wb") as out:
+        return write_wheel(out, members, plan.name.dist_info)
+
+
+def _mode(member: ZipMember) -> int:
+    return S_IMODE(member.mode) or DEFAULT_MODE
+
+
+def _copied(fat: FatWheel, file: PlannedFile) -> WheelMember:
+    member = fat.members[file.source]
+    data = CopiedMember(str(fat.path), member.data, member.compressed, member.size, member.crc32)
+    return WheelMember(file.path, _mode(member), data, fat.wheel.files[file.source].sha256)
+
+
+def _pack(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> Packed:
+    """Pack what cannot be copied: sliced files, and those that the fat wheel does not deflate."""
+    wanted: dict[str, list[tuple[str, PlannedFile]]] = defaultdict(list)
+    for plan in plans:
+        for file in plan.files:
+            if file.slice is not None or fat.members[file.source].method == STORED:
+                wanted[file.source].append((plan.label, file))
+    found: dict[tuple[str, str], WheelMember] = {}
+    for number, (source, files) in enumerate(sorted(wanted.items())):
+        found |= _pack_file(fat, source, files, scratch / f"{number}", level)
+    return found
+
+
+def _pack_file(fat: FatWheel, source: str, files: Sequence[tuple[str, PlannedFile]], stem: Path, level: str) -> Packed:
+    """Pack one file for all wheels that have something of it; equal parts once."""
+    inflated, mode = stem.with_suffix(".source"), _mode(fat.members[source])
+    _inflate(fat, source, inflated)
+    parts: list[Part] = list(dict.fromkeys((file.slice, file.absent) for _, file in files))
+    work = [
+        Work(Edits((_edit(source, mode, part),)), stem.with_suffix(f".{number}.segment"))
+        for number, part in enumerate(parts)
+    ]
+    try:
+        indexes = pack_unit(work, {source: str(inflated)}, None, LEVELS[level], usable_cores(MAX_THREADS))
+    except ToolError as error:
+        if not isinstance(error.__cause__, DeviceError):
+            raise
+        raise ToolError(
+            f"{fat.path}: {error.__cause__}. This device code cannot be sliced: leave the file whole with "
+            f"--whole={source}"
+        ) from None
+    finally:
+        inflated.unlink()
+    segments = {part: (one.segment, index.entries[0]) for part, one, index in zip(parts, work, indexes, strict=True)}
+    found = {}
+    for label, file in files:
+        segment, entry = segments[file.slice, file.absent]
+        found[label, file.path] = WheelMember(file.path, mode, join([packed_run(entry, str(segment))]), entry.sha256)
+    return found
+
+
+def _edit(source: str, mode: int, part: Part) -> Edit:
+    targets, absent = part
+    kept = None if targets is None else tuple(map(str, targets))
+    return Edit(source, f"{mode:o}", source=source, slice=kept, absent=tuple(map(str, absent)) or None)
+
+
+def _inflate(fat: FatWheel, source: str, to: Path) -> None:
+    """Inflate a file of the wheel. Raises ToolError if it is not the one that was read before."""
+    sha256 = hashlib.sha256()
+    try:
+        with fat.path.open("rb") as file, to.open("wb") as out:
+            for chunk in MemberReader(file, fat.members[source]).chunks():
+                sha256.update(chunk)
+                out.write(chunk)
+    except MemberError as error:
+        raise ToolError(f"{fat.path}: {source} {error}; was the wheel changed while it was split? Try again") from None
+    if sha256.hexdigest() != fat.wheel.files[source].sha256:
+        raise ToolError(f"{fat.path}: {source} was changed while the wheel was split. Try again")
