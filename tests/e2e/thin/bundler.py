@@ -10,7 +10,7 @@ import mmap
 import shutil
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,17 +109,24 @@ def _frame_end(data: bytes, at: int) -> int:
     return at + 4 * has_checksum
 
 
-def take_apart(data: bytes, folder: Path, program: str) -> Bundle:
-    """Take one bundle apart. Ends the program if the bundler cannot.
+def _any(entry: str) -> bool:
+    del entry
+    return True
 
-    The host's entry, which is empty in all that clang makes, is only listed: LLVM 17 does not find it by its own name.
+
+def take_apart(data: bytes, folder: Path, program: str, wanted: Callable[[str], bool] = _any) -> Bundle:
+    """Take one bundle apart, or the entries of it that are wanted. Ends the program if the bundler cannot.
+
+    It knows no entry whose target is newer than it is. The host's entry, which is empty in all that clang makes, is
+    only listed: LLVM 17 does not find it by its own name.
     """
     source = folder / "bundle"
     source.write_bytes(data)
     base = (program, "--type=o", f"--input={source}")
     listed = run(*base, "--list").split()
     codes = [Code(entry, 0, hashlib.sha256().hexdigest()) for entry in listed if entry.startswith("host-")]
-    outputs = {entry: folder / f"{number}.o" for number, entry in enumerate(listed) if not entry.startswith("host-")}
+    entries = [entry for entry in listed if not entry.startswith("host-") and wanted(entry)]
+    outputs = {entry: folder / f"{number}.o" for number, entry in enumerate(entries)}
     if outputs:
         run(*base, "--unbundle", f"--targets={','.join(outputs)}", *(f"--output={one}" for one in outputs.values()))
     for entry, output in outputs.items():
