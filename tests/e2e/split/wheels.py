@@ -200,11 +200,19 @@ def install(wheels: Sequence[Path], modules: Sequence[str], place: Path, *, by_u
     size = _size(place) - before
     check = attempt(python, "-m", "pip", "check").stdout
     imports = [attempt(python, "-B", "-c", f"import {module}") for module in modules]
-    ends = tuple((one.stderr.strip().splitlines() or [""])[-1].replace(str(place), "…") for one in imports)
+    ends = tuple(_end(one.stderr).replace(str(place), "…") for one in imports)
     run(python, "-m", "pip", "uninstall", "-q", "-y", *(one.name.partition("-")[0] for one in wheels))
     if _size(place) != before:
         sys.exit(f"{wheels[0].name}: {_size(place) - before} bytes stay behind when it is uninstalled")
     return Installed(size, re.sub(r"\+(?:gfx\w+|host)", "", check), ends)
+
+
+def _end(said: str) -> str:
+    """Return the line of a traceback that says what was raised; empty if nothing was."""
+    lines = said.strip().splitlines()
+    return next(
+        (line for line in reversed(lines) if re.match(r"[\w.]*(?:Error|Exception)\b", line)), "".join(lines[-1:])
+    )
 
 
 def _size(folder: Path) -> int:
