@@ -43,6 +43,7 @@ EXAMPLES: Final = {
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_sdist": Example(_ROCM),
     "sdk_size_report": Example(_TWO, "size_report"),
+    "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
     "sdk_static_wheel": Example("verify/BUILD.bazel", "wheel"),
     "rocm_thin_package": Example(_TARGETS),
     "rocm_thin_packages": Example(_TARGETS),

@@ -24,10 +24,11 @@ MNEMONICS = {
     "RocmSbom",
     "RocmSdist",
     "RocmSizeReport",
+    "RocmSplitWheel",
     "RocmStaticWheel",
 }
-#: The kinds behind this project's own packages: RocmInitPy writes a module for a framework's wheel.
-PACKAGING = MNEMONICS - {"RocmInitPy"}
+#: The kinds behind this project's own packages: the others are for a framework's wheel.
+PACKAGING = MNEMONICS - {"RocmInitPy", "RocmSplitWheel"}
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
 #: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
 #: RocmIndex makes from that.

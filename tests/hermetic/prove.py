@@ -23,7 +23,13 @@ from tests.remote.checkouts import Checkout, check_out
 from tests.remote.spawns import count_by
 
 MINI = tuple(f"//tests/mini/{layout}:dist" for layout in ("family", "split", "thin"))
-TARGETS = ("//packaging:dist", "//packaging:size_report", *MINI, "//examples/framework:rocm_init")
+TARGETS = (
+    "//packaging:dist",
+    "//packaging:size_report",
+    *MINI,
+    "//tests/mini/split_wheel:thin",
+    "//examples/framework:rocm_init",
+)
 TEST = "//tests/hermetic:actions_test"
 #: What is left of the machine: the libraries of the system, the interpreter's own, and processes.
 SYSTEM = ("/lib", "/lib64", "/proc", "/usr/lib", "/usr/lib64")

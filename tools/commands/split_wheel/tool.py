@@ -69,6 +69,12 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    add_arguments(result)
+    return result
+
+
+def add_arguments(result: argparse.ArgumentParser) -> None:
+    """Add all arguments to a parser; `Arguments` has what it makes of them."""
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
@@ -88,7 +94,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
     )
-    return result
 
 
 @contextmanager

@@ -1,0 +1,49 @@
+"""sdk_split_wheel: makes thin wheels of any wheel with device code for many GPUs."""
+
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+
+visibility(["//rules"])
+
+def _sdk_split_wheel_impl(ctx):
+    if not ctx.attr.targets:
+        fail("{}: targets is empty; expected GPU targets or families, such as \"gfx942\"".format(shown(ctx.label)))
+    directory = ctx.actions.declare_directory(ctx.label.name)
+    args = tool_args(ctx)
+    args.add_joined(ctx.attr.targets, join_with = ",", format_joined = "--targets=%s")
+    args.add(ctx.attr.shape, format = "--shape=%s")
+    args.add_all(ctx.attr.whole, format_each = "--whole=%s")
+    if ctx.attr.drop_signatures:
+        args.add("--drop-signatures")
+    args.add(ctx.attr.compression, format = "--compression=%s")
+    args.add(directory.path, format = "--output=%s")
+    args.add(ctx.file.wheel)
+    run_tool(
+        ctx,
+        tool = ctx.attr._split_wheel,
+        args = args,
+        inputs = [ctx.file.wheel],
+        outputs = [directory],
+        mnemonic = "RocmSplitWheel",
+        progress_message = "Splitting wheel %{input}",
+        threads = 8,
+        use_default_shell_env = True,
+    )
+    return [DefaultInfo(files = depset([directory]))]
+
+sdk_split_wheel = rule(
+    doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `split-wheel` does.
+
+The output is a directory with the target's name. [split-wheels.md](split-wheels.md) says what it contains, and how installers
+use it. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
+    implementation = _sdk_split_wheel_impl,
+    attrs = {
+        "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of the thin wheels."),
+        "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
+        "shape": attr.string(default = "variants", values = ["variants", "host-device"], doc = "`variants`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each."),
+        "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
+        "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
+        "whole": attr.string_list(doc = "Patterns of files of the wheel to leave as they are, with the code for all GPUs."),
+        "_split_wheel": tool_attr("//tools/commands/split_wheel:split_wheel_tool"),
+    },
+)

@@ -1,0 +1,34 @@
+"""Analysis tests of sdk_split_wheel: its action, and a wheel for no GPU."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//rules:split_wheel.bzl", "sdk_split_wheel")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+def _declares_impl(ctx):
+    env = analysistest.begin(ctx)
+    (output,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.true(env, output.is_directory, output.path)
+    (action,) = actions_of(env, "RocmSplitWheel")
+    assert_hermetic(env, action)
+    asserts.true(env, "acme-1.0-py3-none-any.whl" in [file.basename for file in action.inputs.to_list()], "the wheel is an input")
+    return analysistest.end(env)
+
+_declares_test = analysistest.make(_declares_impl)
+
+def split_wheel_test_suite(name):
+    """Declares the tests of sdk_split_wheel.
+
+    Args:
+        name: name of the suite.
+    """
+    sdk_split_wheel(name = name + "_subject", tags = ["manual"], targets = ["gfx942"], wheel = "acme-1.0-py3-none-any.whl")
+    sdk_split_wheel(name = name + "_for_none", tags = ["manual"], targets = [], wheel = "acme-1.0-py3-none-any.whl")
+    write_file(name = name + "_wheel", out = "acme-1.0-py3-none-any.whl", tags = ["manual"])
+    _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
+    native.test_suite(name = name, tests = [
+        name + "_declares_test",
+        expect_failure(name + "_for_none_test", name + "_for_none", ["targets is empty"]),
+    ])

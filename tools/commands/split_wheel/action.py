@@ -1,0 +1,21 @@
+"""Splits a wheel, as `sdk_split_wheel` asks for it: what `split-wheel` does, with the errors of an action.
+
+split_wheel --label TARGET --targets LIST --output DIR [--shape SHAPE] … WHEEL
+"""
+
+from tools.commands.split_wheel.tool import Arguments, add_arguments, split
+from tools.lib.common.program import argument_parser, report_errors
+
+
+def main(argv: list[str]) -> int:
+    """Parse the arguments and split."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    add_arguments(parser)
+    parsed = vars(parser.parse_args(argv))
+    label = str(parsed.pop("label"))
+    return report_errors(label, lambda: _split(Arguments(**parsed)))
+
+
+def _split(arguments: Arguments) -> None:
+    split(arguments)
