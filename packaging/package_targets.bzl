@@ -85,6 +85,7 @@ def _wheel(name, platform, role, target = ""):
         platform_tag = runs_on.tag,
         requires = [distribution_name(required, "") + "=={version}" for required in definition.requires],
         summary = definition.summary + (" for " + target if target else ""),
+        target_compatible_with = runs_on.compatible_with,
         urls = METADATA.urls,
         version = VERSION,
     )
@@ -116,6 +117,7 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
         per_target = bool(target),
         platform = PLATFORMS[platform].platform,
         rpath = _searched(platform, role, trees),
+        target_compatible_with = PLATFORMS[platform].compatible_with,
         tree = trees[role],
         version_suffix = _VERSION_SUFFIX,
     )

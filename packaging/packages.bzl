@@ -176,9 +176,10 @@ DEVEL_ARTIFACTS = [
 
 # What differs between the platforms that packages are for.
 #
-#   platform    the platform they are built for; None for that of the build
+#   platform    the platform they are built for; None for that of the build, which then has to be one of `compatible_with`
 #   tag         the build setting with the platform tag of their wheels
 #   classifier  what their distributions say of it
+#   compatible_with  constraints of the build's platform
 #   externals   libraries that users' machines have to have, because no package brings them
 PLATFORMS = {
     # Besides those that every manylinux system has: of the kernel's driver interfaces, of NUMA, and for reading ELF files.
@@ -187,6 +188,7 @@ PLATFORMS = {
     # needs them.
     "linux": struct(
         classifier = "Operating System :: POSIX :: Linux",
+        compatible_with = ["@platforms//os:linux"],
         externals = [
             "libdrm.so.2",
             "libdrm_amdgpu.so.1",
@@ -201,6 +203,7 @@ PLATFORMS = {
     # Microsoft's C++ runtime, which its redistributable package installs, and the driver's part of HIP.
     "windows": struct(
         classifier = "Operating System :: Microsoft :: Windows",
+        compatible_with = [],
         externals = [
             "concrt140.dll",
             "msvcp140*.dll",

@@ -100,6 +100,8 @@ def _platforms(content):
 
 def _content_of_both(linux, windows):
     """What `_distributions.json` says of packages for Linux and Windows: all together, and what there is on each."""
+    if linux["layout"] == "thin":
+        fail("ROCM_LAYOUT=thin makes packages for Linux alone; expected no artifacts for Windows. Unset ROCM_WINDOWS_ARTIFACTS_DIR, or leave out --config=thin")
     if linux["layout"] != windows["layout"]:
         fail("the artifacts for Windows are of the layout `{}`, those for Linux of `{}`; expected the same. Make both from artifacts of one layout".format(windows["layout"], linux["layout"]))
     content = {platform: {key: of[key] for key in ["default_target", "packages", "targets"]} for platform, of in [("linux", linux), ("win32", windows)]}
@@ -176,7 +178,9 @@ def _package_targets(name, platform, artifacts, split, thin = None):
         for family in targets:
             libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic", family]), family)
     profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
-    profiler = package_targets(name, platform, "profiler", profiled) if profiled else []
+
+    # Its console scripts are for Linux alone.
+    profiler = package_targets(name, platform, "profiler", profiled) if profiled and platform == "linux" else []
     devel = package_targets(name, platform, "devel", devel_artifacts, builds_on = core + libraries)
     return struct(by_name = by_name, has_profiler = bool(profiler), names = core + libraries + profiler + devel, targets = targets)
 
@@ -226,6 +230,12 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
     if windows:
         for_windows = windows_packages(name + "windows_", windows.artifacts, windows.split)
         windows_wheels = _wheels(for_windows)
+        rocm_coverage(
+            name = name + "windows_coverage",
+            artifacts = _select(windows.artifacts, PACKAGES["libraries"].artifacts, sorted({artifact.target: None for artifact in windows.artifacts})),
+            platform = PLATFORMS["windows"].platform,
+            visibility = ["//visibility:public"],
+        )
         content = _content_of_both(content, _content("split" if windows.split else "family", for_windows.targets, windows.dist_targets, for_windows.has_profiler))
     _selector(name, content)
     _reports(name, packages.names)

@@ -85,4 +85,4 @@ class Package:
     """Of the distribution that users install: what it says about the packages that it selects."""
     is_wheel: bool = True
     is_windows: bool = False
-    """Whether it is looked at as installed on Windows: see `verify.wheel_set.platforms`."""
+    """Whether it is looked at as installed on Windows: see `verify.wheel_set.gather`."""

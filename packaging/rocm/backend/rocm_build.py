@@ -110,12 +110,15 @@ def requirements(known: Distributions, selection: Selection) -> dict[str, list[s
         marker = known.marker(role, target)
         return f"{known.packages[role].for_target(target).distribution}=={known.version}{marker and f'; {marker}'}"
 
-    pins = {role: pin(role, selection.target) for role in known.packages}
+    # Where there is no target, there is no package for the machine's own.
+    chosen = [role for role, names in known.packages.items() if selection.target or not names.is_per_target]
+    pins = {role: pin(role, selection.target) for role in chosen}
     extras = {role: [pin] for role, pin in pins.items() if role not in ("core", "device")}
-    role_of_targets = "device" if "device" in pins else "libraries"
+    role_of_targets = "device" if "device" in known.packages else "libraries"
     per_target = {target: pin(role_of_targets, target) for target in known.target_packages()}
-    if "device" in pins:
-        extras["device"] = [pins["libraries"], pins["device"]]
+    if role_of_targets == "device":
+        if "device" in pins:
+            extras["device"] = [pins["libraries"], pins["device"]]
         extras.update({f"device-{target}": [pins["libraries"], pin] for target, pin in per_target.items()})
         extras["device-all"] = [pins["libraries"], *per_target.values()]
     elif per_target:
@@ -145,7 +148,8 @@ def _with_extra(pin: str, extra: str) -> str:
     if not extra:
         return pin
     requirement, _, marker = pin.partition("; ")
-    return f'{requirement}; {f"({marker}) and " if " or " in marker else marker and f"{marker} and "}extra == "{extra}"'
+    own = f"({marker}) and " if " or " in marker else f"{marker} and " if marker else ""
+    return f'{requirement}; {own}extra == "{extra}"'
 
 
 def _metadata_files(known: Distributions, selection: Selection) -> dict[str, bytes]:

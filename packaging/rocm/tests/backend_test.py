@@ -104,6 +104,20 @@ def test_what_is_on_one_platform_alone_has_a_marker(tmp_path: Path) -> None:
     ]
 
 
+def test_a_platform_without_targets_has_none_of_its_own(tmp_path: Path) -> None:
+    sdist = unpack(tmp_path / "sdist", "split")
+    path = sdist / "src/rocm_sdk/_distributions.json"
+    known = json.loads(path.read_text())
+    here = {"packages": sorted(known["packages"]), "targets": [], "default_target": ""}
+    there = {**here, "targets": ["gfx1100", "gfx942"], "default_target": "gfx942"}
+    path.write_text(json.dumps({**known, "platforms": {"linux": here, "win32": there}}))
+    metadata = read_metadata(build(sdist, tmp_path / "out"))
+    assert "device" not in metadata.get_all("Provides-Extra", [])
+    of_targets = [line for line in metadata.get_all("Requires-Dist", []) if "rocm-sdk-device-" in line]
+    assert len(of_targets) == 4
+    assert all('==7.10.0.dev0; sys_platform == "win32" and extra == "device-' in line for line in of_targets)
+
+
 def test_family_requirements(tmp_path: Path) -> None:
     wheel = build(unpack(tmp_path / "sdist", "family"), tmp_path / "out", ROCM_SDK_TARGET_FAMILY="gfx942")
     chosen, other = "rocm-sdk-libraries-gfx94X-dcgpu==7.10.0.dev0", "rocm-sdk-libraries-gfx110X-all==7.10.0.dev0"

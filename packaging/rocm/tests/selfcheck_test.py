@@ -13,8 +13,8 @@ from fake_sdk import FakeSdk, distributions
 from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 from rocm_sdk.selfcheck import scripts
+from rocm_sdk.selfcheck.binaries import check_library, check_rpaths
 from rocm_sdk.selfcheck.check import Check, FailureError
-from rocm_sdk.selfcheck.elf_files import check_library, check_rpaths
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
 from rocm_sdk.selfcheck.run import Result, run_check
 from rocm_sdk.selfcheck.scripts import ask, list_scripts

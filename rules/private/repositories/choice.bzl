@@ -1,7 +1,7 @@
 """The repositories of artifacts that `packaging/` loads: each an alias of the source that the build selects.
 
-There is one for each platform, with variables of its own. Those of Linux' artifacts decide about the default of all: who
-names artifacts of one platform means no example of another.
+There is one for each platform, with variables of its own. Who names artifacts of one platform means no example of
+another: then there are none for Windows, and those for Linux have to be named.
 """
 
 visibility(["//rules/private/repositories/..."])
@@ -38,7 +38,10 @@ def _chosen(rctx):
     if directory:
         return rctx.attr.directory, "the directory that {} names".format(directory_variable)
     if not name:
-        if any([rctx.getenv(variable, "") for variable in VARIABLES["linux"]]):
+        others = [variable for platform, pair in VARIABLES.items() if platform != rctx.attr.platform for variable in pair if rctx.getenv(variable, "")]
+        if others and rctx.attr.platform == "linux":
+            fail("{} is set, but neither {} nor {}; expected artifacts for Linux, too. Set --repo_env={}=/absolute/directory".format(others[0], directory_variable, choice_variable, directory_variable))
+        if others:
             return None, None
         return rctx.attr.default, "the embedded default: neither {} nor {} is set".format(directory_variable, choice_variable)
     if name not in rctx.attr.sources:

@@ -37,11 +37,12 @@ def example_requirement(index: Index, offers: Offers | None, selector: Selector 
         return f"{first.project}=={first.version}"
     if choosing := [offer.extra for offer in offers.offers if offer.chooses]:
         return offers.requirement(*choosing)
-    return offers.requirement(_default_extra(selector) if selector else "")
+    return offers.requirement(_default_extra(offers, selector) if selector else "")
 
 
-def _default_extra(selector: Selector) -> str:
-    return next((target.extra for target in selector.targets if target.name == selector.default_target), "")
+def _default_extra(offers: Offers, selector: Selector) -> str:
+    default = selector.on(offers.platform).default_target
+    return next((target.extra for target in selector.targets if target.name == default), "")
 
 
 def _commands(requirement: str) -> list[dom_tag]:
@@ -57,7 +58,7 @@ def _locked(offers: Offers, selector: Selector | None, other: str) -> list[dom_t
     """Return how to lock: with the static index, which asks nothing of the machine that locks."""
     if other != "static" or selector is None:
         return []
-    requirement = offers.requirement(_default_extra(selector))
+    requirement = offers.requirement(_default_extra(offers, selector))
     return [
         h3("In a project with a lock file"),
         command(f'uv add --index {ADDRESS}/static/simple/ "{requirement}"'),
@@ -92,7 +93,7 @@ def _offers_table(index: Index, offers: Offers, selector: Selector | None) -> do
         f"What can be asked for. Several extras go into one pair of brackets, split by commas.{sizes}",
         columns,
         [
-            (_requirement(offers, offer), _brings(offer, selector), range_text(offer.least, offer.most))
+            (_requirement(offers, offer), _brings(offers, offer, selector), range_text(offer.least, offer.most))
             for offer in shown
         ],
     )
@@ -102,9 +103,9 @@ def _requirement(offers: Offers, offer: Offer) -> dom_tag:
     return inline(code, f"{offers.front.project}[{offer.extra}]" if offer.extra else str(offers.front.project))
 
 
-def _brings(offer: Offer, selector: Selector | None) -> str:
+def _brings(offers: Offers, offer: Offer, selector: Selector | None) -> str:
     """Say what an offer brings; the packages of all GPU targets count as one."""
-    targets = {target.project for target in selector.targets} if selector else set()
+    targets = {target.project for target in selector.on(offers.platform).targets} if selector else set()
     if offer.chooses:
         return ", ".join([*(name for name in offer.brings if name not in targets), "the package for the machine's GPU"])
     if len(targets) > 1 and targets <= set(offer.brings):

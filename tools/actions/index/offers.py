@@ -85,7 +85,7 @@ def find_offers(distributions: Iterable[Distribution], index: Index, selector: S
         return None
     named = [_offer(front, extra, wheels, machine) for extra in ("", *sorted(front.extras))]
     has_sdist = any(one.project == front.project and not one.is_wheel for one in index.distributions)
-    choosing = _choosing_offers(named, selector) if selector and has_sdist else []
+    choosing = _choosing_offers(named, selector.on(platform)) if selector and has_sdist else []
     ordered = sorted([*named, *choosing], key=lambda offer: (offer.least, offer.most, offer.extra))
     return Offers(front, tuple(ordered), platform)
 

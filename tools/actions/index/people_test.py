@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.people import Site, people_page
-from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, Page, Sample
+from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
 from tools.actions.index.simple_api import find_links_page, project_list_page, project_page
 
 #: Elements and attributes that could make a browser load something.
@@ -62,6 +62,25 @@ def test_packages_for_several_platforms_say_where_they_run(tmp_path: Path) -> No
     assert "gfx942 rocm[device-gfx942] rocm-sdk-device-gfx942 Linux 70.0 MB" in rows(page)
     assert "rocm[libraries] rocm-sdk-core, rocm-sdk-libraries 500 MB" in rows(page)
     assert any(text.endswith("split by commas. Sizes are those for Linux.") for text in page.text_of("caption"))
+
+
+def test_a_target_that_one_platform_lacks(tmp_path: Path) -> None:
+    """A page for Windows alone does not list what Linux alone has, and names its own default."""
+    sample = Sample(tmp_path)
+    for wheel in (CORE, LIBRARIES, DEVICES[0]):
+        sample.add(wheel.replace("linux_x86_64", "win_amd64"), "Summary: For Windows")
+    extras = (
+        "Provides-Extra: device-gfx1100",
+        "Requires-Dist: rocm-sdk-device-gfx1100==7.0; extra == 'device-gfx1100'",
+    )
+    sample.add(SDIST, "Dynamic: Requires-Dist").add(STATIC_WHEEL, *extras, static=True)
+    roles = sorted(SELECTOR["packages"])
+    linux = {"packages": roles, "targets": ["gfx1100", "gfx942"], "default_target": "gfx942"}
+    windows = {"packages": roles, "targets": ["gfx1100"], "default_target": "gfx1100"}
+    sample.select({**SELECTOR, "platforms": {"linux": linux, "win32": windows}})
+    page = Page.at(sample.build() / "index.html")
+    assert not [row for row in rows(page) if "gfx942" in row]
+    assert "Where no GPU is found, gfx1100 is chosen." in page.text_of("p")
 
 
 def test_an_index_for_windows_alone_tells_of_that(tmp_path: Path) -> None:

@@ -57,13 +57,15 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
     if offers is None or selector is None or not selector.targets:
         return None
     columns = [Column("Target", "name"), Column("Ask for"), Column("Package"), Column("Package size", "size")]
-    rows = [_target_row(index, offers, target) for target in selector.targets]
+    # One index may have the packages of one platform alone.
+    targets = [one for one in selector.targets if not selector.platforms or one.project in index.projects()]
+    rows = [_target_row(index, offers, target) for target in targets]
     if len(index.platforms) > 1:
         columns.insert(3, Column("Runs on"))
-        for row, target in zip(rows, selector.targets, strict=True):
+        for row, target in zip(rows, targets, strict=True):
             row.insert(3, ", ".join(one.platform for one in index.projects().get(target.project, ())))
     if any(offer.chooses for offer in offers.offers):
-        choice = p("Where no GPU is found, ", inline(code, selector.default_target), " is chosen.")
+        choice = p("Where no GPU is found, ", inline(code, selector.on(offers.platform).default_target), " is chosen.")
     else:
         choice = p("Nothing here looks at the machine: ask for a target by its name.")
     return section(

@@ -3,13 +3,17 @@
 read_selector("distributions.json").targets
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.common.distributions import CORE, parse_distributions, target_extra
+from tools.lib.common.distributions import CORE, Distributions, parse_distributions, target_extra
 from tools.lib.common.program import ToolError
+
+#: By `sys.platform`, what pages call platforms.
+_PAGES = {"linux": "Linux", "win32": "Windows"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,12 @@ class Selector:
     default_target: str
     #: Roles of packages that extras of the same name bring.
     roles: tuple[str, ...]
+    #: What it chooses from on each platform, as pages name it (`Windows`), if they differ.
+    platforms: Mapping[str, "Selector"] = field(default_factory=dict)
+
+    def on(self, platform: str) -> "Selector":
+        """Return what it chooses from on a platform."""
+        return self.platforms.get(platform, self)
 
 
 def read_selector(path: str) -> Selector:
@@ -40,9 +50,14 @@ def read_selector(path: str) -> Selector:
         known = parse_distributions(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise ToolError(f"{path}: {error}; expected a file as distributions_file writes it") from None
-    names = known.packages.get(known.target_role)
-    if known.targets and names is None:
+    if known.targets and known.target_role not in known.packages:
         raise ToolError(f"{path}: lacks packages.{known.target_role}; expected a package for each of its targets")
+    platforms = {page: _selector(known.on(sys_platform)) for sys_platform, page in _PAGES.items() if known.platforms}
+    return replace(_selector(known), platforms=platforms)
+
+
+def _selector(known: Distributions) -> Selector:
+    names = known.packages.get(known.target_role)
     targets = tuple(
         TargetPackage(
             name=target,

@@ -125,17 +125,19 @@ def listed_scripts(path: str) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def console_scripts(path: str, module: str, plan: Plan, label: str) -> list[tuple[str, str]]:
+def console_scripts(
+    path: str, module: str, plan: Plan, label: str, *, is_windows: bool = False
+) -> list[tuple[str, str]]:
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
-    A list serves Linux and Windows, where programs have `.exe` after the path. An SDK need not have every tool that a
-    list of scripts names. Raises ToolError for one that may not be executed.
+    A list serves Linux and Windows, where programs have `.exe` after the path, and no modes. An SDK need not have every
+    tool that a list of scripts names. Raises ToolError for one that may not be executed.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
     listed = listed_scripts(path)
-    scripts = [row for row in listed if row["path"] in modes or f"{row['path']}.exe" in modes]
+    scripts = [row for row in listed if (f"{row['path']}.exe" if is_windows else row["path"]) in modes]
     for row in scripts:
-        if row["path"] in modes and not is_executable(modes[row["path"]]):
+        if not is_windows and not is_executable(modes[row["path"]]):
             raise ToolError(
                 f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
@@ -156,7 +158,9 @@ def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) 
     Path(args.metadata).write_text(metadata, encoding="utf-8")
     yield text_member(f"{dist_info}/METADATA", metadata.encode())
     yield text_member(f"{dist_info}/WHEEL", wheel_text(args.tag).encode())
-    if args.console_scripts and (scripts := console_scripts(args.console_scripts, args.module, plan, args.label)):
+    is_windows = args.tag.rpartition("-")[2].startswith("win")
+    listed = args.console_scripts
+    if listed and (scripts := console_scripts(listed, args.module, plan, args.label, is_windows=is_windows)):
         yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
 
 

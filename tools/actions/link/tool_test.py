@@ -15,7 +15,7 @@ from packaging.metadata import Metadata
 
 from develop.testing.artifacts import file, library, link, plan, program
 from tools.actions.link.run import small_run
-from tools.actions.link.tool import main
+from tools.actions.link.tool import console_scripts, main
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.report import TagReport
@@ -182,6 +182,13 @@ def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFix
     )
     with made.zip() as archive:
         assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_a_console_script_for_windows_starts_an_exe_whatever_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "scripts"
+    path.write_text(json.dumps([{"script": name, "path": f"bin/{name}"} for name in ("tool", "script")]))
+    found = plan(CORE, file("bin/tool.exe", "other", mode="0644"), file("bin/script", "script", mode="0644"))
+    assert console_scripts(str(path), "m._cli", found, "//:w", is_windows=True) == [("tool", "m._cli:tool")]
 
 
 def test_a_console_script_whose_tool_may_not_be_executed_is_refused(

@@ -158,8 +158,8 @@ def collect(
             foreign.append(entry.path)
             continue
         files += 1
-        own = posixpath.join(plan.tree, posixpath.dirname(entry.path))
-        directories = [own] if is_windows else _directories(plan.tree, entry, facts)
+        beside = posixpath.join(plan.tree, posixpath.dirname(entry.path).lower())
+        directories = [beside] if is_windows else _directories(plan.tree, entry, facts)
         for name, version in facts.wanted():
             needs = found.setdefault(whose(entry, name, directories), {})
             needs.setdefault((name, version or ""), Need(name, version, entry.path))

@@ -195,13 +195,15 @@ def test_programs_for_windows_find_dlls_beside_them() -> None:
         image("bin/beside.exe", "pe-program"),
         image("bin/amdhip64_7.dll"),
         image("lib/llvm/bin/away.exe", "pe-program"),
+        image("Tools/beside.exe", "pe-program"),
+        image("Tools/AMDHIP64_7.dll"),
     )
     linked = {
         f"core_lib_generic/stage/{path}": LinkedFacts(IMAGE_FILE_MACHINE_AMD64, ("amdhip64_7.dll",))
-        for path in ("bin/beside.exe", "lib/llvm/bin/away.exe")
+        for path in ("bin/beside.exe", "lib/llvm/bin/away.exe", "Tools/beside.exe")
     }
     needs = collect(found, [], linked, IMAGE_FILE_MACHINE_AMD64, ())
-    assert [need.path for need in needs.packaged] == ["bin/beside.exe"]
+    assert [need.path for need in needs.packaged] == ["Tools/beside.exe"]  # the first by path stands for all
     assert [need.path for need in needs.unreached] == ["lib/llvm/bin/away.exe"]
 
 

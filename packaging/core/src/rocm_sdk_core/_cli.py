@@ -52,7 +52,8 @@ def run_tool(path: str, *, prefer_devel: bool) -> NoReturn:
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the tool as well, which decides.
-    sys.exit(subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode)
+    code = subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode
+    sys.exit(code if code < 1 << 31 else code - (1 << 32))  # Of a crash it is 0xC0000005; sys.exit takes a C long.
 
 
 def find_tool(path: str, *, prefer_devel: bool) -> Path:

@@ -92,7 +92,7 @@ class Distributions:
     def marker(self, role: str, target: str = "") -> str:
         """Return the marker (PEP 508) of a requirement for a package, for its target if it has one.
 
-        It is empty for a package that is there on all platforms.
+        It is empty for a package that is there on all platforms. Raises ValueError for one that is on none.
         """
         there = [
             name
@@ -101,6 +101,8 @@ class Distributions:
         ]
         if len(there) == len(self.platforms):
             return ""
+        if not there:
+            raise ValueError(f"no platform has the package {role} for the target {target!r}")
         return " or ".join(f'sys_platform == "{name}"' for name in there)
 
     def target_packages(self) -> dict[str, PackageNames]:

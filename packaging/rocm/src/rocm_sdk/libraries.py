@@ -83,8 +83,10 @@ def _locate(shortname: str, tree: Path) -> Path | None:
         return matches[-1]
     if library.optional:
         return None
+    dll = f"is named {library.stem[3:]}.dll, with or without `lib` before it and a version"
+    wanted = dll if IS_WINDOWS else f"matches {library.pattern}"
     raise FileNotFoundError(
-        f"no library {shortname!r}: nothing in {directory} matches {library.pattern}. Reinstall the package with that "
+        f"no library {shortname!r}: nothing in {directory} {wanted}. Reinstall the package with that "
         "directory if it should have it."
     )
 

@@ -10,8 +10,8 @@ from ..distributions import Distributions
 from ..installation import InstalledPackage
 from ..kpack import SUFFIX, archive_places
 from ..record import read_record
+from .binaries import list_elf_files
 from .check import FailureError
-from .elf_files import list_elf_files
 
 
 def check_device_archives(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
