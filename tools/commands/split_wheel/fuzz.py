@@ -31,7 +31,7 @@ from verify.member_file import MemberReader
 from verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")
-SHAPES: Final = ("variants", "host-device")
+SHAPES: Final = ("local-versions", "host-device")
 
 
 def errors(paths: Sequence[Path]) -> set[str]:
