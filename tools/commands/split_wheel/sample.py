@@ -91,6 +91,14 @@ SEPARATE: Final = Sample(
     },
     name="acme",
 )
+#: A wheel of Python without requirements, with code for both settings of a feature, and for more kinds of GPUs.
+VARIANTS: Final = Sample(
+    {
+        "acme/__init__.py": b"x = 1\n",
+        "acme/lib.so": library(plain(("gfx942:xnack+", "gfx942:xnack-", "gfx1030", "gfx1100", "gfx1101", "gfx1250"))),
+    },
+    name="acme",
+)
 
 
 def written(folder: Path, sample: Sample = FAT) -> Path:
