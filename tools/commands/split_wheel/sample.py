@@ -99,6 +99,22 @@ VARIANTS: Final = Sample(
     },
     name="acme",
 )
+#: What VARIANTS is split by, and the labels of the wheels that suit a machine with these GPUs, best first.
+WORDS: Final = "gfx942,gfx1100,gfx110X-all,gfx1250"
+MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gfx942": ("gfx942",),
+    "gfx942,gfx942": ("gfx942",),
+    "gfx942,gfx1100": ("gfx942", "gfx1100", "gfx110x_all"),
+    "gfx1100,gfx942": ("gfx1100", "gfx110x_all", "gfx942"),
+    "gfx1100": ("gfx1100", "gfx110x_all"),
+    "gfx1101": ("gfx110x_all",),
+    "gfx1103": ("gfx110x_all",),
+    "gfx1250": ("gfx1250",),
+    "gfx1250-strict": ("gfx1250",),
+    "gfx1030": (),
+    "gfx1030,gfx1101": ("gfx110x_all",),
+    "": (),
+}
 
 
 def written(folder: Path, sample: Sample = FAT) -> Path:
