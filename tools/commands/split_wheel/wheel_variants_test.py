@@ -136,12 +136,23 @@ def test_equal_wheels_give_equal_bytes(tmp_path: Path) -> None:
 
 def test_a_directory_that_has_variants_gets_more(tmp_path: Path) -> None:
     fat = written(tmp_path)
-    other = written(tmp_path, Sample(FAT.files, name="acme", tag="cp312-cp312-linux_x86_64"))
+    other = tmp_path / "acme-1.0-2-cp312-cp312-linux_x86_64.whl"  # with a build tag
+    other.write_bytes(Sample(FAT.files, name="acme", tag="cp312-cp312-linux_x86_64").build())
     split(fat, tmp_path / "thin", "gfx942")
     files = split(other, tmp_path / "thin", "gfx1100")
-    both = split(fat, tmp_path / "both", "gfx942,gfx1100")
-    assert files[INDEX] == both[INDEX]
-    assert len([name for name in files if name.endswith(".whl")]) == 4
+    assert files[INDEX] == split(fat, tmp_path / "both", "gfx942,gfx1100")[INDEX]
+    assert {"acme-1.0-2-cp312-cp312-linux_x86_64-gfx1100.whl", WHEEL.replace("gfx1100", "gfx942")} < files.keys()
+
+
+def test_wheels_of_several_projects_and_pythons_have_one_directory(tmp_path: Path) -> None:
+    tags = ("cp311-cp311-linux_x86_64", "cp312-cp312-linux_x86_64")
+    fats = [written(tmp_path, Sample(VARIANTS.files, name="acme", tag=tag)) for tag in tags]
+    fats.append(written(tmp_path, Sample(VARIANTS.files, name="other", version="2.0+rocm7", tag=tags[0])))
+    given = ["--shape=wheel-variants", "--targets=gfx1100", f"--output={tmp_path / 'thin'}"]
+    assert tool.main([*map(str, fats), *given]) == 0
+    names = {fat.name for fat in fats} | {f"{fat.stem}-gfx1100.whl" for fat in fats}
+    names |= {INDEX, "other-2.0+rocm7-variants.json", "find-links.html"}
+    assert {path.name for path in (tmp_path / "thin").iterdir()} == names
 
 
 @pytest.mark.parametrize(
