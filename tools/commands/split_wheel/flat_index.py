@@ -41,9 +41,14 @@ def write_flat_index(
         places.append(name)
         lines.append(f"{name}: {', '.join(variants)} ({DRAFT})")
     new = {place: scratch / place for place in (*places, *(plan.place for plan in plans))}
-    there = {path.name: path for path in output.iterdir() if path.is_file() and path.name.endswith(_LISTED)}
-    (scratch / PAGE).write_text("".join(_page({**there, **new})), encoding="utf-8")
+    (scratch / PAGE).write_text("".join(_page({**_there(output), **new})), encoding="utf-8")
     return [*places, PAGE], lines
+
+
+def _there(output: Path) -> dict[str, Path]:
+    """Return what the page lists of a directory. Names of wheels are ASCII; no installer looks at others."""
+    files = (path for path in output.iterdir() if path.is_file() and path.name.isascii())
+    return {path.name: path for path in files if path.name.endswith(_LISTED)}
 
 
 def _copy(fat: FatWheel, scratch: Path, output: Path) -> Iterator[str]:

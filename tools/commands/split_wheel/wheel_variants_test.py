@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
@@ -108,9 +109,10 @@ def test_the_page_links_to_all_files(tmp_path: Path) -> None:
     (tmp_path / "thin").mkdir()
     (tmp_path / "thin/other-1.0+x-py3-none-any.whl").write_bytes(b"other")
     (tmp_path / "thin/notes.txt").write_bytes(b"")
+    Path(os.fsdecode(bytes(tmp_path / "thin") + b"/\xff.whl")).write_bytes(b"")
     files = split(written(tmp_path), tmp_path / "thin")
     Links().feed(files["find-links.html"].decode())
-    listed = {name: data for name, data in files.items() if name.endswith((".whl", ".json"))}
+    listed = {name: data for name, data in files.items() if name.isascii() and name.endswith((".whl", ".json"))}
     assert links == {name: hashlib.sha256(data).hexdigest() for name, data in listed.items()}
 
 
