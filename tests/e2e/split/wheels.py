@@ -43,7 +43,7 @@ class Project:
     #: Empty for a wheel without device code that can be split: it must be refused.
     targets: str
     modules: tuple[str, ...]
-    shape: str = "variants"
+    shape: str = "local-versions"
     #: What is installed beside it, so that imports get further. Others need PyTorch, which is too large here.
     beside: tuple[str, ...] = ("numpy",)
 

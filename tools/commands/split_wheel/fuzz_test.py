@@ -13,5 +13,6 @@ def test_damaged_wheels_are_split_or_refused(tmp_path: Path) -> None:
 
 
 def test_whole_samples_are_split(tmp_path: Path) -> None:
-    cases = [(FAT.filename, "variants", FAT.build()), (SEPARATE.filename, "host-device", SEPARATE.build())]
-    assert [fuzzer([], tmp_path).answer(case) for case in cases] == ["split"] * 2
+    cases = [(FAT.filename, "local-versions", FAT.build()), (SEPARATE.filename, "host-device", SEPARATE.build())]
+    cases.append((FAT.filename, "wheel-variants", FAT.build()))
+    assert [fuzzer([], tmp_path).answer(case) for case in cases] == ["split"] * 3

@@ -3,7 +3,7 @@
 A complete wheel for some GPUs keeps the distribution's name and gets a local version (PEP 440): `acme-1.0+gfx942`, of a
 version that has one already `acme-2.0+rocm7.gfx942`. So every requirement on the name is met as before, two of them
 cannot be installed over each other, and installers prefer it to the fat wheel: 1.0+gfx942 is newer than 1.0.
-(A variant label in the file name, as PEP 825 drafts it, would hide the wheel from installers that do not know it.)
+Or it is a wheel variant, whose name `variant_format` makes.
 
 Device wheels are called as AMD calls its own, such as `amd-torch-device-gfx942`; the host wheel is `acme-1.0+host`.
 """

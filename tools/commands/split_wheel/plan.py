@@ -1,11 +1,12 @@
 """What becomes of a fat wheel: which files each thin wheel has, and which device code of them. Pure functions.
 
-plans = plan_variants(fat, groups)        # complete wheels, each with the code of one group
+plans = plan_local_versions(fat, groups)  # complete wheels, each with the code of one group, told apart by version
+plans = plan_wheel_variants(fat, groups)  # the same, told apart by the label of PEP 825
 plans = plan_host_device(fat, groups)     # one wheel without device code, and one with code alone for each group
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -14,6 +15,7 @@ from tools.commands.split_wheel.device_files import DeviceFile, Form, device_fil
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, WheelName, device_distribution, device_name, with_local
 from tools.commands.split_wheel.reading import SIGNATURES, FatWheel
+from tools.commands.split_wheel.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import TargetId
 
@@ -44,12 +46,14 @@ class ThinWheel:
     label: str
     """The group's, or `host`."""
     folder: str
-    """Where it goes below the output directory: complete wheels lie in one directory for each group."""
+    """Where it goes below the output directory: wheels with local versions lie in one directory for each group."""
     name: WheelName
     files: tuple[PlannedFile, ...]
     metadata: CoreMetadata
     left_out: tuple[str, ...] = field(default=(), repr=False)
     """Files by themselves that are for other GPUs."""
+    texts: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    """Files that it has beside those of the fat wheel and METADATA: path and content."""
 
     @property
     def place(self) -> str:
@@ -57,13 +61,35 @@ class ThinWheel:
         return f"{self.folder}/{self.name.filename}" if self.folder else self.name.filename
 
 
-def plan_variants(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+def plan_local_versions(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
     """Plan a complete wheel for each group; files that match `whole` stay as they are.
 
     Raises ToolError for a group that the wheel has no code for.
     """
     devices = _devices(fat, groups, whole)
-    return [_variant(fat, devices, group) for group in groups]
+    plans = []
+    for group in groups:
+        name = with_local(fat.name, group.label)
+        plan = _complete(fat, devices, group, name)
+        metadata = plan.metadata.replaced("Version", str(name.version))
+        plans.append(replace(plan, folder=group.label, metadata=metadata))
+    return plans
+
+
+def plan_wheel_variants(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+    """Plan a complete wheel for each group, in the same version, whose label and `variant.json` say for which GPUs.
+
+    Raises ToolError as `plan_local_versions` does.
+    """
+    devices = _devices(fat, groups, whole)
+    plans = []
+    for group in groups:
+        label, owners = variant_label(group.label), [target.processor for target in group.targets]
+        plan = _complete(fat, devices, group, replace(fat.name, tags=labelled(fat.name.tags, label)))
+        path = f"{fat.name.dist_info}/{VARIANT_JSON}"
+        files = tuple(file for file in plan.files if file.path != path)
+        plans.append(replace(plan, files=files, texts=((path, variant_json(label, owners)),)))
+    return plans
 
 
 def _devices(fat: FatWheel, groups: Sequence[Group], whole: Collection[str]) -> Mapping[str, DeviceFile]:
@@ -91,8 +117,7 @@ def _host_files(fat: FatWheel) -> Iterator[str]:
     yield from (path for path in fat.wheel.files if path not in own)
 
 
-def _variant(fat: FatWheel, devices: Mapping[str, DeviceFile], group: Group) -> ThinWheel:
-    name = with_local(fat.name, group.label)
+def _complete(fat: FatWheel, devices: Mapping[str, DeviceFile], group: Group, name: WheelName) -> ThinWheel:
     files, left_out = [], []
     for source in _host_files(fat):
         device, path = devices.get(source), name.path_from(source, fat.name)
@@ -102,9 +127,8 @@ def _variant(fat: FatWheel, devices: Mapping[str, DeviceFile], group: Group) -> 
             left_out.append(source)
         else:
             files.append(_device_file(path, device, group))
-    metadata = fat.metadata.replaced("Version", str(name.version))
-    metadata = metadata.described(f"{_origin(fat)} Its device code is for {group.label} alone.")
-    return ThinWheel(group.label, group.label, name, tuple(files), metadata, tuple(left_out))
+    metadata = fat.metadata.described(f"{_origin(fat)} Its device code is for {group.label} alone.")
+    return ThinWheel(group.label, "", name, tuple(files), metadata, tuple(left_out))
 
 
 def _device_file(path: str, device: DeviceFile, group: Group) -> PlannedFile:
@@ -120,8 +144,8 @@ def _origin(fat: FatWheel) -> str:
 def plan_host_device(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
     """Plan a wheel without device code, and one for each group with its code alone.
 
-    Files that match `whole` stay in the host wheel. Raises ToolError as `plan_variants` does, and for code that cannot
-    be taken out: that of programs and libraries, and what several device wheels would have to own.
+    Files that match `whole` stay in the host wheel. Raises ToolError as `plan_local_versions` does, and for code that
+    cannot be taken out: that of programs and libraries, and what several device wheels would have to own.
     """
     devices = _devices(fat, groups, whole)
     owners = {path: [group for group in groups if any(map(group.loads, one.codes))] for path, one in devices.items()}
@@ -161,7 +185,7 @@ def _check_separable(fat: FatWheel, devices: Mapping[str, DeviceFile], owners: M
             more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
             raise ToolError(
                 f"{fat.path}: cannot be split into host and device: {reason}: {', '.join(paths[:_SHOWN])}{more}. Use "
-                "--shape=variants"
+                "--shape=local-versions"
             )
 
 

@@ -91,6 +91,30 @@ SEPARATE: Final = Sample(
     },
     name="acme",
 )
+#: A wheel of Python without requirements, with code for both settings of a feature, and for more kinds of GPUs.
+VARIANTS: Final = Sample(
+    {
+        "acme/__init__.py": b"x = 1\n",
+        "acme/lib.so": library(plain(("gfx942:xnack+", "gfx942:xnack-", "gfx1030", "gfx1100", "gfx1101", "gfx1250"))),
+    },
+    name="acme",
+)
+#: What VARIANTS is split by, and the labels of the wheels that suit a machine with these GPUs, best first.
+WORDS: Final = "gfx942,gfx1100,gfx110X-all,gfx1250"
+MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gfx942": ("gfx942",),
+    "gfx942,gfx942": ("gfx942",),
+    "gfx942,gfx1100": ("gfx942", "gfx1100", "gfx110x_all"),
+    "gfx1100,gfx942": ("gfx1100", "gfx110x_all", "gfx942"),
+    "gfx1100": ("gfx1100", "gfx110x_all"),
+    "gfx1101": ("gfx110x_all",),
+    "gfx1103": ("gfx110x_all",),
+    "gfx1250": ("gfx1250",),
+    "gfx1250-strict": ("gfx1250",),
+    "gfx1030": (),
+    "gfx1030,gfx1101": ("gfx110x_all",),
+    "": (),
+}
 
 
 def written(folder: Path, sample: Sample = FAT) -> Path:

@@ -14,22 +14,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.pack.tool import COMPRESSIONS
+from tools.commands.split_wheel.flat_index import write_flat_index
 from tools.commands.split_wheel.groups import parse_groups
-from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_variants
+from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.reading import FatWheel, read_fat_wheel
 from tools.commands.split_wheel.report import describe
+from tools.commands.split_wheel.variant_format import DRAFT, SCHEMA
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.common.program import ToolError
 
-EPILOG = """shapes:
-  variants      for each word of --targets a complete wheel, in a directory of its own, with a local version:
-                  DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
-                pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
-  host-device   one wheel without device code, and for each word a small one with code alone:
-                  DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
-                pip install 'acme[device-gfx1100]' --find-links DIR
-                This needs all device code in files by themselves (.co, .hsaco, …). Code inside of a library stays
-                there: one file belongs to one wheel.
+EPILOG = f"""shapes:
+  local-versions  for each word of --targets a complete wheel, in a directory of its own, with a local version:
+                    DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
+                  pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
+  wheel-variants  for each word a complete wheel in the same version, all in one directory, with the fat wheel:
+                    DIR/acme-1.0-cp312-cp312-manylinux_2_28_x86_64-gfx1100.whl and DIR/acme-1.0-variants.json
+                  An installer that knows wheel variants chooses by the machine's GPU. Any other takes the fat wheel.
+                  This follows {DRAFT},
+                  {SCHEMA}
+  host-device     one wheel without device code, and for each word a small one with code alone:
+                    DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
+                  pip install 'acme[device-gfx1100]' --find-links DIR
+                  This needs all device code in files by themselves (.co, .hsaco, …). Code inside of a library stays
+                  there: one file belongs to one wheel.
 
 examples:
   split-wheel acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
@@ -44,7 +51,8 @@ exit status:
   1  a wheel cannot be split: nothing was written
   2  the command line is wrong"""
 
-SHAPES = {"variants": plan_variants, "host-device": plan_host_device}
+WHEEL_VARIANTS = "wheel-variants"
+SHAPES = {"local-versions": plan_local_versions, WHEEL_VARIANTS: plan_wheel_variants, "host-device": plan_host_device}
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,9 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
-    result.add_argument("--shape", choices=tuple(SHAPES), default="variants", help="see below (default: %(default)s)")
+    result.add_argument(
+        "--shape", choices=tuple(SHAPES), default="local-versions", help="see below (default: %(default)s)"
+    )
     result.add_argument(
         "--whole",
         action="append",
@@ -131,12 +141,17 @@ def split(arguments: Arguments) -> list[str]:
     for path in arguments.wheels:
         fat = read_fat_wheel(path, drop_signatures=arguments.drop_signatures)
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
-    places = [plan.place for _, plans in planned for plan in plans]
-    check_places([plan for _, plans in planned for plan in plans])
+    all_plans = [plan for _, plans in planned for plan in plans]
+    places = [plan.place for plan in all_plans]
+    check_places(all_plans)
     lines: list[str] = []
     with scratch_directory(arguments.output) as scratch:
         for fat, plans in planned:
             lines += describe(fat, plans, write_thin_wheels(fat, plans, scratch, arguments.compression))
+        if arguments.shape == WHEEL_VARIANTS:
+            fats = [fat for fat, _ in planned]
+            more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
+            places, lines = [*places, *more], [*lines, *said]
         publish(scratch, arguments.output, places)
     return lines
 

@@ -6,13 +6,15 @@ import pytest
 
 from tools.commands.split_wheel import tool
 from tools.commands.split_wheel.sample import written
+from tools.commands.split_wheel.variant_format import DRAFT
 
 
 def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"])
     said = capsys.readouterr().out
-    for part in ("examples:\n", "shapes:\n", "exit status:\n", "split-wheel acme-1.0", "'acme[device-gfx1100]'"):
+    parts = ("examples:\n", "shapes:\n", "exit status:\n", "split-wheel acme-1.0", "'acme[device-gfx1100]'", DRAFT)
+    for part in parts:
         assert part in said
 
 

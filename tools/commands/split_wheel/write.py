@@ -71,6 +71,7 @@ def write_thin_wheels(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, 
 def _write(fat: FatWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
     members = [packed.get((plan.label, file.path)) or _copied(fat, file) for file in plan.files]
     members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
+    members += [text_member(path, content) for path, content in plan.texts]
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as out:
         return write_wheel(out, members, plan.name.dist_info)
