@@ -40,7 +40,7 @@ use it. The wheel can be another rule's, such as a `py_wheel`, or a file that wa
     attrs = {
         "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of the thin wheels."),
         "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
-        "shape": attr.string(default = "variants", values = ["variants", "host-device"], doc = "`variants`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each."),
+        "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each. `wheel-variants`: as drafts of Python packaging have it."),
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
         "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
         "whole": attr.string_list(doc = "Patterns of files of the wheel to leave as they are, with the code for all GPUs."),
