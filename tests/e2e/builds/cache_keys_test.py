@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.testing.builds import Workspace
 from tests.hermetic.declarations import MNEMONICS, PACKAGING
 
-TARGETS = "//packaging:dist + //packaging:size_report"
+TARGETS = "//packaging:dist + //packaging:size_report + //packaging:windows_size_report"
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
