@@ -107,3 +107,10 @@ def test_search_paths_hold_what_exists_once_and_first(tmp_path: Path) -> None:
         directory.mkdir(parents=True)
     changed = module.tool_environment({"LD_LIBRARY_PATH": f"/a::{deps}:/b"})
     assert changed == {"LD_LIBRARY_PATH": f"{own}:{deps}:/a:/b"}
+
+
+def test_exit_codes_of_windows_are_those_of_the_tool(tmp_path: Path) -> None:
+    as_signed = load("core", tmp_path).as_signed
+    assert [as_signed(code) for code in (0, 3, 0x7FFFFFFF)] == [0, 3, 0x7FFFFFFF]
+    assert as_signed(0xC0000005) & 0xFFFFFFFF == 0xC0000005
+    assert as_signed(0xFFFFFFFF) == -1

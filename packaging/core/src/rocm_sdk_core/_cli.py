@@ -52,8 +52,12 @@ def run_tool(path: str, *, prefer_devel: bool) -> NoReturn:
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the tool as well, which decides.
-    code = subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode
-    sys.exit(code if code < 1 << 31 else code - (1 << 32))  # Of a crash it is 0xC0000005; sys.exit takes a C long.
+    sys.exit(as_signed(subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode))
+
+
+def as_signed(code: int) -> int:
+    """Return an exit code of Windows, such as 0xC0000005 of a crash, as `sys.exit` takes it: a C long."""
+    return code if code < 1 << 31 else code - (1 << 32)
 
 
 def find_tool(path: str, *, prefer_devel: bool) -> Path:
