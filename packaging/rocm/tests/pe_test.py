@@ -50,10 +50,10 @@ def test_damage_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     chance = random.Random(22)
     damaged = [whole[:size] for size in range(2, len(whole), 37)]
     for _ in range(2000):
-        data = bytearray(whole)
+        flawed = bytearray(whole)
         for _ in range(chance.randint(1, 4)):
-            data[chance.randrange(2, len(data))] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
-        damaged.append(bytes(data))
+            flawed[chance.randrange(2, len(flawed))] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
+        damaged.append(bytes(flawed))
     said = []
     for data in damaged:
         try:
