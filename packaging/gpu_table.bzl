@@ -3,7 +3,7 @@
 Written by `bazel run //tests/golden:update`: change tools/lib/gpus/derive.py, not this.
 """
 
-visibility(["//packaging", "//tests/..."])
+visibility(["//packaging", "//rules/...", "//tests/..."])
 
 # Target -> its kind, and the target whose package holds its code.
 TARGETS = {

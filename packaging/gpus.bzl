@@ -2,7 +2,7 @@
 
 load("//packaging:gpu_table.bzl", "TARGETS")
 
-visibility(["//packaging", "//tests/..."])
+visibility(["//packaging", "//rules/...", "//tests/..."])
 
 _KINDS = ["all", "dcgpu", "dgpu", "igpu"]
 _DIGITS = "0123456789abcdef"

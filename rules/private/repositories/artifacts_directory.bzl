@@ -80,6 +80,7 @@ def _artifacts_directory_impl(rctx):
     if not directory:
         rctx.file("BUILD.bazel", "")
         rctx.file("artifacts.bzl", _EMPTY.format(rctx.attr.variable))
+        rctx.file("artifacts.json", "{\"artifacts\": {}}\n")
         return
     rctx.report_progress("scanning " + directory)
     variable = rctx.attr.variable if rctx.attr.variable and rctx.getenv(rctx.attr.variable) else ""

@@ -119,6 +119,7 @@ def _locked_listing_impl(rctx):
         rows = "".join(rows),
         split = rctx.attr.split,
     ))
+    rctx.file("artifacts.json", json.encode({"artifacts": {artifact: False for artifact in rctx.attr.repositories}}) + "\n")
 
 locked_listing = repository_rule(
     doc = "Lists what a lock file names, with labels of the archives' repositories; fetches none of them.",

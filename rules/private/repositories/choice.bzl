@@ -58,6 +58,11 @@ def _choice_impl(rctx):
     rctx.file("BUILD.bazel", "")
     rctx.file("artifacts.bzl", _REEXPORT.format(source = source, what = what) if source else _NONE)
 
+    # For repository rules, which cannot load.
+    if source == rctx.attr.directory:
+        source = "@@{}_directory//:artifacts.bzl".format(rctx.name)
+    rctx.file("artifacts.json", json.encode({"source": source or ""}) + "\n")
+
 choice = repository_rule(
     doc = "Re-exports ARTIFACTS, DIST_TARGETS and SPLIT of the chosen source; no other source is fetched.",
     implementation = _choice_impl,

@@ -8,6 +8,7 @@ load(":artifacts_directory.bzl", "artifacts_directory")
 load(":artifacts_lock.bzl", "locked_artifacts")
 load(":choice.bzl", "VARIABLES", "choice")
 load(":debian.bzl", "debian")
+load(":sdk.bzl", "sdk")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
 
@@ -43,6 +44,18 @@ _lock = tag_class(
     },
 )
 
+_sdk = tag_class(
+    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [hip.md](hip.md).",
+    attrs = {
+        "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
+        "name": attr.string(default = "rocm", doc = "Name of the repository."),
+        "path": attr.string(doc = "Instead of `artifacts`: the absolute path of a directory in which ROCm is installed. Builds are not hermetic then."),
+        "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others."),
+        "wheels": attr.label(doc = "Instead of `artifacts`: lock file of Python packages (`pylock.toml`) that names the wheels of ROCm."),
+        "variable": attr.string(doc = "With `path`: environment variable that names another directory, such as `ROCM_PATH`."),
+    },
+)
+
 _selection = tag_class(
     doc = "Declares a repository with the layout and targets that `ROCM_LAYOUT`, `ROCM_TARGETS` and `ROCM_TARGETS_LEFT_OUT` select.",
     attrs = {"name": attr.string(default = "rocm_selection", doc = "Name of the repository.")},
@@ -72,11 +85,25 @@ def _declare_artifacts(mctx, tag):
         sources = sources,
     )
 
+def _declare_sdk(module, tag):
+    name = "module {}: rocm.sdk(name = {})".format(module.name, repr(tag.name))
+    if len([source for source in [tag.artifacts, tag.path, tag.wheels] if source]) != 1:
+        fail("{}: expected one of `artifacts`, `path` and `wheels`".format(name))
+    sdk(
+        name = tag.name,
+        artifacts = tag.artifacts,
+        path = tag.path,
+        tag = name,
+        targets = tag.targets,
+        variable = tag.variable,
+        wheels = tag.wheels,
+    )
+
 def _rocm_impl(mctx):
     names = {}
     for module in mctx.modules:
         tags = module.tags
-        for tag in tags.artifacts + tags.debian + tags.lock + tags.selection + tags.version:
+        for tag in tags.artifacts + tags.debian + tags.lock + tags.sdk + tags.selection + tags.version:
             if tag.name in names:
                 fail("module {}: the name {} of a tag of `rocm` is taken by module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
             names[tag.name] = module.name
@@ -86,6 +113,8 @@ def _rocm_impl(mctx):
             debian(name = tag.name, packages = tag.packages, suite = tag.suite)
         for tag in tags.lock:
             locked_artifacts(mctx, tag.name, tag.file)
+        for tag in tags.sdk:
+            _declare_sdk(module, tag)
         for tag in tags.selection:
             selection(name = tag.name)
         for tag in tags.version:
@@ -99,6 +128,7 @@ rocm = module_extension(
         "artifacts": _artifacts,
         "debian": _debian,
         "lock": _lock,
+        "sdk": _sdk,
         "selection": _selection,
         "version": _version,
     },

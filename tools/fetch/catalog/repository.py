@@ -78,6 +78,13 @@ def loadable_file(artifacts: Sequence[ScannedArtifact], elsewhere: Sequence[Else
     )
 
 
+def listing(artifacts: Sequence[ScannedArtifact], elsewhere: Sequence[Elsewhere]) -> str:
+    """Return the text of artifacts.json, for repository rules, which cannot load: artifact -> whether it is here."""
+    here = {str(artifact.name): True for artifact in artifacts}
+    there = {str(one.name): False for one in elsewhere}
+    return json.dumps({"artifacts": here | there}, indent=1, sort_keys=True) + "\n"
+
+
 def manifests(artifact: ScannedArtifact) -> dict[str, str]:
     """Return the texts of an artifact's manifests: the whole, for plans, and one per unit, for inspect and pack.
 
@@ -152,6 +159,7 @@ def write_repository(
     texts = {
         "BUILD.bazel": build_file(artifacts, archive_sha256),
         "artifacts.bzl": loadable_file(artifacts, elsewhere, what),
+        "artifacts.json": listing(artifacts, elsewhere),
     }
     texts["files_read.txt"] = "".join(f"{path}\n" for path in files_read(artifacts))
     texts["directories.txt"] = "".join(f"{path}\n" for artifact in artifacts for path in artifact.directories)

@@ -1,0 +1,203 @@
+"""The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
+
+visibility(["//rules/private/hip"])
+
+# The compiler's date and directories are no part of its output.
+_REPRODUCIBLE = [
+    "-Wno-builtin-macro-redefined",
+    "-D__DATE__=\"redacted\"",
+    "-D__TIMESTAMP__=\"redacted\"",
+    "-D__TIME__=\"redacted\"",
+    "-ffile-compilation-dir=.",
+]
+
+# By compilation mode (`--compilation_mode`).
+_MODES = {
+    "dbg": ["-O0", "-g"],
+    "fastbuild": ["-O1"],
+    "opt": ["-O3", "-DNDEBUG"],
+}
+
+# How bundles name the host's part, which is empty, and a GPU's.
+_HOST = "host-x86_64-unknown-linux-gnu-"
+_DEVICE = "hipv4-amdgcn-amd-amdhsa--"
+
+def _compiler_args(ctx, hip, cc_toolchain, context, copts):
+    """Returns the arguments that all compilations of a rule have."""
+    args = ctx.actions.args()
+    args.add_all(["-no-canonical-prefixes", "-x", "hip", "-fPIC"])
+    args.add(hip.resource_directory, format = "-resource-dir=%s")
+    args.add(hip.root, format = "--rocm-path=%s")
+    args.add(hip.device_libraries, format = "--rocm-device-lib-path=%s")
+    if cc_toolchain.sysroot:
+        args.add(cc_toolchain.sysroot, format = "--sysroot=%s")
+    args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]])
+    args.add_all(context.defines, format_each = "-D%s")
+    args.add_all(context.local_defines, format_each = "-D%s")
+    args.add_all(context.includes, format_each = "-I%s")
+    args.add_all(context.quote_includes, before_each = "-iquote")
+    args.add_all(context.system_includes, before_each = "-isystem")
+    args.add_all(ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts)
+    return args
+
+def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatable):
+    """Returns what all compilations of a rule share.
+
+    Args:
+        ctx: the rule context, with the fragment `cpp`.
+        hip: HipToolchainInfo.
+        cc_toolchain: CcToolchainInfo of the host, whose headers the sources include.
+        context: CompilationContext of the sources: headers, search paths and defines.
+        copts: list of string: options of all compilations.
+        device_copts: list of string: options of those for GPUs.
+        relocatable: whether device code of one source may refer to another's.
+
+    Returns:
+        struct.
+    """
+    return struct(
+        args = _compiler_args(ctx, hip, cc_toolchain, context, copts),
+        ctx = ctx,
+        device_copts = device_copts,
+        hip = hip,
+        inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
+        relocatable = relocatable,
+    )
+
+def _source_args(compiler, source, target, output):
+    """Returns the arguments of one compilation: what is compiled, to what, and under which name in relocatable code."""
+    args = compiler.ctx.actions.args()
+    args.add(target, format = "--offload-arch=%s")
+    if compiler.relocatable:
+        # By default clang derives the identifier from all arguments, which differ between the host and GPUs.
+        args.add_all(["-fgpu-rdc", "-cuid=" + source.short_path])
+    args.add("-c", source)
+    args.add("-o", output)
+    return args
+
+def _run(compiler, executable, arguments, inputs, output, mnemonic, progress_message):
+    """Runs a program of the SDK."""
+    compiler.ctx.actions.run(
+        executable = executable,
+        arguments = arguments,
+        inputs = inputs,
+        tools = compiler.hip.files,
+        outputs = [output],
+        env = compiler.hip.environment,
+        execution_requirements = {"block-network": ""},
+        mnemonic = mnemonic,
+        progress_message = progress_message,
+        toolchain = "//rules/hip:toolchain_type",
+    )
+
+def compile_device(compiler, source, stem, target):
+    """Compiles a source for one GPU target.
+
+    Args:
+        compiler: from `hip_compiler`.
+        source: File.
+        stem: string: path of the outputs, without what tells them apart.
+        target: string: GPU target.
+
+    Returns:
+        File: a code object; LLVM bitcode, if the code is relocatable.
+    """
+    output = compiler.ctx.actions.declare_file("{}.{}.{}".format(stem, target.replace(":", "."), "bc" if compiler.relocatable else "co"))
+    args = compiler.ctx.actions.args()
+    args.add_all(compiler.device_copts)
+    args.add_all(["--cuda-device-only", "--no-gpu-bundle-output"])
+    args.add_all(["-emit-llvm"] if compiler.relocatable else [])
+    arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
+    inputs = depset([source], transitive = [compiler.inputs])
+    _run(compiler, compiler.hip.clang, arguments, inputs, output, "HipCompileDevice", "Compiling {} for {}".format(source.short_path, target))
+    return output
+
+def bundle(compiler, code_objects, stem, compressed):
+    """Bundles code objects for several GPU targets.
+
+    Args:
+        compiler: from `hip_compiler`.
+        code_objects: dict from a GPU target to a File.
+        stem: string: path of the output, without its suffix.
+        compressed: bool.
+
+    Returns:
+        File: the bundle, as the HIP runtime reads it.
+    """
+    output = compiler.ctx.actions.declare_file(stem + ".hipfb")
+    empty = compiler.ctx.actions.declare_file(stem + ".empty")
+    compiler.ctx.actions.write(empty, "")
+    args = compiler.ctx.actions.args()
+    args.add_all(["-type=o", "-bundle-align=4096"] + (["-compress"] if compressed else []))
+    args.add_joined([_HOST] + [_DEVICE + target for target in code_objects], join_with = ",", format_joined = "-targets=%s")
+    args.add_all([empty] + code_objects.values(), format_each = "-input=%s")
+    args.add(output, format = "-output=%s")
+    _run(compiler, compiler.hip.bundler, [args], [empty] + code_objects.values(), output, "HipBundle", "Bundling device code %{output}")
+    return output
+
+def compile_host(compiler, source, stem, target, device_code):
+    """Compiles a source for the host.
+
+    Args:
+        compiler: from `hip_compiler`.
+        source: File.
+        stem: string: path of the output, without its suffix.
+        target: string: one of the GPU targets.
+        device_code: File: the bundle to embed; None if the code is relocatable.
+
+    Returns:
+        File: the object file.
+    """
+    output = compiler.ctx.actions.declare_file(stem + ".o")
+    args = compiler.ctx.actions.args()
+    args.add("--cuda-host-only")
+    args.add_all(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", device_code] if device_code else [])
+    arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
+    inputs = depset([source] + ([device_code] if device_code else []), transitive = [compiler.inputs])
+    _run(compiler, compiler.hip.clang, arguments, inputs, output, "HipCompileHost", "Compiling {} for the host".format(source.short_path))
+    return output
+
+def link_device(compiler, objects, stem, target):
+    """Links relocatable device code for one GPU target.
+
+    Args:
+        compiler: from `hip_compiler`.
+        objects: depset of File: LLVM bitcode.
+        stem: string: path of the output, without what tells it apart.
+        target: string: GPU target.
+
+    Returns:
+        File: the code object.
+    """
+    output = compiler.ctx.actions.declare_file("{}.{}.co".format(stem, target.replace(":", ".")))
+    processor, _, features = target.partition(":")
+    args = compiler.ctx.actions.args()
+    args.add_all(["-flavor", "gnu", "-m", "elf64_amdgpu", "--no-undefined", "-shared", "-plugin-opt=-amdgpu-internalize-symbols"])
+    args.add(processor, format = "-plugin-opt=mcpu=%s")
+    if features:
+        args.add(",".join([feature[-1] + feature[:-1] for feature in features.split(":")]), format = "-plugin-opt=-mattr=%s")
+    args.add_all(["-plugin-opt=O3", "--lto-CGO3", "--whole-archive"])
+    args.add_all(objects)
+    args.add("-o", output)
+    _run(compiler, compiler.hip.lld, [args], objects, output, "HipLinkDevice", "Linking device code for " + target)
+    return output
+
+def assemble(compiler, source, bundled, stem):
+    """Assembles the object file that holds a program's device code.
+
+    Args:
+        compiler: from `hip_compiler`.
+        source: File: assembly that includes the bundle.
+        bundled: File: the bundle.
+        stem: string: path of the output, without its suffix.
+
+    Returns:
+        File: the object file.
+    """
+    output = compiler.ctx.actions.declare_file(stem + ".o")
+    args = compiler.ctx.actions.args()
+    args.add_all(["-no-canonical-prefixes", "-fPIC"])
+    args.add("-c", source)
+    args.add("-o", output)
+    _run(compiler, compiler.hip.clang, [args], [source, bundled], output, "HipAssemble", "Embedding device code %{output}")
+    return output

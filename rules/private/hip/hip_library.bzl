@@ -1,0 +1,100 @@
+"""hip_library: compiles HIP sources to a library for C++."""
+
+load("@bazel_skylib//lib:paths.bzl", "paths")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/common:labels.bzl", "shown")
+load(":compile.bzl", "bundle", "compile_device", "compile_host", "hip_compiler")
+load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
+load(":hip_targets.bzl", "expanded_targets")
+load(":static_library.bzl", "static_library")
+
+visibility(["//rules", "//rules/private/hip"])
+
+SOURCES = [".c++", ".cc", ".cpp", ".cu", ".cxx", ".hip"]
+HEADERS = [".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp"]
+
+def _targets(ctx, hip):
+    """Returns the GPU targets to compile for: the rule's own, or the build's."""
+    expanded = expanded_targets(ctx.attr.targets)
+    if expanded.error:
+        fail("{}: targets: {}".format(shown(ctx.label), expanded.error))
+    targets = expanded.targets or hip.targets
+    if not targets:
+        fail("{}: there is no GPU target to compile for; expected one. Set --@rocm//:targets=gfx942, or targets of rocm.sdk() in MODULE.bazel".format(shown(ctx.label)))
+    return targets
+
+def _own_context(ctx, headers):
+    """Returns the CompilationContext that the rule's own headers, search paths and defines make."""
+    roots = [ctx.label.workspace_root, paths.join(ctx.bin_dir.path, ctx.label.workspace_root)]
+    return cc_common.create_compilation_context(
+        defines = depset(ctx.attr.defines),
+        headers = depset(headers),
+        includes = depset([paths.normalize(paths.join(root, ctx.label.package, path)) for path in ctx.attr.includes for root in roots]),
+        local_defines = depset(ctx.attr.local_defines),
+        quote_includes = depset([root or "." for root in roots]),
+    )
+
+def _compile(compiler, source, targets, compressed):
+    """Compiles one source. Returns struct(object: File, device: dict from a GPU target to a File of bitcode)."""
+    path = source.short_path.removeprefix("../")
+    stem = "_hip/{}/{}".format(compiler.ctx.label.name, path.removeprefix(compiler.ctx.label.package + "/"))
+    device = {target: compile_device(compiler, source, stem, target) for target in targets}
+    if compiler.relocatable:
+        return struct(device = device, object = compile_host(compiler, source, stem, targets[0], None))
+    bundled = bundle(compiler, device, stem, compressed)
+    return struct(device = {}, object = compile_host(compiler, source, stem, targets[0], bundled))
+
+def _libraries(ctx, linking_context):
+    """Returns the files that the rule makes: its static library."""
+    own = [given for given in linking_context.linker_inputs.to_list() if given.owner == ctx.label]
+    return [library.pic_static_library for given in own for library in given.libraries if library.pic_static_library]
+
+def _hip_library_impl(ctx):
+    hip, cc_toolchain = ctx.toolchains["//rules/hip:toolchain_type"].hip, find_cc_toolchain(ctx)
+    infos = [dep[CcInfo] for dep in ctx.attr.deps] + [hip.runtime]
+    sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
+    own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if file not in sources])
+    context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
+    compiler = hip_compiler(ctx, hip, cc_toolchain, context, ctx.attr.copts, ctx.attr.device_copts, ctx.attr.relocatable)
+    targets = _targets(ctx, hip)
+    compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
+    objects = [one.object for one in compiled]
+    linking_context = static_library(ctx, cc_toolchain, objects, ctx.attr.alwayslink, ctx.attr.linkopts, [info.linking_context for info in infos])
+    device = {target: depset([one.device[target] for one in compiled]) for target in targets} if ctx.attr.relocatable else {}
+    mine = HipInfo(device_objects = device, host_objects = depset(objects if ctx.attr.relocatable else []))
+    runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps + ctx.attr.data])
+    return [
+        CcInfo(compilation_context = context, linking_context = linking_context),
+        DefaultInfo(files = depset(_libraries(ctx, linking_context)), runfiles = runfiles),
+        merge_hip_infos([mine] + [dep[HipInfo] for dep in ctx.attr.deps if HipInfo in dep]),
+        OutputGroupInfo(hip_objects = depset(objects)),
+    ]
+
+hip_library = rule(
+    doc = """Compiles HIP sources to a static library with code for the host and for GPUs.
+
+Each source is compiled once for each GPU target, in actions that run side by side and are cached by target, and once for
+the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
+    implementation = _hip_library_impl,
+    attrs = {
+        "alwayslink": attr.bool(doc = "Link all of the library into programs, also what they do not refer to."),
+        "compress": attr.bool(doc = "Compress device code (zstd)."),
+        "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs."),
+        "data": attr.label_list(allow_files = True, doc = "Files that programs need when they run."),
+        "defines": attr.string_list(doc = "Macros for this library and for what depends on it."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "Libraries: of C++, of HIP, and of `@rocm`. The HIP runtime need not be named."),
+        "device_copts": attr.string_list(doc = "Options of clang for GPUs alone."),
+        "hdrs": attr.label_list(allow_files = HEADERS, doc = "Headers for this library and for what depends on it."),
+        "includes": attr.string_list(doc = "Directories to search for headers, relative to the package, for this library and for what depends on it."),
+        "linkopts": attr.string_list(doc = "Options of the linker of programs."),
+        "local_defines": attr.string_list(doc = "Macros for this library."),
+        "relocatable": attr.bool(doc = "Device code may call that of other sources (`-fgpu-rdc`). `hip_binary` links it, once for each GPU target."),
+        "srcs": attr.label_list(allow_files = SOURCES + HEADERS, doc = "HIP sources, and headers for them alone. Whatever their suffix, clang compiles sources as HIP."),
+        "targets": attr.string_list(doc = "GPU targets and families to compile for, instead of those of the build."),
+    },
+    fragments = ["cpp"],
+    provides = [CcInfo, HipInfo],
+    toolchains = use_cc_toolchain() + ["//rules/hip:toolchain_type"],
+)

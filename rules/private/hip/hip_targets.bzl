@@ -1,0 +1,43 @@
+"""hip_targets: the build setting that says for which GPUs HIP programs are compiled."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//packaging:gpu_table.bzl", "TARGETS")
+load("//packaging:gpus.bzl", "family_has", "is_target", "package_owner", "without_features")
+load("//rules/private/common:labels.bzl", "shown")
+
+visibility(["//rules", "//rules/private/hip", "//tests/..."])
+
+_SUFFIX = "-generic"
+
+def expanded_targets(words):
+    """Returns GPU targets by the names of targets and families.
+
+    Args:
+        words: list of string: targets, with or without features (`gfx90a:xnack+`), generic ones (`gfx11-generic`) and
+            families (`gfx110X-all`).
+
+    Returns:
+        struct(targets: sorted list of string, error: string, or None).
+    """
+    targets = {}
+    for word in words:
+        if is_target(without_features(word)) or word.endswith(_SUFFIX):
+            targets[word] = True
+            continue
+        members = [target for target in TARGETS if family_has(word, target)]
+        if not members:
+            return struct(error = "there is no GPU target or family {}; expected names such as gfx942, gfx90a:xnack+, gfx11-generic or gfx110X-all".format(repr(word)), targets = [])
+        targets |= {package_owner(target): True for target in members}
+    return struct(error = None, targets = sorted(targets))
+
+def _hip_targets_impl(ctx):
+    expanded = expanded_targets(ctx.build_setting_value)
+    if expanded.error:
+        fail("{}: {}. Set --{}=TARGET,TARGET".format(shown(ctx.label), expanded.error, shown(ctx.label)))
+    return [BuildSettingInfo(value = expanded.targets)]
+
+hip_targets = rule(
+    doc = "The build setting with the GPU targets to compile for: a list of targets and families, separated by commas on the command line.",
+    implementation = _hip_targets_impl,
+    build_setting = config.string_list(flag = True),
+)

@@ -1,0 +1,50 @@
+"""hip_binary and hip_test: programs out of HIP sources, linked by the host's toolchain for C++."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
+load(":hip_device_link.bzl", "hip_device_link")
+load(":hip_library.bzl", "hip_library")
+
+visibility(["//rules"])
+
+# What belongs to the compilation, and what the two targets share.
+_COMPILATION = ["compress", "copts", "defines", "device_copts", "hdrs", "includes", "local_defines", "relocatable", "targets"]
+_COMMON = ["compatible_with", "exec_compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly"]
+
+def _program(name, program, srcs, deps, attributes):
+    """Declares a library of the sources, and what links it to a program."""
+    common = {key: attributes[key] for key in _COMMON if key in attributes}
+    compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
+    hidden = dict(common, tags = ["manual"] + common.get("tags", []), visibility = ["//visibility:private"])
+    hip_library(
+        name = "_" + name + "_hip",
+        alwayslink = True,
+        srcs = srcs,
+        deps = deps,
+        **(compilation | hidden)
+    )
+    hip_device_link(name = "_" + name + "_device", deps = ["_" + name + "_hip"], **hidden)
+    program(name = name, deps = ["_" + name + "_hip", "_" + name + "_device"], **attributes)
+
+def hip_binary(name, srcs = [], deps = [], **kwargs):
+    """Declares a HIP program: compiles its sources as `hip_library` does, and links it as `cc_binary`.
+
+    With `linkshared = True` it is a shared library, such as an extension module of Python.
+
+    Args:
+        name: name of the target.
+        srcs: HIP sources, and headers for them alone.
+        deps: libraries: of C++, of HIP, and of `@rocm`.
+        **kwargs: attributes of `hip_library` about compilation, and of `cc_binary` about the program.
+    """
+    _program(name, cc_binary, srcs, deps, kwargs)
+
+def hip_test(name, srcs = [], deps = [], **kwargs):
+    """Declares a test that is a HIP program.
+
+    Args:
+        name: name of the target.
+        srcs: HIP sources, and headers for them alone.
+        deps: libraries: of C++, of HIP, and of `@rocm`.
+        **kwargs: attributes of `hip_library` about compilation, and of `cc_test` about the program.
+    """
+    _program(name, cc_test, srcs, deps, kwargs)

@@ -1,0 +1,75 @@
+"""rocm_library: a library of an SDK, for C++ and HIP, as the repository `@rocm` declares it."""
+
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+
+visibility(["//rules"])
+
+def _linked(ctx, cc_toolchain, features, file):
+    """Returns the LibraryToLink of a shared library.
+
+    In Bazel's directory of shared libraries it has the same place as in the SDK: so its own search path, relative to its
+    directory ($ORIGIN), leads to the libraries that it needs.
+    """
+    path = file.short_path.removeprefix("../").partition("/")[2]
+    return cc_common.create_library_to_link(
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        dynamic_library = file,
+        dynamic_library_symlink_path = "{}/{}".format(ctx.label.workspace_name, path),
+        feature_configuration = features,
+    )
+
+def _rocm_library_impl(ctx):
+    cc_toolchain = find_cc_toolchain(ctx)
+    features = cc_common.configure_features(cc_toolchain = cc_toolchain, ctx = ctx)
+    libraries = [_linked(ctx, cc_toolchain, features, file) for file in ctx.files.shared_library + ctx.files.needed]
+    if ctx.file.static_library:
+        libraries.append(cc_common.create_library_to_link(
+            actions = ctx.actions,
+            cc_toolchain = cc_toolchain,
+            feature_configuration = features,
+            pic_static_library = ctx.file.static_library,
+        ))
+    own = cc_common.create_linker_input(
+        libraries = depset(libraries),
+        owner = ctx.label,
+        user_link_flags = ctx.attr.linkopts,
+    )
+    infos = [dep[CcInfo] for dep in ctx.attr.deps]
+    root = ctx.label.workspace_root
+    context = cc_common.create_compilation_context(
+        defines = depset(ctx.attr.defines),
+        headers = depset(ctx.files.hdrs),
+        system_includes = depset([root + "/" + path if root else path for path in ctx.attr.includes]),
+    )
+    return [
+        CcInfo(
+            compilation_context = cc_common.merge_compilation_contexts(compilation_contexts = [context] + [info.compilation_context for info in infos]),
+            linking_context = cc_common.merge_linking_contexts(linking_contexts = [cc_common.create_linking_context(linker_inputs = depset([own]))] + [info.linking_context for info in infos]),
+        ),
+        DefaultInfo(
+            files = depset(ctx.files.shared_library + ctx.files.static_library),
+            runfiles = ctx.runfiles(ctx.files.data + ctx.files.shared_library + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+        ),
+    ]
+
+rocm_library = rule(
+    doc = "A library of an SDK that lies built in a directory.",
+    implementation = _rocm_library_impl,
+    attrs = {
+        "data": attr.label_list(allow_files = True, doc = "Files that the library reads when it runs."),
+        "defines": attr.string_list(doc = "Macros for what includes its headers."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "Libraries whose headers its headers include, or that have to be linked with it."),
+        "hdrs": attr.label_list(allow_files = True, doc = "Headers."),
+        "includes": attr.string_list(doc = "Directories to search for headers, relative to the repository."),
+        "linkopts": attr.string_list(doc = "Options of the linker."),
+        "needed": attr.label_list(allow_files = True, doc = "Shared libraries that this one needs (DT_NEEDED), and those that they need."),
+        "shared_library": attr.label(allow_single_file = True, doc = "The shared library, by its SONAME."),
+        "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
+    },
+    fragments = ["cpp"],
+    provides = [CcInfo],
+    toolchains = use_cc_toolchain(),
+)

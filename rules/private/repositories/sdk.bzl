@@ -1,0 +1,125 @@
+"""A ROCm SDK for C++ and HIP: libraries, programs and a compiler, as targets of a repository such as `@rocm`.
+
+It comes from artifacts, from the same sources as packages, or from a directory in which ROCm is installed. The
+repository has the install prefix in `prefix/`, with links to the files, and its BUILD file is made of what the CMake
+packages in it say.
+"""
+
+load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
+load(":artifact_archive.bzl", "archive_repository_name")
+load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+
+visibility(["//rules/private/repositories/..."])
+
+_SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in [
+    "compiler.py",
+    "merge.py",
+    "pylock.py",
+    "repository.py",
+]]
+
+# What unpacks itself when rocm-sdk-devel is installed.
+_DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
+
+# Components of artifacts that programs are compiled, linked and run with.
+_COMPONENTS = ["dev", "lib", "run"]
+
+def _listing(rctx, file):
+    """Returns the content of `artifacts.json` beside a `.bzl` file of artifacts, or None if it has no such file."""
+    path = rctx.path(file).dirname.get_child("artifacts.json")
+    return json.decode(rctx.read(path)) if path.exists else None
+
+def _source(rctx):
+    """Returns struct(label: of a `.bzl` file of artifacts, artifacts: dict, whether each is in the label's own repository)."""
+    label = rctx.attr.artifacts
+    listing = _listing(rctx, label)
+    if listing and "source" in listing:  # One that stands for others.
+        label = Label(listing["source"]) if listing["source"] else label
+        listing = _listing(rctx, label)
+    if not listing or not listing.get("artifacts"):
+        fail(("\n{}: there are no artifacts of ROCm to take libraries and a compiler from ({}). Set --repo_env=ROCM_ARTIFACTS_DIR=/absolute/directory, " +
+              "use --config=debian_rocm, or name an installed ROCm: rocm.sdk(path = \"/opt/rocm\")").format(rctx.attr.tag, label))
+    return struct(artifacts = listing["artifacts"], label = label)
+
+def _wanted(rctx, artifact):
+    """Whether programs need an artifact: it has no code for GPUs, or code for one that they are compiled for."""
+    name, component, target = (artifact.split("_") + ["", ""])[:3]
+    return component in _COMPONENTS and (target == "generic" or not rctx.attr.targets or target in rctx.attr.targets or target.partition("-")[2] != "")
+
+def _manifests(rctx):
+    """Returns the paths of the manifests of all artifacts that are needed, whose repositories Bazel fetches for that."""
+    source = _source(rctx)
+    return [
+        rctx.path(Label("@@{}//:manifests/{}.json".format(
+            source.label.workspace_name if is_here else archive_repository_name(source.label.workspace_name, artifact),
+            artifact.replace(":", "%3A"),
+        )))
+        for artifact, is_here in sorted(source.artifacts.items())
+        if _wanted(rctx, artifact)
+    ]
+
+def _installed(rctx):
+    """Returns the directory in which an SDK is installed."""
+    named = rctx.getenv(rctx.attr.variable, "") if rctx.attr.variable else ""
+    path = named or rctx.attr.path
+    if not path.startswith("/"):
+        fail("\n{}: {}: expected an absolute path".format(rctx.attr.tag, repr(path)))
+    if not rctx.path(path).is_dir:
+        fail("\n{}: {}: there is no such directory; expected one in which ROCm is installed. Change path{}".format(
+            rctx.attr.tag,
+            path,
+            ", or set --repo_env={}=/absolute/directory".format(rctx.attr.variable) if rctx.attr.variable else "",
+        ))
+    return path
+
+def _unpack_wheels(rctx):
+    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them."""
+    wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [rctx.path(rctx.attr.wheels)], rctx.attr._sources))
+    for wheel in wheels:
+        rctx.report_progress("fetching " + wheel["name"])
+        rctx.download_and_extract(
+            auth = get_auth(rctx, wheel["urls"]),
+            output = "site",
+            sha256 = wheel["sha256"],
+            type = "zip",
+            url = wheel["urls"],
+        )
+    for archive in _DEVEL_ARCHIVES:
+        if rctx.path(archive).exists:
+            rctx.extract(archive, output = "site")
+            rctx.delete(archive)
+    devel = rctx.path("site/_rocm_sdk_devel")
+    if not devel.exists:
+        fail("\n{}: {} has no wheel with a development tree; expected rocm-sdk-devel among {}. Add it to the requirements, and lock them again".format(
+            rctx.attr.tag,
+            rctx.attr.wheels,
+            ", ".join([wheel["name"] for wheel in wheels]),
+        ))
+    rctx.symlink(devel, "prefix")
+
+def _sdk_impl(rctx):
+    arguments = ["--output", rctx.path("."), "--label", rctx.attr.tag]
+    arguments += ["--target=" + target for target in rctx.attr.targets]
+    if rctx.attr.artifacts:
+        arguments += _manifests(rctx)
+    elif rctx.attr.wheels:
+        _unpack_wheels(rctx)
+    else:
+        rctx.symlink(_installed(rctx), "prefix")
+    rctx.report_progress("reading CMake packages")
+    run_program(rctx, "tools.fetch.prefix.repository", arguments, rctx.attr._sources)
+
+sdk = repository_rule(
+    doc = "Libraries, programs and the compiler of a ROCm SDK.",
+    implementation = _sdk_impl,
+    attrs = {
+        "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS: where the SDK comes from."),
+        "path": attr.string(doc = "Directory in which the SDK is installed, if it does not come from artifacts."),
+        "tag": attr.string(doc = "How errors name the tag that declares the repository."),
+        "targets": attr.string_list(doc = "GPU targets that HIP programs are compiled for unless the build says others."),
+        "variable": attr.string(doc = "Environment variable that names another directory."),
+        "wheels": attr.label(doc = "Lock file of Python packages (`pylock.toml`): where the SDK comes from, if it comes as wheels."),
+        "_sources": attr.label_list(default = _SOURCES, allow_files = True),
+    },
+    environ = ["ROCM_ARTIFACTS_FINGERPRINT"],
+)

@@ -1,0 +1,87 @@
+"""Reads a lock file of Python packages: which wheels of an SDK to download.
+
+    python3 -m tools.fetch.prefix.pylock pylock.toml
+
+prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the PyPA,
+https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it has no
+wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
+
+It needs the standard library alone, because it runs before anything is fetched.
+"""
+
+import argparse
+import json
+import platform
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.fetch.catalog.catalog import report
+from tools.fetch.catalog.names import CatalogError
+
+#: The first digits of the versions of the format that this module reads.
+MAJOR = "1"
+
+
+@dataclass(frozen=True)
+class LockedWheel:
+    """A wheel that a lock file names."""
+
+    #: Of the file, as PEP 427 has it.
+    name: str
+    urls: tuple[str, ...]
+    #: In hex.
+    sha256: str
+
+
+def is_for_machine(name: str, machine: str) -> bool:
+    """Return whether a wheel of this file name is for Linux on a CPU, as uname names it."""
+    tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
+    return any(tag == "any" or (tag.endswith(f"_{machine}") and "linux" in tag) for tag in tags)
+
+
+def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
+    """Return the wheels of a lock file for a CPU, in the file's order.
+
+    Raises CatalogError if the file is not of the format, or names no such wheel.
+    """
+    remedy = "Write it with `uv pip compile --format pylock.toml`, or with `pip lock`"
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        if str(document["lock-version"]).partition(".")[0] != MAJOR:
+            raise CatalogError(f"{path}: lock-version is {document['lock-version']}; expected {MAJOR}.x. {remedy}")
+        wheels = [wheel for package in document["packages"] for wheel in _wheels(package, path, machine)]
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {remedy}") from None
+    if not wheels:
+        raise CatalogError(f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}")
+    return wheels
+
+
+def _wheels(package: dict[str, Any], path: Path, machine: str) -> Iterator[LockedWheel]:
+    """Yield the first wheel of a package that is for a CPU, if there is one."""
+    for wheel in package.get("wheels", ()):
+        location = wheel.get("url") or (path.parent / wheel["path"]).resolve().as_uri()
+        name = wheel.get("name") or location.partition("#")[0].rpartition("/")[2]
+        if is_for_machine(name, machine):
+            yield LockedWheel(name, (location,), wheel["hashes"]["sha256"])
+            return
+
+
+def main(argv: list[str]) -> int:
+    """Print the wheels; return 1, with one line on standard error, when the file cannot be used."""
+    parser = argparse.ArgumentParser(description="Prints which wheels a lock file of Python packages names.")
+    parser.add_argument("file", type=Path, help="pylock.toml")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        print(json.dumps([asdict(wheel) for wheel in read_pylock(args.file, platform.machine())]))
+
+    return report(work)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
