@@ -1,0 +1,237 @@
+"""The CMake packages of an install prefix: their libraries, with what a program needs to use them.
+
+    for package in read_packages(Path("prefix")):
+        print(package.name, [library.name for library in package.libraries])
+
+A package is a directory with `{name}Config.cmake` or `{name}-config.cmake` where `find_package` looks, and where ROCm
+has the packages of its compiler. cmake_export.py says how they are read. A library whose file is not in the prefix is
+left out, as are elements of its properties that only a run of CMake would tell; `notes` lists them.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tools.fetch.prefix.cmake_export import Export, read_export
+from tools.fetch.prefix.cmake_syntax import CMakeError
+from tools.fetch.prefix.cmake_targets import ImportedTarget
+from tools.fetch.prefix.cmake_values import is_unknown, split_list
+from tools.fetch.prefix.generator_expressions import evaluated
+from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles
+from tools.fetch.prefix.shared_libraries import SharedLibraries
+
+#: Directories that have packages, in `cmake/{name}` or `{name}/cmake`. Earlier ones go before later ones.
+_BASES: Final = ("lib", "lib64", "lib/*-linux-gnu", "share", "lib/llvm/lib", "lib/llvm-*/lib")
+_CONFIG: Final = re.compile(r"(?P<name>.+?)(?P<end>Config|-config)\.cmake")
+#: Libraries that the compiler brings; `Threads` is CMake's name for the options of POSIX threads.
+_THREADS: Final = {"Threads::Threads": "-pthread"}
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that a package offers. Paths are relative to the prefix."""
+
+    #: As CMake calls it: `roc::rocblas`.
+    name: str
+    #: shared, static or interface.
+    kind: str
+    #: The file: of a shared library, that which is called by its SONAME, if there is one. Empty for an interface.
+    location: str
+    #: The name by which programs ask for it; empty if it is no shared library.
+    soname: str
+    include_directories: tuple[str, ...]
+    defines: tuple[str, ...]
+    #: Options for what includes its headers, in C++ on the host. Those for HIP sources alone are left out.
+    compile_options: tuple[str, ...]
+    #: Other imported targets that have to be linked with it: `hip::host`.
+    libraries: tuple[str, ...]
+    #: What else to give to the linker: `-ldl`, `-pthread`.
+    link_options: tuple[str, ...]
+    #: Headers that the package names.
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A program that a package offers, and its path relative to the prefix."""
+
+    name: str
+    location: str
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package, as `find_package(name)` finds it."""
+
+    name: str
+    version: str
+    libraries: tuple[Library, ...]
+    executables: tuple[Executable, ...]
+    #: The packages that it asks for, by name, whether the prefix has them or not.
+    dependencies: tuple[str, ...]
+    #: What is left out, with the file and the line.
+    notes: tuple[str, ...] = ()
+
+
+def read_packages(prefix: Path) -> tuple[Package, ...]:
+    """Read all packages of a prefix, sorted by name. Raises CMakeError if one of their files is damaged."""
+    files = PrefixFiles(prefix)
+    exports = {name: read_export(files, path, name) for name, path in sorted(_configurations(prefix).items())}
+    targets = {name for export in exports.values() for name in export.targets}
+    reader = _LibraryReader(files, SharedLibraries(prefix), targets)
+    return tuple(_package(name, export, reader) for name, export in exports.items())
+
+
+def _configurations(prefix: Path) -> dict[str, str]:
+    """Return the file that each package begins with. If two directories have one of the same name, the first counts."""
+    found: dict[str, str] = {}
+    for base in _BASES:
+        for pattern in (f"{base}/cmake/*/*onfig.cmake", f"{base}/*/cmake/*onfig.cmake", f"{base}/cmake/*onfig.cmake"):
+            for path in sorted(prefix.glob(pattern)):
+                below = path.relative_to(prefix).as_posix()
+                if name := _package_name(below):
+                    found.setdefault(name, f"{ROOT}/{below}")
+    return found
+
+
+def _package_name(path: str) -> str | None:
+    """Return the name of the package that a file begins, None for a part of a package in a directory of another name.
+
+    `find_package(NAME)` looks in directories that begin with it, without regard to case.
+    """
+    match = _CONFIG.fullmatch(posixpath.basename(path))
+    if not match or (match["end"] == "-config" and match["name"] != match["name"].lower()):
+        return None
+    parts = [part.lower() for part in path.split("/")[-3:-1]]
+    directory = parts[0] if parts[1] == "cmake" and parts[0] not in ("lib", "lib64", "share") else parts[1]
+    return match["name"] if directory.startswith(match["name"].lower()) or directory == "cmake" else None
+
+
+def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
+    notes = list(export.notes)
+    libraries = []
+    executables = []
+    for target in export.targets.values():
+        if target.kind == "EXECUTABLE":
+            if location := reader.location(target, notes):
+                executables.append(Executable(target.name, location))
+        elif library := reader.library(target, notes):
+            libraries.append(library)
+    return Package(
+        name,
+        _version(name, export, reader.files),
+        tuple(libraries),
+        tuple(executables),
+        tuple(export.dependencies),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+def _version(name: str, export: Export, files: PrefixFiles) -> str:
+    """Return the version that the file beside the configuration states; empty if there is none."""
+    directory = posixpath.dirname(export.path)
+    for version_file in (f"{name}-config-version.cmake", f"{name}ConfigVersion.cmake"):
+        if files.exists(f"{directory}/{version_file}"):
+            version = read_export(files, f"{directory}/{version_file}", name).variables.text("PACKAGE_VERSION")
+            return "" if is_unknown(version) else version
+    version = export.variables.text(f"{name}_VERSION")
+    return "" if is_unknown(version) else version
+
+
+class _LibraryReader:
+    """Makes libraries from targets."""
+
+    def __init__(self, files: PrefixFiles, shared: SharedLibraries, targets: set[str]) -> None:
+        self.files = files
+        self._shared = shared
+        self._targets = targets
+
+    def library(self, target: ImportedTarget, notes: list[str]) -> Library | None:
+        """Return the library of a target; None, with a note, if its file is not in the prefix."""
+        location, soname, kind = "", "", "interface"
+        if target.kind not in ("INTERFACE", "ALIAS", "OBJECT"):
+            if not (file := self.location(target, notes)):
+                return None
+            location = file
+            kind = "static" if target.kind == "STATIC" or location.endswith(".a") else "shared"
+        if kind == "shared":
+            location, soname = self._shared.by_soname(location, target.configured("IMPORTED_SONAME"))
+        linked = self._elements(target, "INTERFACE_LINK_LIBRARIES", notes)
+        libraries = [one for one in linked if self._is_target(one) and one != target.name]
+        options = [_THREADS.get(one) or _option(one) for one in linked if not self._is_target(one)]
+        options += self._elements(target, "INTERFACE_LINK_OPTIONS", notes)
+        return Library(
+            target.name,
+            kind,
+            location,
+            soname,
+            tuple(self._paths(target, "INTERFACE_INCLUDE_DIRECTORIES", notes)),
+            tuple(_distinct(_macro(one) for one in self._elements(target, "INTERFACE_COMPILE_DEFINITIONS", notes))),
+            tuple(_words(self._elements(target, "INTERFACE_COMPILE_OPTIONS", notes))),
+            tuple(_distinct(libraries)),
+            tuple(_words(options)),
+            tuple(self._paths(target, "INTERFACE_SOURCES", notes)),
+        )
+
+    def location(self, target: ImportedTarget, notes: list[str]) -> str | None:
+        """Return the file of a target; None, with a note, if it is not in the prefix."""
+        path = target.configured("IMPORTED_LOCATION")
+        below = None if is_unknown(path) else self.files.below(path)
+        if below and self.files.exists(path):
+            return below
+        shown = (below or path).replace("\0", "?")
+        notes.append(f"{target.place}: {target.name}: its file is not in the prefix: {shown or 'it names none'}")
+        return None
+
+    def _is_target(self, name: str) -> bool:
+        return name not in _THREADS and ("::" in name or name in self._targets)
+
+    def _elements(self, target: ImportedTarget, name: str, notes: list[str]) -> list[str]:
+        """Return the elements of a property, with notes of those that are unknown."""
+        found: list[str] = []
+        for element in split_list(target.properties.get(name, ""), expressions=True):
+            try:
+                value = evaluated(element)
+            except CMakeError as error:
+                raise CMakeError(f"{target.name}: {name}: {error.problem}", target.place) from None
+            if is_unknown(value):
+                notes.append(f"{target.place}: {target.name}: {name}: unknown: {element.replace(chr(0), '?')[:200]}")
+            else:
+                found += split_list(value)
+        return found
+
+    def _paths(self, target: ImportedTarget, name: str, notes: list[str]) -> list[str]:
+        """Return the paths of a property that the prefix has."""
+        found = []
+        for path in self._elements(target, name, notes):
+            below = self.files.below(path)
+            if below and self.files.exists(path):
+                found.append(below)
+            else:
+                notes.append(f"{target.place}: {target.name}: {name}: not in the prefix: {below or path}")
+        return _distinct(found)
+
+
+def _option(name: str) -> str:
+    """Return the linker's option for an element of INTERFACE_LINK_LIBRARIES that is no target."""
+    return name if name.startswith("-") or "/" in name else f"-l{name}"
+
+
+def _macro(definition: str) -> str:
+    return definition.removeprefix("-D")
+
+
+def _words(options: list[str]) -> Iterator[str]:
+    """Yield options; `SHELL:` begins one of several words."""
+    for option in options:
+        if option.startswith("SHELL:"):
+            yield from option.removeprefix("SHELL:").split()
+        elif option:
+            yield option
+
+
+def _distinct(values: Mapping[str, object] | Iterator[str] | list[str]) -> list[str]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,243 @@
+"""Plans the targets of the repository of an install prefix: one for each CMake package, and for each of its libraries.
+
+Names are in lower case. A package's target is called as the package is (`miopen`), a library's as the library is
+without its namespace: `hipfftw`. If that does not begin with the package's name, this comes before it: `hip_amdhip64`,
+`hip_host`. What the package's target is:
+
+- the library, if the package has one only;
+- the library that is called as the package is: `hipfft`, beside `hipfftw`;
+- else all libraries of the package for programs of the host: `hip` is `hip_amdhip64` and `hip_host`, not `hip_device`.
+
+A target depends on the libraries that its library names. It also depends on the targets of packages that its package
+asks for, and of those whose directory of headers its headers include from, unless it does so through the others. A
+shared library needs what its ELF header names (DT_NEEDED).
+"""
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from tools.fetch.prefix.belongings import ALL_HEADERS, Belongings
+from tools.fetch.prefix.cmake_syntax import CMakeError
+from tools.fetch.prefix.packages import Library, Package
+from tools.fetch.prefix.shared_libraries import SharedLibraries
+
+#: Options that only a compiler of HIP takes, as `hip::device` has them: no program of the host is linked with them.
+_DEVICE_OPTIONS: Final = ("--hip-link", "--offload-arch=", "-parallel-jobs", "--rtlib=", "-unwindlib=")
+#: Names of targets that are no packages.
+RESERVED: Final = ("all_headers", "executables")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A `rocm_library`. Paths and patterns are relative to the prefix, `deps` are names of other targets."""
+
+    name: str
+    #: Patterns, or belongings.ALL_HEADERS.
+    hdrs: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    shared_library: str = ""
+    static_library: str = ""
+    deps: tuple[str, ...] = ()
+    linkopts: tuple[str, ...] = ()
+    #: Shared libraries that this one needs, and those that they need, unless `deps` have them.
+    needed: tuple[str, ...] = ()
+    #: Patterns.
+    data: tuple[str, ...] = ()
+
+
+def is_for_device(library: Library) -> bool:
+    """Whether a library is for programs that a compiler of HIP compiles."""
+    options = (*library.compile_options, *library.link_options)
+    return "hip" in library.compile_options or any(one.startswith(_DEVICE_OPTIONS) for one in options)
+
+
+def is_linkable(library: Library) -> bool:
+    """Whether a linker takes a library. AMDDeviceLibs has bitcode, which only the compiler reads."""
+    return library.kind != "static" or library.location.endswith(".a")
+
+
+def label_of(package: str, library: str) -> str:
+    """Return the name of the target of a library in a package with several; see the top of this file."""
+    base = library.rpartition("::")[2].lower()
+    return base if base.startswith(package.lower()) else f"{package.lower()}_{base}"
+
+
+class _Planner:
+    """Plans the targets of one prefix."""
+
+    def __init__(self, prefix: Path, packages: Sequence[Package]) -> None:
+        self._belongings = Belongings(prefix)
+        self._shared = SharedLibraries(prefix)
+        self._packages = [
+            replace(one, libraries=usable) for one in packages if (usable := tuple(filter(is_linkable, one.libraries)))
+        ]
+        self._by_package = {one.name.lower(): one for one in self._packages}
+        self._labels = self._assign()
+
+    def _assign(self) -> dict[str, str]:
+        """Return the name of each library's target. Raises CMakeError if two have one name."""
+        labels: dict[str, str] = {}
+        owners = dict.fromkeys(RESERVED, "this repository")
+        for package in self._packages:
+            names = {package.name.lower(): f"the package {package.name}"}
+            for library in package.libraries:
+                label = package.name.lower() if len(package.libraries) == 1 else label_of(package.name, library.name)
+                taken = names.get(label, f"the package {package.name}")
+                if taken != f"the package {package.name}":
+                    raise _collision(label, taken, library.name)
+                names[label] = library.name
+                labels.setdefault(library.name, label)
+            for label, owner in names.items():
+                if label in owners:
+                    raise _collision(label, owners[label], owner)
+                owners[label] = owner
+        return labels
+
+    def plan(self) -> list[Target]:
+        targets = {}
+        for package in self._packages:
+            for library in package.libraries:
+                if self._labels[library.name] not in targets:
+                    targets[self._labels[library.name]] = self._target(package, library)
+            if package.name.lower() not in targets:
+                host = [one for one in package.libraries if not is_for_device(one)] or package.libraries
+                labels = tuple(self._labels[one.name] for one in host)
+                targets[package.name.lower()] = Target(package.name.lower(), deps=labels)
+        return self._with_needed(_without_cycles(self._with_headers(targets)))
+
+    def _target(self, package: Package, library: Library) -> Target:
+        name = self._labels[library.name]
+        deps = [self._labels[one] for one in library.libraries if one in self._labels]
+        return Target(
+            name,
+            hdrs=tuple(self._belongings.headers(package, library)),
+            includes=library.include_directories,
+            defines=library.defines,
+            shared_library=library.location if library.kind == "shared" else "",
+            static_library=library.location if library.kind == "static" else "",
+            deps=tuple(one for one in dict.fromkeys(deps) if one != name),
+            linkopts=tuple(one for one in library.link_options if not one.startswith(_DEVICE_OPTIONS)),
+        )
+
+    def _with_headers(self, targets: Mapping[str, Target]) -> dict[str, Target]:
+        """Add dependencies on the packages whose headers are included."""
+        extended = dict(targets)
+        owners = self._owners_of_headers(targets)
+        for package in self._packages:
+            asked = [one.lower() for one in package.dependencies if one.lower() in self._by_package]
+            for name in sorted({self._labels[library.name] for library in package.libraries}):
+                headers = [one for one in targets[name].hdrs if one != ALL_HEADERS]
+                own = {posixpath.basename(one.removesuffix("/**")) for one in headers}
+                foreign = sorted(self._belongings.included(headers) - own)
+                included = [owners[one] for one in foreign if one in owners]
+                for other in (*asked, *included):
+                    known = _reached(extended, extended[name].deps)
+                    if other != package.name.lower() and not known >= _contents(targets, other):
+                        extended[name] = replace(extended[name], deps=(*extended[name].deps, other))
+        return extended
+
+    def _owners_of_headers(self, targets: Mapping[str, Target]) -> dict[str, str]:
+        """Return the package that each directory of headers belongs to, by its name: `hip` for `include/hip/`."""
+        owners: dict[str, list[str]] = {}
+        for package in self._packages:
+            for library in package.libraries:
+                for pattern in targets[self._labels[library.name]].hdrs:
+                    if pattern.endswith("/**"):
+                        owners.setdefault(posixpath.basename(pattern[:-3]), []).append(package.name.lower())
+        return {name: name if name in found else min(found) for name, found in owners.items()}
+
+    def _with_needed(self, targets: Mapping[str, Target]) -> list[Target]:
+        """Add what the shared libraries need when they run, and their data."""
+        covered: dict[str, set[str]] = {}
+        planned: dict[str, Target] = {}
+        for name in _dependencies_first(targets):
+            target = targets[name]
+            inherited = {path for dep in target.deps for path in covered[dep]}
+            own = target.shared_library
+            needed = set(self._shared.closure(own)) if own else set()
+            for part in self._belongings.parts(own) if own else []:
+                needed |= {part, *self._shared.closure(part)}
+            needed -= {own, *inherited}
+            data = {
+                one for path in (own, target.static_library, *needed) if path for one in self._belongings.data(path)
+            }
+            planned[name] = replace(target, needed=tuple(sorted(needed)), data=tuple(sorted(data)))
+            covered[name] = inherited | needed | ({own} if own else set())
+        return [planned[name] for name in sorted(planned)]
+
+
+def _collision(label: str, first: str, second: str) -> CMakeError:
+    return CMakeError(
+        f"//:{label}: {first} and {second} would both have this name; expected one of them in the prefix. "
+        "Leave the artifact of the other out"
+    )
+
+
+def _contents(targets: Mapping[str, Target], name: str) -> set[str]:
+    """Return what a target stands for: those that it groups, or itself."""
+    target = targets[name]
+    return {name} if target.hdrs or target.shared_library or target.static_library else {*target.deps} or {name}
+
+
+def _reached(targets: Mapping[str, Target], names: Sequence[str]) -> set[str]:
+    """Return targets and all that they depend on."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += targets[name].deps
+    return found
+
+
+def _dependencies_first(targets: Mapping[str, Target]) -> list[str]:
+    """Return the names of targets, each after those that it depends on."""
+    order: dict[str, None] = {}
+    for root in sorted(targets):
+        waiting = [(root, False)]
+        while waiting:
+            name, is_done = waiting.pop()
+            if is_done:
+                order[name] = None
+            elif name not in order:
+                waiting.append((name, True))
+                waiting += [(dep, False) for dep in reversed(targets[name].deps) if dep not in order]
+    return list(order)
+
+
+def _without_cycles(targets: Mapping[str, Target]) -> dict[str, Target]:
+    """Leave out each dependency that leads back to where it begins: CMake allows cycles, Bazel does not."""
+    state: dict[str, bool] = {}
+    kept: dict[str, list[str]] = {name: [] for name in targets}
+    for root in sorted(targets):
+        waiting = [(root, iter(targets[root].deps))] if root not in state else []
+        state.setdefault(root, False)
+        while waiting:
+            name, deps = waiting[-1]
+            for dep in deps:
+                if state.get(dep) is False:
+                    continue  # it is being visited: a cycle
+                kept[name].append(dep)
+                if dep not in state:
+                    state[dep] = False
+                    waiting.append((dep, iter(targets[dep].deps)))
+                    break
+            else:
+                state[name] = True
+                waiting.pop()
+    return {name: replace(target, deps=tuple(kept[name])) for name, target in targets.items()}
+
+
+def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...]:
+    """Return the targets for packages of a prefix, sorted by name. Raises CMakeError if two would have one name."""
+    return tuple(_Planner(prefix, packages).plan())
+
+
+def plan_executables(prefix: Path) -> tuple[str, ...]:
+    """Return the names of the programs in `bin/`, sorted."""
+    directory = prefix / "bin"
+    return tuple(sorted(one.name for one in directory.iterdir() if one.is_file())) if directory.is_dir() else ()

@@ -1,0 +1,73 @@
+"""What the shared libraries of an install prefix need: from their ELF headers.
+
+libraries = SharedLibraries(Path("prefix"))
+libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, as paths in the prefix
+"""
+
+import os
+import posixpath
+from pathlib import Path
+from typing import Final
+
+from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
+
+#: Where libraries are that no search path leads to: Debian's have none.
+_DIRECTORIES: Final = ("lib", "lib64", "lib/rocm_sysdeps/lib", "lib/llvm/lib", "lib/host-math/lib")
+
+
+class SharedLibraries:
+    """Reads each library once."""
+
+    def __init__(self, prefix: Path) -> None:
+        self._prefix = prefix
+        self._facts: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def by_soname(self, path: str, stated: str = "") -> tuple[str, str]:
+        """Return the file that is called by a library's SONAME, if there is one, and the SONAME.
+
+        `stated` is the SONAME of a library that is no ELF file.
+        """
+        soname = self._read(path)[0] or stated.rpartition("/")[2] or posixpath.basename(path)
+        named = posixpath.join(posixpath.dirname(path), soname)
+        return (named if os.path.isfile(self._prefix / named) else path), soname  # noqa: PTH113
+
+    def closure(self, path: str) -> list[str]:
+        """Return the libraries of the prefix that a library needs (DT_NEEDED), and that these need, sorted."""
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            for needed in self._read(waiting.pop())[1]:
+                if needed not in found and needed != path:
+                    found.add(needed)
+                    waiting.append(needed)
+        return sorted(found)
+
+    def _read(self, path: str) -> tuple[str, tuple[str, ...]]:
+        """Return the SONAME and the paths of the needed libraries that the prefix has."""
+        if path not in self._facts:
+            try:
+                with open(self._prefix / path, "rb") as file:
+                    elf = read_elf(file, path)
+            except (ElfError, OSError):  # a linker script, or a library for another system
+                self._facts[path] = ("", ())
+            else:
+                searched = [elf.runpath or elf.rpath or ""]
+                directories = [*_search_path(":".join(searched), path), posixpath.dirname(path), *_DIRECTORIES]
+                needed = [self._find(name, directories) for name in elf.needed]
+                self._facts[path] = (elf.soname or "", tuple(one for one in needed if one))
+        return self._facts[path]
+
+    def _find(self, name: str, directories: list[str]) -> str | None:
+        for directory in directories:
+            path = posixpath.normpath(posixpath.join(directory, name))
+            if not path.startswith("../") and os.path.isfile(self._prefix / path):  # noqa: PTH113
+                return path
+        return None
+
+
+def _search_path(text: str, path: str) -> list[str]:
+    """Return the directories of a search path that begin where the library is."""
+    origin = posixpath.dirname(path)
+    entries = [one.replace("${ORIGIN}", "$ORIGIN") for one in text.split(":")]
+    return [posixpath.normpath(one.replace("$ORIGIN", origin or ".")) for one in entries if one.startswith("$ORIGIN")]
