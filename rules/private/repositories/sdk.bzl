@@ -12,10 +12,30 @@ load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 visibility(["//rules/private/repositories/..."])
 
 _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in [
+    "belongings.py",
+    "build_file.py",
+    "cmake_condition.py",
+    "cmake_export.py",
+    "cmake_syntax.py",
+    "cmake_targets.py",
+    "cmake_values.py",
+    "cmake_variables.py",
     "compiler.py",
+    "generator_expressions.py",
     "merge.py",
+    "packages.py",
+    "plan.py",
+    "prefix_files.py",
+    "programs.py",
     "pylock.py",
     "repository.py",
+    "shared_libraries.py",
+]] + [Label("//tools/lib/elf:" + name) for name in [
+    "constants.py",
+    "model.py",
+    "reader.py",
+    "source.py",
+    "versions.py",
 ]]
 
 # What unpacks itself when rocm-sdk-devel is installed.

@@ -1,6 +1,6 @@
-"""Writes the BUILD file of the repository of an install prefix.
+"""Writes parts of the BUILD file of the repository of an install prefix.
 
-    text = build_text(plan_targets(prefix, packages), executables=plan_executables(prefix))
+    text = libraries_text(plan_targets(prefix, packages))
 
 Files are labels of the repository, in which the prefix is the directory `prefix`: `prefix/lib/librocblas.so.5`.
 """
@@ -10,11 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tools.fetch.prefix.belongings import ALL_HEADERS
-from tools.fetch.prefix.plan import Target, plan_executables, plan_targets
+from tools.fetch.prefix.plan import Target
 
-__all__ = ["DEFAULT_LOAD", "Target", "build_text", "plan_executables", "plan_targets"]
-
-DEFAULT_LOAD: Final = "@rules_rocm_python//rules/private/hip:rocm_library.bzl"
 #: The directory of the prefix in the repository.
 PREFIX: Final = "prefix"
 
@@ -67,25 +64,19 @@ def _call(rule: str, attributes: Iterable[tuple[str, str]]) -> str:
     return f"{rule}(\n" + "".join(f"    {name} = {value},\n" for name, value in attributes) + ")\n"
 
 
-def build_text(
-    targets: Sequence[Target],
-    load: str = DEFAULT_LOAD,
-    executables: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> str:
-    """Return the text of the BUILD file.
+def placed_list(paths: Iterable[str], indent: str) -> str:
+    """Return a list of paths in the prefix, as labels or patterns of the repository."""
+    return _list(_placed(paths), indent)
 
-    `load` is the label of the file with `rocm_library`. `executables` are the programs in `bin/`, and become the list
-    of this name. `notes` become comments: what was left out of packages, and why.
-    """
-    parts = [
-        "# Written when this repository was fetched, from the CMake packages of the prefix.\n"
-        + "".join(f"# Left out: {' '.join(note.split())}\n" for note in notes),
-        f'load({_quoted(load)}, "rocm_library")\n',
-        'package(default_visibility = ["//visibility:public"])\n',
-        f"executables = {_list(executables, '')}\n",
-        f'exports_files(["{PREFIX}/bin/" + name for name in executables])\n',
-        _call("filegroup", [("name", '"all_headers"'), ("srcs", f'glob(["{PREFIX}/include/**"], allow_empty = True)')]),
-        *(_call("rocm_library", _attributes(target)) for target in targets),
-    ]
-    return "\n".join(parts)
+
+def call(rule: str, **attributes: str | Sequence[str]) -> str:
+    """Return the call of a rule. Attributes that are empty are left out."""
+    values = {name: _quoted(value) if isinstance(value, str) else _list(value, "    ") for name, value in attributes.items() if value}
+    return _call(rule, values.items())
+
+
+def libraries_text(targets: Sequence[Target]) -> str:
+    """Return the part of the BUILD file with the libraries, and with all headers."""
+    headers = ("all_headers", f'glob(["{PREFIX}/include/**"], allow_empty = True)')
+    parts = [_call("filegroup", [("name", _quoted(headers[0])), ("srcs", headers[1])])]
+    return "\n".join([*parts, *(_call("rocm_library", _attributes(target)) for target in targets)])

@@ -1,11 +1,12 @@
 """Finds the compiler of HIP programs in an install prefix, and declares it as a toolchain for Bazel."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.build_file import PREFIX, placed_list
+from tools.fetch.prefix.shared_libraries import SharedLibraries
 
 #: Where SDKs have LLVM, by release: a directory with `bin` and `lib`.
 LLVM = ("lib/llvm", "llvm", "lib64/llvm", "")
@@ -14,6 +15,42 @@ WRAPPER = "include/__clang_hip_runtime_wrapper.h"
 #: One of the device libraries, and where their directory is, in the resource directory or in the prefix.
 DEVICE_LIBRARY = "ocml.bc"
 BITCODE = ("amdgcn/bitcode", "lib/amdgcn/bitcode")
+#: The programs of a toolchain.
+PROGRAMS = ("clang", "clang-offload-bundler", "lld")
+#: What they call: clang calls lld by this name, and clang-offload-bundler does not start without llvm-objcopy.
+CALLED = ("ld.lld", "llvm-objcopy")
+#: The version of the HIP runtime: clang includes its header for HIP only if it finds that.
+VERSIONS = ("bin/.hipVersion", "share/hip/version")
+
+_TOOLCHAIN = """\
+hip_toolchain(
+    name = "hip_compiler",
+    bundler = "{prefix}/{bundler}",
+    clang = "{prefix}/{clang}",
+    clang_path = "{clang}",
+    device_libraries = "{device_libraries}",
+    files = glob({files}),
+    libraries = {libraries},
+    lld = "{prefix}/{lld}",
+    resource_directory = "{resource_directory}",
+    runtime = "{runtime}",
+    targets = ":targets",
+)
+
+toolchain(
+    name = "hip_toolchain",
+    exec_compatible_with = [
+        "@platforms//cpu:x86_64",
+        "@platforms//os:linux",
+    ],
+    target_compatible_with = [
+        "@platforms//cpu:x86_64",
+        "@platforms//os:linux",
+    ],
+    toolchain = ":hip_compiler",
+    toolchain_type = "@rules_rocm_python//rules/hip:toolchain_type",
+)
+"""
 
 
 @dataclass(frozen=True)
@@ -64,54 +101,24 @@ def _expect(prefix: Path, paths: Sequence[str], what: str) -> str:
     )
 
 
-def _literal(value: str | Sequence[str]) -> str:
-    """Return the text of a string or a list of such in Starlark."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def toolchain_text(compiler: Compiler, directory: str, runtime: str) -> str:
-    """Return the part of a BUILD file that declares `hip_toolchain`.
-
-    `directory` is the install prefix in the repository, and `runtime` the label of the HIP runtime.
-    """
-
-    def inside(*paths: str) -> list[str]:
-        return [_join(directory, path) for path in paths]
-
-    libraries = inside(
-        "lib/libLLVM*.so*", "lib/libclang*.so*", "lib/rocm_sysdeps/lib/*.so*", _join(compiler.llvm, "lib/*.so*")
+def toolchain_text(compiler: Compiler, prefix: Path, runtime: str) -> str:
+    """Return the part of a BUILD file that declares `hip_toolchain`; `runtime` is the label of the HIP runtime."""
+    shared = SharedLibraries(prefix)
+    programs = [compiler.program(name) for name in PROGRAMS]
+    libraries = sorted({library for program in programs for library in shared.closure(program)})
+    patterns = [
+        _join(compiler.resource_directory, "include/**"),
+        _join(compiler.device_libraries, "*.bc"),
+        *(path for path in (*map(compiler.program, CALLED), *VERSIONS) if (prefix / path).is_file()),
+    ]
+    return _TOOLCHAIN.format(
+        bundler=compiler.program("clang-offload-bundler"),
+        clang=compiler.program("clang"),
+        device_libraries=compiler.device_libraries,
+        files=placed_list(patterns, "    "),
+        libraries=placed_list(libraries, "    "),
+        lld=compiler.program("lld"),
+        prefix=PREFIX,
+        resource_directory=compiler.resource_directory,
+        runtime=runtime,
     )
-    files = inside(_join(compiler.resource_directory, "include/**"), _join(compiler.device_libraries, "*.bc"))
-    # clang calls lld by this name, and includes its header for HIP only if it finds the version of the HIP runtime.
-    # clang-offload-bundler refuses to start without llvm-objcopy.
-    programs = inside(compiler.program("ld.lld"), compiler.program("llvm-objcopy"))
-    files += [*programs, *inside("bin/.hipVersion", "share/hip/version")]
-    return f"""
-hip_toolchain(
-    name = "hip_compiler",
-    bundler = {_literal(inside(compiler.program("clang-offload-bundler"))[0])},
-    clang = {_literal(inside(compiler.program("clang"))[0])},
-    clang_path = {_literal(compiler.program("clang"))},
-    device_libraries = {_literal(compiler.device_libraries)},
-    files = glob({_literal(files)}),
-    libraries = glob({_literal(libraries)}, allow_empty = True),
-    lld = {_literal(inside(compiler.program("lld"))[0])},
-    resource_directory = {_literal(compiler.resource_directory)},
-    runtime = {_literal(runtime)},
-    targets = ":targets",
-)
-
-toolchain(
-    name = "hip_toolchain",
-    exec_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    target_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    toolchain = ":hip_compiler",
-    toolchain_type = "@rules_rocm_python//rules/hip:toolchain_type",
-)
-"""

@@ -27,7 +27,7 @@ from tools.fetch.prefix.shared_libraries import SharedLibraries
 #: Options that only a compiler of HIP takes, as `hip::device` has them: no program of the host is linked with them.
 _DEVICE_OPTIONS: Final = ("--hip-link", "--offload-arch=", "-parallel-jobs", "--rtlib=", "-unwindlib=")
 #: Names of targets that are no packages.
-RESERVED: Final = ("all_headers", "executables")
+RESERVED: Final = ("all_headers", "hip_compiler", "hip_toolchain", "targets")
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,3 @@ def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...
     """Return the targets for packages of a prefix, sorted by name. Raises CMakeError if two would have one name."""
     return tuple(_Planner(prefix, packages).plan())
 
-
-def plan_executables(prefix: Path) -> tuple[str, ...]:
-    """Return the names of the programs in `bin/`, sorted."""
-    directory = prefix / "bin"
-    return tuple(sorted(one.name for one in directory.iterdir() if one.is_file())) if directory.is_dir() else ()

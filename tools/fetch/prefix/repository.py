@@ -3,45 +3,70 @@
     python3 -m tools.fetch.prefix.repository --output DIR --label TEXT [--target TARGET]... [MANIFEST...]
 
 Of the manifests' artifacts it makes the install prefix in `DIR/prefix`; without manifests, an SDK is there already. Then
-it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs.
+it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What packages
+name and the prefix lacks is in `DIR/left_out.txt`.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tools.fetch.catalog.catalog import report
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.build_file import PREFIX, libraries_text
+from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
-
-#: The install prefix in the repository.
-PREFIX = "prefix"
+from tools.fetch.prefix.packages import read_packages
+from tools.fetch.prefix.plan import plan_targets
+from tools.fetch.prefix.programs import program_calls
 
 _HEAD = """\
-load("@rules_rocm_python//rules:sdk_repository.bzl", "hip_targets", "hip_toolchain", "rocm_library")
+# Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
+
+load("@rules_rocm_python//rules:sdk_repository.bzl", "hip_targets", "hip_toolchain", "rocm_library", "rocm_program")
 
 package(default_visibility = ["//visibility:public"])
 
 # The GPU targets and families to compile for.
 hip_targets(
     name = "targets",
-    build_setting_default = [{targets}],
+    build_setting_default = {targets},
 )
 """
+#: The target of the HIP runtime, which the compiler's toolchain names.
+RUNTIME = "hip"
+
+
+def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the text of the BUILD file, and what the CMake packages name and it leaves out.
+
+    Raises CatalogError for an SDK that cannot be used.
+    """
+    compiler = find_compiler(prefix)
+    packages = read_packages(prefix)
+    libraries = plan_targets(prefix, packages)
+    names = {library.name for library in libraries}
+    parts = [_HEAD.format(targets=json.dumps(list(targets))), libraries_text(libraries)]
+    if compiler and RUNTIME in names:
+        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
+    parts += program_calls(prefix, compiler, names)
+    return "\n".join(parts), [note for package in packages for note in package.notes]
+
 
 def write(manifests: Sequence[Path], output: Path, targets: Sequence[str]) -> None:
     """Write the repository. Raises CatalogError for an SDK that cannot be used."""
     prefix = output / PREFIX
     if manifests:
         merge(manifests, prefix)
-    text = _HEAD.format(targets=", ".join(f'"{target}"' for target in targets))
-    text += '''
-rocm_library(name="hip", hdrs=glob(["prefix/include/hip/**", "prefix/include/hsa/*"]), includes=["prefix/include"], defines=["__HIP_PLATFORM_AMD__=1"], shared_library="prefix/lib/libamdhip64.so.7", needed=glob(["prefix/lib/rocm_sysdeps/lib/*.so*", "prefix/lib/libamd_comgr.so*","prefix/lib/libhsa-runtime64.so.*", "prefix/lib/librocprofiler-register.so.*","prefix/lib/libLLVM.so.*", "prefix/lib/libclang*"]))
-'''
-    if compiler := find_compiler(prefix):
-        text += toolchain_text(compiler, PREFIX, ":hip")
+    try:
+        text, notes = build_text(prefix, targets)
+    except CMakeError as error:
+        raise CatalogError(str(error)) from None
     (output / "BUILD.bazel").write_text(text, encoding="utf-8")
+    (output / "left_out.txt").write_text("".join(f"{' '.join(note.split())}\n" for note in notes), encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:
