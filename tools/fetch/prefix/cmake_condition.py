@@ -134,6 +134,8 @@ class _Evaluation:
         decided = {
             "EXISTS": self._facts.exists,
             "IS_DIRECTORY": self._facts.is_directory,
+            # A file of a package is where it was installed: links are how this prefix was made.
+            "IS_SYMLINK": lambda _: False,
             "TARGET": self._facts.is_target,
             "COMMAND": self._facts.is_command,
         }.get(operator)

@@ -8,13 +8,14 @@ from tools.fetch.prefix.cmake_syntax import Argument, Command
 from tools.fetch.prefix.cmake_values import UNKNOWN, is_unknown, join_list, split_list
 from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles, component
 
-#: What a build for Linux on 64 bits has. Everything that a user may set (HIP_PLATFORM, GPU_TARGETS) is not set.
+#: What a build for Linux on 64 bits, for AMD GPUs, has. What else a user may set, such as GPU_TARGETS, is not set.
 KNOWN: Final = {
     "CMAKE_VERSION": "4.0.0",
     "CMAKE_MAJOR_VERSION": "4",
     "CMAKE_MINOR_VERSION": "0",
     "CMAKE_PATCH_VERSION": "0",
     "CMAKE_SYSTEM_NAME": "Linux",
+    "HIP_PLATFORM": "amd",
     "CMAKE_SIZEOF_VOID_P": "8",
     "UNIX": "1",
     "LINUX": "1",
