@@ -1,0 +1,157 @@
+"""HIP programs with Bazel: the example project, built from real ROCm.
+
+    python3 -m tests.e2e.hip.programs --artifacts DIR
+
+Run it from the top of the workspace. The project examples/hip is copied beside a copy of the workspace, and built from
+artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. It is shown which actions a change runs, that two
+output bases have the same bytes, and that actions read nothing but their inputs, the system's libraries, and the
+headers and programs of that toolchain. The programs are run: without a GPU, they say so.
+"""
+
+import argparse
+import hashlib
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
+from tests.hermetic.prove import strictest
+
+EXAMPLE = "examples/hip"
+#: Targets of the example's MODULE.bazel, and one more.
+TARGETS, ANOTHER = ("gfx1100", "gfx90a"), "gfx1030"
+#: The sources that are compiled, and those of them whose device code is relocatable.
+SOURCES, RELOCATABLE = 6, 2
+PROGRAMS = ("halves", "show")
+NO_GPU = "no ROCm-capable device is detected"
+#: Files that are compared: programs, libraries, and what they are made of.
+SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
+#: What a compiler of the machine reads, besides the system's libraries.
+HOST_TOOLCHAIN = ("/usr/include", "/usr/bin")
+MNEMONICS = ("HipAssemble", "HipBundle", "HipCompileDevice", "HipCompileHost", "HipEmbed", "HipLinkDevice", "CppLink")
+
+
+def copy_project(directory: Path, artifacts: Path) -> Workspace:
+    """Copy the workspace to `rules` below a directory, and the example beside it."""
+    rules, project = directory / "rules", directory / "hip"
+    copy_workspace(rules)
+    shutil.copytree(rules / EXAMPLE, project)
+    module = project / "MODULE.bazel"
+    text = module.read_text(encoding="utf-8")
+    assert '"../.."' in text
+    module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
+    (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
+    (project / "bazelw").chmod(0o755)
+    # The artifacts may lie below /tmp, which sandboxes hide.
+    return Workspace(project, artifacts, options=("--sandbox_add_mount_pair=/tmp",))
+
+
+def ran(build: Build) -> dict[str, int]:
+    """Return how many actions of HIP, and links of programs, a build executed."""
+    counted = Counter(action.mnemonic for action in built(build).actions if action.mnemonic in MNEMONICS)
+    return dict(sorted(counted.items()))
+
+
+def expect(what: str, build: Build, **expected: int) -> None:
+    """Assert which actions a build executed."""
+    found = ran(build)
+    assert found == expected, f"{what}: expected {expected}; ran {found}"
+    print(f"{what}: {found or 'nothing'}, {build.seconds:.1f} s", flush=True)
+
+
+def outputs(workspace: Workspace) -> dict[str, str]:
+    """Return the SHA-256 of what was built."""
+    directory = Path(workspace.info("bazel-bin"))
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.name.endswith(SUFFIXES))
+    inside = {path: path.relative_to(directory) for path in files if not path.is_symlink()}
+    return {
+        str(name): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path, name in inside.items()
+        if name.parts[0] != "external" and ".runfiles" not in str(name)
+    }
+
+
+def check_changes(workspace: Workspace) -> None:
+    """Build anew, without a change, after a change, and for another GPU target."""
+    everything = (workspace.build("//..."),)
+    compiled = SOURCES * len(TARGETS)
+    expect(
+        "anew",
+        *everything,
+        CppLink=4,
+        HipAssemble=1,
+        HipBundle=SOURCES - RELOCATABLE + 1,
+        HipCompileDevice=compiled,
+        HipCompileHost=SOURCES,
+        HipEmbed=1,
+        HipLinkDevice=len(TARGETS),
+    )
+    expect("nothing changed", workspace.build("//..."))
+    source = workspace.directory / "show.hip"
+    source.write_text(source.read_text(encoding="utf-8").replace("saxpy: %g", "result: %g"), encoding="utf-8")
+    changed = workspace.build("//...")
+    # The program has no device code of its own: what is bundled is what it was.
+    expect("a source of the host changed", changed, CppLink=1, HipCompileDevice=2, HipCompileHost=1)
+    source = workspace.directory / "saxpy.hip"
+    source.write_text(source.read_text(encoding="utf-8").replace("a * x[i] + y[i]", "y[i] + a * x[i] * 1"), encoding="utf-8")
+    kernel = workspace.build("//...")
+    assert ran(kernel)["HipCompileDevice"] == len(TARGETS), ran(kernel)
+    print(f"a kernel changed: {ran(kernel)}", flush=True)
+    more = workspace.build("//...", options=(f"--@rocm//:targets={','.join((*TARGETS, ANOTHER))}",))
+    compiled_again = [action.output for action in built(more).ran("HipCompileDevice")]
+    assert len(compiled_again) == SOURCES and all(ANOTHER in output for output in compiled_again), compiled_again
+    assert [ANOTHER in action.output for action in more.ran("HipLinkDevice")] == [True]
+    print(f"a target more: {ran(more)}", flush=True)
+
+
+def check_bytes(workspace: Workspace, directory: Path) -> None:
+    """Build in another output base, in the strictest sandbox: the same bytes."""
+    built(workspace.build("//..."))
+    here = outputs(workspace)
+    strict = (*strictest(), *(f"--sandbox_add_mount_pair={path}" for path in HOST_TOOLCHAIN))
+    other = replace(workspace, startup=(f"--output_base={directory / 'other'}",), options=(*workspace.options, *strict))
+    try:
+        built(other.build("//..."))
+        there = outputs(other)
+    finally:
+        other.run("shutdown")
+    assert here == there, sorted({*here.items()} ^ {*there.items()})
+    assert len(here) > SOURCES
+    print(f"the same bytes in the strictest sandbox: {len(here)} files", flush=True)
+
+
+def check_programs(workspace: Workspace) -> None:
+    """Run the programs and the test where Bazel runs: its root has the libc that ROCm needs."""
+    for program in PROGRAMS:
+        result = workspace.run("run", "--ui_event_filters=-info", "--noshow_progress", *_artifacts(workspace), f"//:{program}")
+        assert result.returncode == 0 and NO_GPU in result.stdout, result.stdout
+        print(result.stdout.splitlines()[-1], flush=True)
+    built(workspace.build("//...", command="test"))
+
+
+def _artifacts(workspace: Workspace) -> Sequence[str]:
+    return (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}", *workspace.options)
+
+
+def main(argv: list[str]) -> int:
+    """Run all; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--artifacts", type=Path, required=True, help="artifacts of ROCm 6 or newer")
+    args = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="rocm-hip-") as directory:
+        workspace = copy_project(Path(directory), args.artifacts.resolve())
+        try:
+            check_changes(workspace)
+            check_programs(workspace)
+            check_bytes(workspace, Path(directory))
+        finally:
+            workspace.run("clean", "--expunge")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
