@@ -1,6 +1,6 @@
 """Decides the conditions of CMake's `if`, where they can be decided.
 
-    evaluate(arguments, facts)  # True, False, or None: only a run of CMake would tell
+    evaluate(words, answers)  # True, False, or None: only a run of CMake would tell
 
 A condition is undecided if it depends on an unknown value, or on something that this reader does not look at: `MATCHES`
 and its regular expressions, policies, the times of files. `NOT` of it is undecided, too; `AND` and `OR` are
@@ -41,7 +41,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Answers:
     """What a condition may ask for, by name or path. `value` returns None for a variable that is not set."""
 
     value: Callable[[str], str | None]
@@ -54,9 +54,9 @@ class Facts:
 class _Evaluation:
     """Reads the words of one condition from left to right."""
 
-    def __init__(self, words: Sequence[Word], facts: Facts) -> None:
+    def __init__(self, words: Sequence[Word], answers: Answers) -> None:
         self._words = words
-        self._facts = facts
+        self._answers = answers
         self._at = 0
         self._depth = 0
 
@@ -132,24 +132,24 @@ class _Evaluation:
         if operator == "IS_ABSOLUTE":
             return operand.startswith("/")
         decided = {
-            "EXISTS": self._facts.exists,
-            "IS_DIRECTORY": self._facts.is_directory,
+            "EXISTS": self._answers.exists,
+            "IS_DIRECTORY": self._answers.is_directory,
             # A file of a package is where it was installed: links are how this prefix was made.
             "IS_SYMLINK": lambda _: False,
-            "TARGET": self._facts.is_target,
-            "COMMAND": self._facts.is_command,
+            "TARGET": self._answers.is_target,
+            "COMMAND": self._answers.is_command,
         }.get(operator)
         return decided(operand) if decided else None
 
     def _is_defined(self, name: str) -> bool | None:
         if name.startswith(("ENV{", "CACHE{")):
             return False
-        value = self._facts.value(name)
+        value = self._answers.value(name)
         return None if value is not None and is_unknown(value) else value is not None
 
     def _binary(self, left: Word, operator: str, right: Word) -> bool | None:
         first = self._value(left)
-        second = self._facts.value(right.text) or "" if operator == "IN_LIST" else self._value(right)
+        second = self._answers.value(right.text) or "" if operator == "IN_LIST" else self._value(right)
         if is_unknown(first) or is_unknown(second) or operator in ("MATCHES", "IS_NEWER_THAN"):
             return None
         if operator == "IN_LIST":
@@ -167,7 +167,7 @@ class _Evaluation:
 
     def _value(self, word: Word) -> str:
         """Return the value of an operand: that of the variable, if it names one."""
-        value = None if word.quoted else self._facts.value(word.text)
+        value = None if word.quoted else self._answers.value(word.text)
         return word.text if value is None else value
 
     def _truth(self, word: Word) -> bool | None:
@@ -175,7 +175,7 @@ class _Evaluation:
             return None
         if (constant := constant_truth(word.text)) is not None:
             return constant
-        value = None if word.quoted else self._facts.value(word.text)
+        value = None if word.quoted else self._answers.value(word.text)
         if value is not None and is_unknown(value):
             return None
         return value is not None and constant_truth(value) is not False
@@ -197,6 +197,6 @@ def _compare(left: list[float], right: list[float]) -> int:
     return (left > right) - (left < right)
 
 
-def evaluate(words: Sequence[Word], facts: Facts) -> bool | None:
+def evaluate(words: Sequence[Word], answers: Answers) -> bool | None:
     """Decide a condition; None if it is undecided. Raises CMakeError if it is malformed."""
-    return _Evaluation(words, facts).run()
+    return _Evaluation(words, answers).run()

@@ -20,12 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tools.fetch.prefix.cmake_condition import Facts, Word, evaluate
+from tools.fetch.prefix.cmake_condition import Answers, Word, evaluate
 from tools.fetch.prefix.cmake_syntax import (
     Argument,
-    Block,
     CMakeError,
-    Command,
+    CommandBlock,
+    Invocation,
     Node,
     commands_in,
     read_blocks,
@@ -37,7 +37,7 @@ from tools.fetch.prefix.cmake_variables import HARMLESS, Variables, elements, sh
 from tools.fetch.prefix.prefix_files import PrefixFiles
 
 #: Commands that are carried out for one package. LLVM's exports, the biggest, have some ten thousand.
-MAX_COMMANDS: Final = 200_000
+MAX_COMMANDS: Final = 100_000
 #: Files and functions within each other.
 MAX_NESTING: Final = 40
 MAX_NOTES: Final = 50
@@ -66,7 +66,7 @@ class _Leave(Exception):  # noqa: N818 - no error
 class _Function:
     """A function or macro that a file defines."""
 
-    head: Command
+    head: Invocation
     body: list[Node]
     file: str
 
@@ -96,7 +96,7 @@ class _Run:
             "get_target_property": self._get_target_property,
             "get_property": self._get_property,
         }
-        self._facts = Facts(
+        self._answers = Answers(
             value=self.variables.get,
             exists=files.exists,
             is_directory=files.is_directory,
@@ -136,13 +136,13 @@ class _Run:
 
     def _nodes(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
-            command = node if isinstance(node, Command) else node.head
+            command = node if isinstance(node, Invocation) else node.head
             self._line = command.line
             self._count += 1
             if self._count > MAX_COMMANDS:
                 raise CMakeError(f"more than {MAX_COMMANDS} commands in one package", self._place())
             try:
-                if isinstance(node, Command):
+                if isinstance(node, Invocation):
                     self._command(node)
                 else:
                     self._block(node)
@@ -159,7 +159,7 @@ class _Run:
             values += [text] if argument.quoted else split_list(text)
         return values
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: Invocation) -> None:
         if command.name in ("return", "break", "continue"):
             raise _Leave(command.name)
         if carry_out := self._commands.get(command.name):
@@ -167,9 +167,9 @@ class _Run:
         elif function := self._functions.get(command.name):
             self._call(function, command)
         elif command.name not in HARMLESS:
-            self.variables.forget(Command(command.name, tuple(map(Argument, self._values(command.arguments))), 0))
+            self.variables.forget(Invocation(command.name, tuple(map(Argument, self._values(command.arguments))), 0))
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: CommandBlock) -> None:
         head, body = block.parts[0]
         if head.name == "if":
             self._if(block)
@@ -183,10 +183,10 @@ class _Run:
         else:
             self._leave_out(body, "a while loop")
 
-    def _if(self, block: Block) -> None:
+    def _if(self, block: CommandBlock) -> None:
         for at, (head, body) in enumerate(block.parts):
             self._line = head.line
-            decided = True if head.name == "else" else evaluate(self._words(head.arguments), self._facts)
+            decided = True if head.name == "else" else evaluate(self._words(head.arguments), self._answers)
             if decided is None:
                 rest = [node for _, nodes in block.parts[at:] for node in nodes]
                 self._leave_out(rest, "a condition that only a run of CMake decides")
@@ -212,7 +212,7 @@ class _Run:
         if changes := sorted(names & {*self._targets.commands(), "find_dependency"}):
             self.note(f"{reason}: leaves out {', '.join(changes)}")
 
-    def _foreach(self, head: Command, body: list[Node]) -> None:
+    def _foreach(self, head: Invocation, body: list[Node]) -> None:
         values = self._values(head.arguments)
         if not values:
             raise CMakeError("foreach(): expected a variable")
@@ -246,7 +246,7 @@ class _Run:
                 items += elements(word)
         return items
 
-    def _call(self, function: _Function, command: Command) -> None:
+    def _call(self, function: _Function, command: Invocation) -> None:
         if self._nesting >= MAX_NESTING:
             raise CMakeError(f"more than {MAX_NESTING} files or functions within each other")
         values = self._values(command.arguments)
@@ -302,7 +302,7 @@ class _Run:
         if arguments and not is_unknown(arguments[0]) and arguments[0] not in self.dependencies:
             self.dependencies.append(arguments[0])
         if arguments:
-            self.variables.forget(Command("", (Argument(f"{arguments[0]}_FOUND"),), 0))
+            self.variables.forget(Invocation("", (Argument(f"{arguments[0]}_FOUND"),), 0))
 
     def _message(self, arguments: Sequence[str], _place: str) -> None:
         if arguments[:1] in (["FATAL_ERROR"], ["SEND_ERROR"]):
@@ -321,12 +321,12 @@ class _Run:
             else:
                 self._property(variable, name, wanted, missing="")
         elif arguments:
-            self.variables.forget(Command("", tuple(map(Argument, arguments)), 0))
+            self.variables.forget(Invocation("", tuple(map(Argument, arguments)), 0))
 
     def _property(self, variable: str, name: str, wanted: str, missing: str) -> None:
         target = self.targets.get(name)
         if not target or wanted == "TYPE":
-            self.variables.forget(Command("", (Argument(variable),), 0))
+            self.variables.forget(Invocation("", (Argument(variable),), 0))
         else:
             self.variables.set(variable, target.properties.get(wanted, missing))
 

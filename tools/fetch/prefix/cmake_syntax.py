@@ -16,7 +16,7 @@ _BRACKET: Final = re.compile(r"\[(=*)\[")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPACE: Final = re.compile(r"\s+")
 #: An unquoted argument; `$(NAME)` and quotes within it are the legacy forms that the grammar still allows.
-_UNQUOTED: Final = re.compile(r'(?:[^\s()#"\\]|\\.|\$\([A-Za-z0-9_]*\)|(?<=[^\s()])"[^"\n]*")+', re.DOTALL)
+_UNQUOTED: Final = re.compile(r'(?:\$\([A-Za-z0-9_]*\)|[^\s()#"\\]|\\.|(?<=[^\s()])"[^"\n]*")+', re.DOTALL)
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 #: Which command ends a block, by the one that begins it.
@@ -50,7 +50,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Command:
+class Invocation:
     """An invocation of a command, named in lower case, and the line that it begins in."""
 
     name: str
@@ -59,18 +59,18 @@ class Command:
 
 
 @dataclass
-class Block:
+class CommandBlock:
     """A command that begins a block, and the nodes of each part: one, or for `if`, one for each of its branches."""
 
-    parts: list[tuple[Command, list["Node"]]] = field(default_factory=list)
+    parts: list[tuple[Invocation, list["Node"]]] = field(default_factory=list)
 
     @property
-    def head(self) -> Command:
+    def head(self) -> Invocation:
         """The command that begins the block."""
         return self.parts[0][0]
 
 
-Node = Command | Block
+Node = Invocation | CommandBlock
 
 
 class _Reader:
@@ -82,8 +82,8 @@ class _Reader:
         self._at = 0
         self._line = 1
 
-    def commands(self) -> list[Command]:
-        found: list[Command] = []
+    def commands(self) -> list[Invocation]:
+        found: list[Invocation] = []
         while True:
             self._skip(newlines=True)
             if self._at >= len(self._text):
@@ -123,7 +123,7 @@ class _Reader:
         self._at = end + len(closing)
         return content.removeprefix("\n")
 
-    def _command(self) -> Command:
+    def _command(self) -> Invocation:
         line = self._line
         name = self._take(_IDENTIFIER)
         if not name:
@@ -132,7 +132,7 @@ class _Reader:
         if not self._text.startswith("(", self._at):
             raise self._error(line, f"{name[0]}: expected ( after the name of a command")
         self._at += 1
-        return Command(name[0].lower(), self._arguments(name[0], line), line)
+        return Invocation(name[0].lower(), self._arguments(name[0], line), line)
 
     def _arguments(self, name: str, line: int) -> tuple[Argument, ...]:
         found: list[Argument] = []
@@ -165,22 +165,22 @@ class _Reader:
         return CMakeError(problem, f"{self._file}:{line}")
 
 
-def read_commands(text: str, file: str) -> list[Command]:
+def read_commands(text: str, file: str) -> list[Invocation]:
     """Read the commands of a text that is called `file` in errors. Raises CMakeError if it is damaged."""
     return _Reader(text, file).commands()
 
 
-def read_blocks(commands: Sequence[Command], file: str) -> list[Node]:
+def read_blocks(commands: Sequence[Invocation], file: str) -> list[Node]:
     """Arrange commands in blocks. Raises CMakeError if a block has no end, or an end no block."""
     top: list[Node] = []
-    open_blocks: list[Block] = []
+    open_blocks: list[CommandBlock] = []
     for command in commands:
         nodes = open_blocks[-1].parts[-1][1] if open_blocks else top
         begun = open_blocks[-1].head.name if open_blocks else ""
         if command.name in BLOCKS:
             if len(open_blocks) >= MAX_DEPTH:
                 raise CMakeError(f"more than {MAX_DEPTH} blocks within blocks", f"{file}:{command.line}")
-            block = Block([(command, [])])
+            block = CommandBlock([(command, [])])
             nodes.append(block)
             open_blocks.append(block)
         elif command.name in ("elseif", "else") and begun == "if":
@@ -198,11 +198,11 @@ def read_blocks(commands: Sequence[Command], file: str) -> list[Node]:
     return top
 
 
-def commands_in(nodes: Sequence[Node]) -> list[Command]:
+def commands_in(nodes: Sequence[Node]) -> list[Invocation]:
     """Return all commands of nodes, those in blocks too."""
-    found: list[Command] = []
+    found: list[Invocation] = []
     for node in nodes:
-        if isinstance(node, Command):
+        if isinstance(node, Invocation):
             found.append(node)
         else:
             for head, body in node.parts:

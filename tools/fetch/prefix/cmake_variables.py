@@ -1,10 +1,11 @@
 """The variables of a run: scopes, what is known of the machine, and the commands that only set variables."""
 
+import posixpath
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tools.fetch.prefix.cmake_syntax import Argument, Command
+from tools.fetch.prefix.cmake_syntax import Argument, Invocation
 from tools.fetch.prefix.cmake_values import UNKNOWN, is_unknown, join_list, split_list
 from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles, component
 
@@ -60,7 +61,7 @@ class Variables:
         else:
             scope[name] = value
 
-    def forget(self, command: Command) -> None:
+    def forget(self, command: Invocation) -> None:
         """Note that a command which is not carried out may have set the variables that it names."""
         if command.name in HARMLESS:
             return
@@ -111,7 +112,7 @@ class Variables:
                 self._note(f"set_and_check({arguments[0]}): the prefix has no {shown(arguments[1])}")
 
     def _forget_words(self, words: Sequence[str]) -> None:
-        self.forget(Command("", tuple(map(Argument, words)), 0))
+        self.forget(Invocation("", tuple(map(Argument, words)), 0))
 
     def _list(self, arguments: Sequence[str], _place: str) -> None:
         if len(arguments) < 2 or arguments[0] not in ("APPEND", "PREPEND"):
@@ -155,11 +156,9 @@ class Variables:
 
 
 def shown(path: str) -> str:
-    """Return a path for a message: relative to the prefix, if it is in it."""
-    below = PrefixFiles.below(path)
-    if below is None:
-        return path.replace(ROOT, "").replace(UNKNOWN, "?") or "/"
-    return below or "."
+    """Return a path for a message: relative to the prefix, if it is computed from it."""
+    shown_path = path.replace(UNKNOWN, "?")
+    return posixpath.relpath(shown_path, ROOT) if path.startswith(posixpath.dirname(ROOT)) else shown_path
 
 
 def elements(value: str) -> list[str]:

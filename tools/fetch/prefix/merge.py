@@ -69,7 +69,9 @@ class Prefix:
     def write(self, output: Path) -> None:
         """Write the prefix, with links to the files. Raises CatalogError if a file lies below what is a file or link."""
         for path in (*self.files, *self.links):
-            if above := next((parent for parent in _parents(path) if parent in self.files or parent in self.links), None):
+            if above := next(
+                (parent for parent in _parents(path) if parent in self.files or parent in self.links), None
+            ):
                 raise self._conflict(above, self._owners[path])
         for path, file in sorted(self.files.items()):
             place = output / path

@@ -10,7 +10,7 @@ left out, as are elements of its properties that only a run of CMake would tell;
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,6 +53,8 @@ class Library:
     link_options: tuple[str, ...]
     #: Headers that the package names.
     sources: tuple[str, ...] = ()
+    #: Libraries of the prefix that have to be linked with it, and that it names by their paths.
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,18 +77,41 @@ class Package:
     dependencies: tuple[str, ...]
     #: What is left out, with the file and the line.
     notes: tuple[str, ...] = ()
+    #: The libraries that are left out because their files are not in the prefix.
+    absent: tuple[str, ...] = ()
 
 
 def read_packages(prefix: Path) -> tuple[Package, ...]:
     """Read all packages of a prefix, sorted by name. Raises CMakeError if one of their files is damaged."""
     files = PrefixFiles(prefix)
-    exports = {name: read_export(files, path, name) for name, path in sorted(_configurations(prefix).items())}
+    exports = {name: read_export(files, path, name) for name, path in sorted(configurations(prefix).items())}
     targets = {name for export in exports.values() for name in export.targets}
     reader = _LibraryReader(files, SharedLibraries(prefix), targets)
     return tuple(_package(name, export, reader) for name, export in exports.items())
 
 
-def _configurations(prefix: Path) -> dict[str, str]:
+def left_out(packages: Sequence[Package]) -> list[str]:
+    """Return what packages name and the prefix lacks, with the libraries of others that they link with."""
+    libraries = [library for package in packages for library in package.libraries]
+    known = {library.name for library in libraries}
+    foreign = [(one.name, other) for one in libraries for other in one.libraries if other not in known]
+    notes = [note for package in packages for note in package.notes]
+    return notes + [
+        f"{name}: {other}, which it links with: no package of the prefix offers it" for name, other in foreign
+    ]
+
+
+def require_libraries(prefix: Path, packages: Sequence[Package]) -> None:
+    """Raise CMakeError if the prefix has the file of no library that its packages offer: its parts were moved."""
+    absent = [f"{name} of {package.name}" for package in packages for name in package.absent]
+    if absent and not any(library.location for package in packages for library in package.libraries):
+        raise CMakeError(
+            f"{prefix}: it has the file of no library that its CMake packages offer, such as {absent[0]}; expected the "
+            "files where the packages name them. Install the SDK into this prefix, do not move its parts"
+        )
+
+
+def configurations(prefix: Path) -> dict[str, str]:
     """Return the file that each package begins with. If two directories have one of the same name, the first counts."""
     found: dict[str, str] = {}
     for base in _BASES:
@@ -113,14 +138,17 @@ def _package_name(path: str) -> str | None:
 
 def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
     notes = list(export.notes)
-    libraries = []
-    executables = []
+    libraries: list[Library] = []
+    executables: list[Executable] = []
+    absent: list[str] = []
     for target in export.targets.values():
         if target.kind == "EXECUTABLE":
             if location := reader.location(target, notes):
                 executables.append(Executable(target.name, location))
         elif library := reader.library(target, notes):
             libraries.append(library)
+        else:
+            absent.append(target.name)
     return Package(
         name,
         _version(name, export, reader.files),
@@ -128,6 +156,7 @@ def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
         tuple(executables),
         tuple(export.dependencies),
         tuple(dict.fromkeys(notes)),
+        tuple(absent),
     )
 
 
@@ -162,19 +191,25 @@ class _LibraryReader:
             location, soname = self._shared.by_soname(location, target.configured("IMPORTED_SONAME"))
         linked = self._elements(target, "INTERFACE_LINK_LIBRARIES", notes)
         libraries = [one for one in linked if self._is_target(one) and one != target.name]
-        options = [_THREADS.get(one) or _option(one) for one in linked if not self._is_target(one)]
-        options += self._elements(target, "INTERFACE_LINK_OPTIONS", notes)
+        others = [_THREADS.get(one) or _option(one) for one in linked if not self._is_target(one)]
+        files = [self.files.below(one) for one in others if one.startswith(ROOT) and self.files.exists(one)]
+        options = [one for one in others if not (one.startswith(ROOT) and self.files.exists(one))]
+        options += _words(self._elements(target, "INTERFACE_LINK_OPTIONS", notes))
+        defines = [one.removeprefix("-D") for one in self._elements(target, "INTERFACE_COMPILE_DEFINITIONS", notes)]
         return Library(
             target.name,
             kind,
             location,
             soname,
             tuple(self._paths(target, "INTERFACE_INCLUDE_DIRECTORIES", notes)),
-            tuple(_distinct(_macro(one) for one in self._elements(target, "INTERFACE_COMPILE_DEFINITIONS", notes))),
-            tuple(_words(self._elements(target, "INTERFACE_COMPILE_OPTIONS", notes))),
+            tuple(_distinct(self._without_paths(target, defines, notes))),
+            tuple(
+                self._without_paths(target, _words(self._elements(target, "INTERFACE_COMPILE_OPTIONS", notes)), notes)
+            ),
             tuple(_distinct(libraries)),
-            tuple(_words(options)),
+            tuple(self._without_paths(target, options, notes)),
             tuple(self._paths(target, "INTERFACE_SOURCES", notes)),
+            tuple(one for one in files if one),
         )
 
     def location(self, target: ImportedTarget, notes: list[str]) -> str | None:
@@ -204,6 +239,19 @@ class _LibraryReader:
                 found += split_list(value)
         return found
 
+    @staticmethod
+    def _without_paths(target: ImportedTarget, options: Iterable[str], notes: list[str]) -> list[str]:
+        """Return options, without those with a path: it is another one wherever the prefix is."""
+        kept = []
+        for option in options:
+            if ROOT in option or option.startswith(("/", "-L/")):
+                notes.append(
+                    f"{target.place}: {target.name}: an option with a path: {option.replace(ROOT, '<prefix>')}"
+                )
+            else:
+                kept.append(option)
+        return kept
+
     def _paths(self, target: ImportedTarget, name: str, notes: list[str]) -> list[str]:
         """Return the paths of a property that the prefix has."""
         found = []
@@ -221,11 +269,7 @@ def _option(name: str) -> str:
     return name if name.startswith("-") or "/" in name else f"-l{name}"
 
 
-def _macro(definition: str) -> str:
-    return definition.removeprefix("-D")
-
-
-def _words(options: list[str]) -> Iterator[str]:
+def _words(options: Iterable[str]) -> Iterator[str]:
     """Yield options; `SHELL:` begins one of several words."""
     for option in options:
         if option.startswith("SHELL:"):
@@ -234,5 +278,5 @@ def _words(options: list[str]) -> Iterator[str]:
             yield option
 
 
-def _distinct(values: Mapping[str, object] | Iterator[str] | list[str]) -> list[str]:
+def _distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))

@@ -83,15 +83,14 @@ class _Planner:
         labels: dict[str, str] = {}
         owners = dict.fromkeys(RESERVED, "this repository")
         for package in self._packages:
-            names = {package.name.lower(): f"the package {package.name}"}
+            own: dict[str, str] = {}
             for library in package.libraries:
                 label = package.name.lower() if len(package.libraries) == 1 else label_of(package.name, library.name)
-                taken = names.get(label, f"the package {package.name}")
-                if taken != f"the package {package.name}":
-                    raise _collision(label, taken, library.name)
-                names[label] = library.name
+                if label in own:
+                    raise _collision(label, own[label], library.name)
+                own[label] = library.name
                 labels.setdefault(library.name, label)
-            for label, owner in names.items():
+            for label, owner in {**own, package.name.lower(): f"the package {package.name}"}.items():
                 if label in owners:
                     raise _collision(label, owners[label], owner)
                 owners[label] = owner
@@ -121,6 +120,7 @@ class _Planner:
             static_library=library.location if library.kind == "static" else "",
             deps=tuple(one for one in dict.fromkeys(deps) if one != name),
             linkopts=tuple(one for one in library.link_options if not one.startswith(_DEVICE_OPTIONS)),
+            needed=tuple(one for one in library.files if not one.endswith(".a")),
         )
 
     def _with_headers(self, targets: Mapping[str, Target]) -> dict[str, Target]:
@@ -159,6 +159,8 @@ class _Planner:
             inherited = {path for dep in target.deps for path in covered[dep]}
             own = target.shared_library
             needed = set(self._shared.closure(own)) if own else set()
+            for file in target.needed:
+                needed |= {self._shared.by_soname(file)[0], *self._shared.closure(file)}
             for part in self._belongings.parts(own) if own else []:
                 needed |= {part, *self._shared.closure(part)}
             needed -= {own, *inherited}
@@ -235,4 +237,3 @@ def _without_cycles(targets: Mapping[str, Target]) -> dict[str, Target]:
 def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...]:
     """Return the targets for packages of a prefix, sorted by name. Raises CMakeError if two would have one name."""
     return tuple(_Planner(prefix, packages).plan())
-

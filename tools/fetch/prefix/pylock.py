@@ -57,7 +57,9 @@ def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {remedy}") from None
     if not wheels:
-        raise CatalogError(f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}")
+        raise CatalogError(
+            f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}"
+        )
     return wheels
 
 

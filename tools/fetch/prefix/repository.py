@@ -19,7 +19,7 @@ from tools.fetch.prefix.build_file import PREFIX, libraries_text
 from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
-from tools.fetch.prefix.packages import read_packages
+from tools.fetch.prefix.packages import left_out, read_packages, require_libraries
 from tools.fetch.prefix.plan import plan_targets
 from tools.fetch.prefix.programs import program_calls
 
@@ -47,13 +47,14 @@ def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
     """
     compiler = find_compiler(prefix)
     packages = read_packages(prefix)
+    require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
     parts = [_HEAD.format(targets=json.dumps(list(targets))), libraries_text(libraries)]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
     parts += program_calls(prefix, compiler, names)
-    return "\n".join(parts), [note for package in packages for note in package.notes]
+    return "\n".join(parts), left_out(packages)
 
 
 def write(manifests: Sequence[Path], output: Path, targets: Sequence[str]) -> None:

@@ -1,0 +1,136 @@
+"""Targets of a prefix: their names, headers, dependencies and needed libraries."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.fetch.prefix.cmake_syntax import CMakeError
+from tools.fetch.prefix.packages import Library, Package, read_packages
+from tools.fetch.prefix.plan import Target, label_of, plan_targets
+from tools.fetch.prefix.sample import write_prefix
+
+
+def library(name: str, *linked: str, location: str = "") -> Library:
+    kind = "interface" if not location else "static" if location.endswith((".a", ".bc")) else "shared"
+    return Library(name, kind, location, "", ("include",), (), (), linked, ())
+
+
+def package(name: str, *libraries: Library, dependencies: tuple[str, ...] = ()) -> Package:
+    return Package(name, "1", libraries, (), dependencies)
+
+
+def planned(prefix: Path, *packages: Package) -> dict[str, Target]:
+    return {one.name: one for one in plan_targets(prefix, packages)}
+
+
+@pytest.mark.parametrize("triplet", ["", "x86_64-linux-gnu"])
+def test_targets_of_a_prefix(tmp_path: Path, triplet: str) -> None:
+    lib = write_prefix(tmp_path, triplet).lib
+    targets = planned(tmp_path, *read_packages(tmp_path))
+    assert list(targets) == [
+        *("hip", "hip_amdhip64", "hip_device", "hip_host"),
+        *("hsa-runtime64", "miopen", "rocblas", "rocprim", "rocprim_hip", "rocsolver"),
+    ]
+    assert targets["hip"] == Target("hip", deps=("hip_amdhip64", "hip_host"))
+    assert targets["hip_amdhip64"] == Target(
+        "hip_amdhip64",
+        hdrs=("include/hip/**",),
+        includes=("include",),
+        shared_library=f"{lib}/libamdhip64.so.7",
+        deps=("hsa-runtime64",),
+    )
+    assert targets["hip_host"].deps == ("hip_amdhip64",)
+    assert (targets["hip_device"].deps, targets["hip_device"].linkopts) == (("hip_host",), ())
+    assert targets["hsa-runtime64"].hdrs == ("include/hsa/**",)
+    assert targets["hsa-runtime64"].needed == (f"{lib}/libnuma.so.1",)
+    assert targets["rocblas"].data == (f"{lib}/rocblas/**",)
+    assert targets["rocprim_hip"].deps == ("rocprim", "hip_device")
+
+
+def test_what_a_library_needs_privately(tmp_path: Path) -> None:
+    write_prefix(tmp_path)
+    targets = planned(tmp_path, *read_packages(tmp_path))
+    # MIOpen's headers need hip alone, its library needs rocBLAS, and so its kernels.
+    assert targets["miopen"].deps == ("hip_host",)
+    assert targets["miopen"].needed == ("lib/librocblas.so.5",)
+    assert targets["miopen"].data == ("lib/rocblas/**", "share/miopen/**")
+    # rocSOLVER's package asks for rocBLAS, which its headers include.
+    assert targets["rocsolver"].deps == ("hip", "rocblas")
+    assert targets["rocsolver"].needed == ()
+    assert targets["rocsolver"].data == ()
+
+
+def test_headers_that_include_others(tmp_path: Path) -> None:
+    for path, content in {
+        "hipblaslt/hipblaslt.h": "#include <hip/hip_runtime.h>\n",
+        "hipblaslt-version.h": "",
+        "hip/hip_runtime.h": "",
+        "hip/hiprtc.h": "",
+        "thrust/vector.h": "",
+        "other.h": "",
+    }.items():
+        (tmp_path / "include" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "include" / path).write_text(content, encoding="utf-8")
+    targets = planned(
+        tmp_path,
+        package("hip", library("hip::host")),
+        package("hipBLASLt", library("roc::hipblaslt")),
+        package("hiprtc", library("hiprtc::hiprtc")),
+        package("rocthrust", library("roc::rocthrust")),
+        package("strange", library("strange")),
+    )
+    assert targets["hipblaslt"].hdrs == ("include/hipblaslt-version.h", "include/hipblaslt/**")
+    assert targets["hipblaslt"].deps == ("hip",)
+    assert targets["hiprtc"].hdrs == ("include/hip/**",)
+    assert targets["hiprtc"].deps == ()
+    assert targets["rocthrust"].hdrs == ("include/thrust/**",)
+    assert targets["strange"].hdrs == (":all_headers",)
+
+
+def test_a_library_opens_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in ("libhiprtc.so.7", "libhiprtc-builtins.so.7", "libhiprtc-builtins.so"):
+        (tmp_path / "lib" / name).write_bytes(b"")
+    targets = planned(tmp_path, package("hiprtc", library("hiprtc::hiprtc", location="lib/libhiprtc.so.7")))
+    assert targets["hiprtc"].needed == ("lib/libhiprtc-builtins.so.7",)
+
+
+def test_names(tmp_path: Path) -> None:
+    assert label_of("hipfft", "hip::hipfftw") == "hipfftw"
+    assert label_of("Hip", "hip::amdhip64") == "hip_amdhip64"
+    targets = planned(
+        tmp_path,
+        package("hipFFT", library("hip::hipfft"), library("hip::hipfftw")),
+        package("AMDDeviceLibs", library("ocml", location="lib/ocml.bc")),
+        package("empty"),
+    )
+    assert list(targets) == ["hipfft", "hipfftw"]
+
+
+@pytest.mark.parametrize(
+    ("packages", "message"),
+    [
+        ((package("MIOpen", library("a")), package("miopen", library("b"))), "//:miopen: the package MIOpen and the"),
+        ((package("x", library("n::A"), library("m::a")),), "//:x_a: n::A and m::a would both have this name"),
+        (
+            (package("x", library("n::a"), library("n::xy")), package("xy", library("xy"))),
+            "//:xy: n::xy and the package xy would both have this name",
+        ),
+        ((package("all_headers", library("a")),), "//:all_headers: this repository and the package all_headers"),
+    ],
+)
+def test_names_that_collide(tmp_path: Path, packages: tuple[Package, ...], message: str) -> None:
+    with pytest.raises(CMakeError) as caught:
+        plan_targets(tmp_path, packages)
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).endswith("Leave the artifact of the other out")
+
+
+def test_cycles_are_cut(tmp_path: Path) -> None:
+    targets = planned(
+        tmp_path,
+        package("a", library("n::a", "n::b", "n::c")),
+        package("b", library("n::b", "n::c")),
+        package("c", library("n::c", "n::a", "n::b")),
+    )
+    assert {name: target.deps for name, target in targets.items()} == {"a": ("b", "c"), "b": ("c",), "c": ()}
