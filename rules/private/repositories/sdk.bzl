@@ -92,8 +92,8 @@ def _installed(rctx):
         ))
     return path
 
-def _unpack_wheels(rctx):
-    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them."""
+def _unpacked_wheels(rctx):
+    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them. Returns the development tree."""
     wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [rctx.path(rctx.attr.wheels)], rctx.attr._sources))
     for wheel in wheels:
         rctx.report_progress("fetching " + wheel["name"])
@@ -115,17 +115,17 @@ def _unpack_wheels(rctx):
             rctx.attr.wheels,
             ", ".join([wheel["name"] for wheel in wheels]),
         ))
-    rctx.symlink(devel, "prefix")
+    return devel
 
 def _sdk_impl(rctx):
-    arguments = ["--output", rctx.path("."), "--label", rctx.attr.tag]
+    arguments = ["--output", rctx.path(".")]
     arguments += ["--target=" + target for target in rctx.attr.targets]
     if rctx.attr.artifacts:
         arguments += _manifests(rctx)
     elif rctx.attr.wheels:
-        _unpack_wheels(rctx)
+        arguments += ["--tree", _unpacked_wheels(rctx)]
     else:
-        rctx.symlink(_installed(rctx), "prefix")
+        arguments += ["--tree", _installed(rctx)]
     rctx.report_progress("reading CMake packages")
     run_program(rctx, "tools.fetch.prefix.repository", arguments, rctx.attr._sources)
 

@@ -30,8 +30,8 @@ PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
 SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
-#: What a compiler of the machine reads, besides the system's libraries.
-HOST_TOOLCHAIN = ("/usr/include", "/usr/bin")
+#: What a compiler of the machine reads, and its interpreter of Python, besides the system's libraries.
+HOST_TOOLCHAIN = ("/bin", "/usr/bin", "/usr/include")
 MNEMONICS = ("HipAssemble", "HipBundle", "HipCompileDevice", "HipCompileHost", "HipEmbed", "HipLinkDevice", "CppLink")
 
 

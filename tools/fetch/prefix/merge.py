@@ -47,6 +47,17 @@ class Prefix:
             elif entry["kind"] == "link":
                 self._add_link(path, entry["target"], artifact)
 
+    def add_tree(self, root: Path) -> None:
+        """Add a directory in which an SDK is installed. Links out of it count as the files that they lead to."""
+        for directory, names, files in os.walk(root):
+            for place in sorted(Path(directory, name) for name in (*names, *files)):
+                path = place.relative_to(root).as_posix()
+                target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
+                if target and not target.startswith("/") and not _followed(path, target).startswith("../"):
+                    self._add_link(path, target, str(root))
+                elif place.is_file():
+                    self._add_file(path, place, str(root))
+
     def _add_file(self, path: str, file: Path, artifact: str) -> None:
         known = self.files.get(path)
         if path in self.links or (known and not filecmp.cmp(known, file, shallow=False)):
@@ -107,11 +118,16 @@ def _parents(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def merge(manifests: Sequence[Path], output: Path) -> None:
-    """Merge artifacts into a prefix; see the top of this file. Raises CatalogError for artifacts that do not fit."""
+def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None) -> None:
+    """Merge artifacts, or a directory in which an SDK is installed, into a prefix; see the top of this file.
+
+    Raises CatalogError for artifacts that do not fit.
+    """
     prefix = Prefix()
     for manifest in manifests:
         prefix.add(manifest)
+    if tree:
+        prefix.add_tree(tree)
     if not prefix.files:
         raise CatalogError(f"{os.fspath(output)}: there are no files for it; expected artifacts of a ROCm build")
     prefix.write(output)

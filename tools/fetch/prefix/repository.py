@@ -1,8 +1,8 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `rocm.sdk`.
 
-    python3 -m tools.fetch.prefix.repository --output DIR --label TEXT [--target TARGET]... [MANIFEST...]
+    python3 -m tools.fetch.prefix.repository --output DIR [--target TARGET]... [--tree DIR | MANIFEST...]
 
-Of the manifests' artifacts it makes the install prefix in `DIR/prefix`; without manifests, an SDK is there already. Then
+Of the manifests' artifacts, or of a directory in which an SDK is installed, it makes the install prefix in `DIR/prefix`. Then
 it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What packages
 name and the prefix lacks is in `DIR/left_out.txt`.
 """
@@ -57,11 +57,10 @@ def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
     return "\n".join(parts), left_out(packages)
 
 
-def write(manifests: Sequence[Path], output: Path, targets: Sequence[str]) -> None:
+def write(manifests: Sequence[Path], output: Path, targets: Sequence[str], tree: Path | None = None) -> None:
     """Write the repository. Raises CatalogError for an SDK that cannot be used."""
     prefix = output / PREFIX
-    if manifests:
-        merge(manifests, prefix)
+    merge(manifests, prefix, tree)
     try:
         text, notes = build_text(prefix, targets)
     except CMakeError as error:
@@ -74,11 +73,11 @@ def main(argv: list[str]) -> int:
     """Run the program; return 1, with one message on standard error, when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of a repository with a ROCm SDK.")
     parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
-    parser.add_argument("--label", required=True, help="what declares the repository, for errors")
     parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
+    parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
     parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
     args = parser.parse_args(argv)
-    return report(lambda: write(args.manifests, args.output, args.target))
+    return report(lambda: write(args.manifests, args.output, args.target, args.tree))
 
 
 if __name__ == "__main__":
