@@ -1,0 +1,144 @@
+"""Reads the wheels of an SDK: which libraries they have, and, of those that are needed, all that a proof asks for.
+
+An SDK has gigabytes, of which few libraries matter. So only the archives' directories are read at first, and then the
+libraries with the names that are asked for, and those that they need, until nothing is asked for any more.
+"""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from tools.commands.require_sdk.names import is_library, stem
+from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
+from tools.lib.common.program import ToolError
+from tools.lib.elf.dynamic_symbols import DynamicSymbols
+from verify.archive import ZipMember
+from verify.engine import find_distributions
+from verify.model import DistributionSet, FileFacts
+from verify.reading import Reader, is_dist_info, read_members
+from verify.settings import Settings
+from verify.wheel import OpenedWheel, make_wheel, open_wheel
+from verify.wheel_set.gather import COLLECTORS, LINKED, gather
+from verify.wheel_set.model import Linked, Package
+
+
+@dataclass(frozen=True)
+class SdkLibrary:
+    """A library of an SDK's wheel; `path` is relative to site-packages."""
+
+    path: str
+    distribution: NormalizedName
+    version: Version
+    wheel: str
+
+    @property
+    def name(self) -> str:
+        """The file name, by which the loader looks for it."""
+        return posixpath.basename(self.path)
+
+    @property
+    def directory(self) -> str:
+        """The directory that it lies in."""
+        return posixpath.dirname(self.path)
+
+
+@dataclass(frozen=True)
+class _SdkMember:
+    """Where the bytes of a library are."""
+
+    wheel: int
+    member: ZipMember
+
+
+class Sdk:
+    """The wheels of an SDK. What was read of them grows with `read`."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Read the directories of wheels, and of those that lie in directories. Raises ToolError for what is none."""
+        wheels, _ = find_distributions(paths)
+        if not wheels:
+            raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
+        self._opened = [open_wheel(path) for path in wheels]
+        self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
+        self._members: dict[str, _SdkMember] = {}
+        self.libraries: dict[str, SdkLibrary] = {}
+        """By file name. Of several with one name, the one with the shortest path: others are private to a part."""
+        for number, opened in enumerate(self._opened):
+            self._list(number, opened)
+        if not self.libraries:
+            raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
+
+    def _list(self, number: int, opened: OpenedWheel) -> None:
+        wheel = make_wheel(opened, ())
+        if wheel.name is None or wheel.version is None:
+            raise ToolError(f"{opened.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-…")
+        if opened.archive.troubles:
+            trouble = opened.archive.troubles[0]
+            raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
+        for member in opened.to_read:
+            path = wheel.installed(member.name)
+            if path is None or not is_library(path):
+                continue
+            found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
+            before = self.libraries.get(found.name)
+            if before is None or (path.count("/"), path) < (before.path.count("/"), before.path):
+                self.libraries[found.name] = found
+                self._members[found.name] = _SdkMember(number, member)
+
+    @property
+    def stems(self) -> dict[str, str]:
+        """The names of libraries with a version, by their names without one."""
+        return {stem(name): name for name in sorted(self.libraries) if not name.endswith(".so")}
+
+    def read(self, names: Iterable[str]) -> "SdkFacts":
+        """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage."""
+        wanted, done = set(names) & self.libraries.keys(), set[str]()
+        while wanted:
+            by_wheel: dict[int, list[ZipMember]] = defaultdict(list)
+            for name in sorted(wanted):
+                by_wheel[self._members[name].wheel].append(self._members[name].member)
+            done |= wanted
+            needed: set[str] = set()
+            for number, members in by_wheel.items():
+                for facts in self._read(number, members):
+                    linked = facts.collected.get(LINKED)
+                    needed |= set(linked.needed) if isinstance(linked, Linked) else set()
+            wanted = (needed & self.libraries.keys()) - done
+        return self._gathered()
+
+    def _read(self, number: int, members: Sequence[ZipMember]) -> list[FileFacts]:
+        opened = self._opened[number]
+        facts = list(read_members(opened.path, members, Reader(Settings(build_paths=()), (*COLLECTORS, COLLECTOR))))
+        for one in facts:
+            if one.damage or one.elf_damage:
+                reason = f"{one.path}: {one.damage or one.elf_damage}"
+                raise ToolError(f"{opened.path}: {reason}. Download or build the wheel again")
+        self._facts[number] |= {one.path: one for one in facts}
+        return facts
+
+    def _gathered(self) -> "SdkFacts":
+        symbols: dict[str, DynamicSymbols] = {}
+        wheels = []
+        for number, opened in enumerate(self._opened):
+            if not self._facts[number]:
+                continue
+            self._read(number, [member for member in opened.to_read if is_dist_info(member.name)])
+            wheel = make_wheel(opened, self._facts[number].values())
+            wheels.append(wheel)
+            for path, found in symbols_of(wheel.files, opened.path.name).items():
+                symbols[wheel.installed(path) or path] = found
+        packages, _ = gather(DistributionSet(tuple(wheels)))
+        return SdkFacts(packages, symbols)
+
+
+@dataclass(frozen=True)
+class SdkFacts:
+    """What was read: the wheels that have a library that is needed, and symbols of libraries by path."""
+
+    packages: tuple[Package, ...] = ()
+    symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
