@@ -69,11 +69,11 @@ def copies(package: Package, sdk: Sdk, stays: Callable[[str, str], str]) -> list
         base = posixpath.basename(path)
         if not is_library(path):
             continue
-        names = (known_as(name, sdk.libraries) for name in (linked.soname or base, base))
+        names = (known_as(name, sdk.offered) for name in (linked.soname or base, base))
         name = next((name for name in names if name is not None), None)
         size = package.files[path].size
         if name is not None:
-            found.append(Copy(path, size, sdk.libraries[name], name, stays(path, name)))
+            found.append(Copy(path, size, sdk.offered[name], name, stays(path, name)))
         elif stem(base) in stems:
             other = stems[stem(base)]
             found.append(Copy(path, size, None, other, f"the SDK has {other}, and this is another SONAME"))
@@ -104,7 +104,7 @@ def file_needs(
                 libraries[name] = library
             elif not any(one not in gone for one in own.get(name, ())) and not is_system(name):
                 system.append(name)
-                if stem(name) in stems and name not in sdk.libraries and not is_left(name):
+                if stem(name) in stems and name not in sdk.offered and not is_left(name):
                     faults.append(f"{path} needs {name}, and the SDK has {stems[stem(name)]}")
         if libraries:
             found.append(FileNeeds(path, linked, libraries, tuple(system)))
@@ -121,7 +121,7 @@ def _taken(name: str, own: Mapping[str, Collection[str]], gone: Mapping[str, Cop
     paths = own.get(name, ())
     if any(path not in gone for path in paths):
         return None
-    return next((gone[path].library for path in paths), sdk.libraries.get(name))
+    return next((gone[path].library for path in paths), sdk.offered.get(name))
 
 
 def shown(faults: Collection[str]) -> str:

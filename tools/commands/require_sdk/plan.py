@@ -109,7 +109,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     edits = tuple(_edit(one, sources[one.path]) for one in needs)
     names = sorted({library.name for one in needs for library in one.libraries.values()})
     facts = sdk.read([*names, *(copy.other for copy in left_out)])
-    distributions = {sdk.libraries[name].distribution: sdk.libraries[name].version for name in names}
+    distributions = {sdk.offered[name].distribution: sdk.offered[name].version for name in names}
     version = next(iter(distributions[name] for name in sorted(distributions)))
     texts = _init_py(wheel, names, version, wishes)
     if wishes.init_py is not None and wishes.init_py_package:
@@ -129,7 +129,7 @@ def _elsewhere(package: Package, sdk: Sdk) -> Iterator[str]:
     """Yield what is installed beside site-packages, and so at no known distance from the SDK, and needs it."""
     for path, facts in sorted(package.elsewhere.items()):
         linked = facts.collected.get(LINKED)
-        if isinstance(linked, Linked) and any(name in sdk.libraries for name in linked.needed):
+        if isinstance(linked, Linked) and any(name in sdk.offered for name in linked.needed):
             yield path
 
 

@@ -6,7 +6,7 @@ requires. Then each symbol that the SDK's libraries must supply has to be there,
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -19,7 +19,7 @@ from verify.settings import Settings
 from verify.wheel_set.closure import by_name, closure
 from verify.wheel_set.installation import install
 from verify.wheel_set.linking import NOT_REQUIRED, SYSTEM_LIBRARIES, VERSION, check_linking, system_names
-from verify.wheel_set.loader import Loader
+from verify.wheel_set.loader import Loader, Missing
 from verify.wheel_set.model import Package
 
 #: Rules of rocm-verify that an edited file must not break.
@@ -28,6 +28,10 @@ RULES = frozenset((NOT_REQUIRED, VERSION))
 _PYTHON = re.compile(r"_?Py")
 #: The word that a symbol of C begins with: `hip` of `hipMalloc`, `__hipRegister` and `hip_x`.
 _WORD = re.compile(r"_*([a-z]+)(?=[A-Z0-9_])")
+#: The outermost namespace of a symbol of C++: its length, and its name (Itanium C++ ABI, 5.1).
+_NAMESPACE = re.compile(r"_Z(?:T[ISTV])?N[KORV]*(\d+)")
+#: Symbols of C++'s own library, which comes with any library of C++: `std`, `new` and `delete`, types of the language.
+_STANDARD = re.compile(r"_Z(?:(?:T[ISV])?N?[KORV]*S[a-z]|[nd][wal]|T[ISV]P?K?[a-z]$)")
 #: A library's own words begin at least one of so many of its symbols.
 _OWN_WORD = 10
 
@@ -84,8 +88,9 @@ def prove(plan: RequiringWheel, allow_missing: Collection[str] = ()) -> Proof:
     faults += prover.faults
     if faults:
         raise ToolError(
-            f"{plan.wheel.path}: does not fit this SDK:{shown(faults)}\nGive the SDK that it was built with, or build "
-            "it with this one. If another library supplies such a symbol, accept that with --allow-missing=SYMBOL"
+            f"{plan.wheel.path}: does not fit this SDK:{shown(faults)}\nGive all wheels of the SDK that it was built "
+            "with, or build it with this one. If another library supplies such a symbol: "
+            "--allow-missing=SYMBOL"
         )
     return Proof(prover.count, prover.unproven)
 
@@ -100,14 +105,16 @@ class _Prover:
         self._own = {path: by_source.get(places[path] or path, DynamicSymbols()) for path in plan.package.linked}
         self._kept = [self._own[path] for path in package.linked]
         self._gone = {copy.path: copy for copy in plan.left_out}
-        self._package, self._sdk, self._loader, self._may_lack = package, plan.sdk.symbols, loader, may_lack
+        self._package, self._sdk, self._facts = package, plan.sdk.symbols, plan.sdk
+        self._loader, self._may_lack = loader, may_lack
         self.faults: list[str] = []
         self.unproven: dict[str, tuple[str, ...]] = {}
         self.count = 0
 
     def check(self, edit: FileEdit) -> None:
         """Check one file."""
-        found = self._loader.load(edit.path).found
+        loading, before = self._loader.load(edit.path), len(self.faults)
+        found = loading.found
         direct: dict[str, str] = {}
         for old, library in edit.needs.libraries.items():
             taken = found.get((edit.path, library.name))
@@ -115,13 +122,14 @@ class _Prover:
                 self.faults.append(f"{edit.path} finds {taken or 'nothing'} for {library.name}, not {library.path}")
             direct[old] = library.path
         scope = [symbols for path in dict.fromkeys(found.values()) if path and (symbols := self._symbols(path))]
+        of_sdk = [path for path in dict.fromkeys(found.values()) if path in self._sdk]
         others = [name for name in edit.needs.linked.needed if self._is_unknown(name, edit.needs)]
         unproven = []
         for symbol in self._own[edit.path].needed:
             if symbol.library is not None:
                 self._check_versioned(edit.path, symbol, direct.get(symbol.library))
             elif any(one.defines(symbol.name) for one in scope):
-                self.count += any(self._sdk[path].defines(symbol.name) for path in direct.values())
+                self.count += any(self._sdk[path].defines(symbol.name) for path in of_sdk)
             elif not self._is_supplied(symbol):
                 said = self._attributed(symbol.name, edit.needs, direct, others)
                 if said:
@@ -130,6 +138,24 @@ class _Prover:
                     unproven.append(symbol.name)
         if unproven:
             self.unproven[edit.path] = tuple(unproven)
+        lacking = self._lacking(loading.missing, has_faults=len(self.faults) > before)
+        self.faults[before:before] = [one for one in lacking if one not in self.faults]
+
+    def _lacking(self, missing: Sequence[Missing], *, has_faults: bool) -> list[str]:
+        """Return what libraries of the SDK do not find, unless the system may have it.
+
+        It may if no wheel of the SDK has it, the SDK is whole, and all symbols are there.
+        """
+        return [
+            f"{one.object} needs {one.name}, and "
+            + (
+                "does not find it, although --sdk has it"
+                if one.name in self._facts.names
+                else "no wheel of --sdk has it"
+            )
+            for one in missing
+            if one.object in self._sdk and (one.name in self._facts.names or has_faults or not self._facts.is_whole)
+        ]
 
     def check_other(self, path: str) -> None:
         """Check a file that stays as it is, and may use a copy that others have loaded."""
@@ -175,7 +201,7 @@ class _Prover:
         for path in direct.values():
             if _word(name) in self._words(path):
                 return f"{path} lacks it"
-        if not others:
+        if not others and name.startswith("_Z") and not _STANDARD.match(name):  # The C library has none of these.
             return f"none of {', '.join(library.name for library in needs.libraries.values())} has it"
         return ""
 
@@ -195,5 +221,8 @@ class _Prover:
 
 
 def _word(symbol: str) -> str:
-    match = None if symbol.startswith("_Z") else _WORD.match(symbol)
+    if symbol.startswith("_Z"):
+        match = None if _STANDARD.match(symbol) else _NAMESPACE.match(symbol)
+        return f"{symbol[match.end() : match.end() + int(match[1][:4])]}::" if match else ""
+    match = _WORD.match(symbol)
     return match[1] if match else ""

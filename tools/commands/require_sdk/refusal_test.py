@@ -47,8 +47,8 @@ def acme(name: str, data: bytes) -> Sample:
             "built with another version of the SDK:\n  acme/new.so needs libhip.so.8, and the SDK has libhip.so.7\n",
         ),
         (
-            acme("acme/new.so", library(None, ["libhip.so.7"], undefined=["unknown", "Py_None"])),
-            "acme/new.so needs unknown, and none of libhip.so.7 has it",
+            acme("acme/new.so", library(None, ["libhip.so.7"], undefined=["_ZN4acme7unknownEv", "Py_None"])),
+            "acme/new.so needs _ZN4acme7unknownEv, and none of libhip.so.7 has it",
         ),
         (
             acme("acme/new.so", library(None, ["libhip.so.7", "libother.so"], undefined=["hipNew", "other"])),
@@ -71,6 +71,7 @@ def test_wheels_that_do_not_fit(
     ("options", "message"),
     [
         (("--specifier=>=8",), "--specifier=>=8: does not accept sdk-core 7.10.0.dev0"),
+        (("--take=libx*",), "--take=libx*: matches no library of the SDK"),
         (("--specifier=new",), "--specifier=new: expected one as in"),
         (("--local-version=a/b",), "--local-version=a/b: expected letters and digits"),
         (
@@ -110,6 +111,17 @@ def test_symbols_that_something_else_may_have(tmp_path: Path, capsys: pytest.Cap
     assert "may have them: other_call\n" in said
 
 
+def test_an_sdk_that_lacks_what_its_libraries_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"acme/a.so": library(None, ["libblas.so.5"], undefined=["hipMalloc"])}
+    sdk(tmp_path, MATH)
+    said = refused(tmp_path, Sample(files, name="acme"), capsys)
+    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and no wheel of --sdk has it\n" in said
+    blind = {"_sdk_math/lib/libblas.so.5": library("libblas.so.5", ["libhip.so.7"], BLAS)}
+    sdk(tmp_path, CORE, Sample(blind, name="sdk_math", version=MATH.version))
+    said = refused(tmp_path, Sample(files, name="acme"), capsys)
+    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and does not find it, although --sdk has it\n" in said
+
+
 def test_another_version_can_be_left_to_the_system(tmp_path: Path) -> None:
     assert run(tmp_path, acme("acme/new.so", library(None, ["libhip.so.8"])), "--leave=libhip.so.8") == 0
 
@@ -132,11 +144,11 @@ def test_a_damaged_library_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "_sdk_core/lib/libhip.so.7: at 0x" in refused(tmp_path, EXPECTS, capsys)
 
 
-def test_a_package_that_the_sdk_does_not_require(tmp_path: Path) -> None:
-    """The proof is made with the libraries of all wheels that are required, also by each other."""
+def test_a_package_that_the_sdk_does_not_require(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sdk(tmp_path, CORE, Sample(MATH.files, name="sdk_math", version=MATH.version))
     files = {"acme/a.so": library(None, ["libblas.so.5"], undefined=[BLAS[0]])}
-    assert run(tmp_path, Sample(files, name="acme")) == 0
+    said = refused(tmp_path, Sample(files, name="acme"), capsys)
+    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and does not find it" in said
 
 
 def test_a_file_that_cannot_be_edited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def test_what_was_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_copies_are_reported_and_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sample = Sample({**BUNDLES.files, "acme/more.so": library(None, ["libllvm.so.20"])}, name="acme")
-    assert run(tmp_path, sample) == 0
+    assert run(tmp_path, sample, "--take=libllvm.so.*") == 0
     said = capsys.readouterr().out
     core = f"a copy of _sdk_core/lib/libhip.so.7 of {CORE.filename}"
     size = len(BUNDLES.files[f"acme.libs/{GRAFTED}"]) / 1000
@@ -227,3 +227,9 @@ def test_of_several_libraries_with_one_name_the_outermost_counts(tmp_path: Path)
     sdk(tmp_path, CORE, MATH, other)
     assert run(tmp_path, EXPECTS) == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
+
+
+def test_private_libraries_of_the_sdk_are_not_for_everybody(tmp_path: Path) -> None:
+    files = {**FILES, "acme/cpu.so": library(None, ["libgomp.so.1"])}
+    assert run(tmp_path, Sample(files, name="acme")) == 0
+    assert content(made(tmp_path))["acme/cpu.so"] == files["acme/cpu.so"]

@@ -14,6 +14,7 @@ VERSION: Final = "7.10.0.dev0"
 HIP: Final = ("hipMalloc", "hipFree")
 BLAS: Final = ("blas_create", "blas_gemm")
 GRAFTED: Final = "libhip-1a2b3c4d.so.7.1.2"
+RPATH: Final = "$ORIGIN:$ORIGIN/../../_sdk_core/lib"
 
 
 def library(
@@ -38,12 +39,13 @@ CORE: Final = Sample(
         "_sdk_core/__init__.py": b"",
         "_sdk_core/lib/libhip.so.7": library("libhip.so.7", symbols=HIP),
         "_sdk_core/lib/llvm/lib/libllvm.so.20": library("libllvm.so.20"),
+        "_sdk_core/lib/llvm/lib/libgomp.so.1": library("libgomp.so.1"),
     },
     name="sdk_core",
     version=VERSION,
 )
 MATH: Final = Sample(
-    {"_sdk_math/lib/libblas.so.5": library("libblas.so.5", ["libhip.so.7"], BLAS, ["hipMalloc"], "$ORIGIN")},
+    {"_sdk_math/lib/libblas.so.5": library("libblas.so.5", ["libhip.so.7"], BLAS, ["hipMalloc"], RPATH)},
     name="sdk_math",
     version=VERSION,
     metadata=METADATA.replace("Summary", f"Requires-Dist: sdk-core=={VERSION}\nSummary"),

@@ -6,11 +6,12 @@ libraries with the names that are asked for, and those that they need, until not
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from tools.commands.require_sdk.names import is_library, stem
@@ -23,6 +24,7 @@ from verify.model import DistributionSet, FileFacts
 from verify.reading import Reader, is_dist_info, read_members
 from verify.settings import Settings
 from verify.wheel import OpenedWheel, make_wheel, open_wheel
+from verify.wheel_set.closure import applies
 from verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from verify.wheel_set.model import Linked, Package
 
@@ -58,8 +60,11 @@ class _SdkMember:
 class Sdk:
     """The wheels of an SDK. What was read of them grows with `read`."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        """Read the directories of wheels, and of those that lie in directories. Raises ToolError for what is none."""
+    def __init__(self, paths: Sequence[Path], take: Collection[str] = ()) -> None:
+        """Read the directories of wheels, and of those that lie in directories; `take` are patterns of file names.
+
+        Raises ToolError for what is no wheel, and for a pattern that matches no library.
+        """
         wheels, _ = find_distributions(paths)
         if not wheels:
             raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
@@ -72,6 +77,11 @@ class Sdk:
             self._list(number, opened)
         if not self.libraries:
             raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
+        for pattern in take:
+            if not any(fnmatchcase(name, pattern) for name in self.libraries):
+                raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
+        self.offered = _offered(self.libraries, take)
+        """What wheels take from the SDK, by file name."""
 
     def _list(self, number: int, opened: OpenedWheel) -> None:
         wheel = make_wheel(opened, ())
@@ -92,8 +102,8 @@ class Sdk:
 
     @property
     def stems(self) -> dict[str, str]:
-        """The names of libraries with a version, by their names without one."""
-        return {stem(name): name for name in sorted(self.libraries) if not name.endswith(".so")}
+        """The names of offered libraries with a version, by their names without one."""
+        return {stem(name): name for name in sorted(self.offered) if not name.endswith(".so")}
 
     def read(self, names: Iterable[str]) -> "SdkFacts":
         """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage."""
@@ -133,7 +143,25 @@ class Sdk:
             for path, found in symbols_of(wheel.files, opened.path.name).items():
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
-        return SdkFacts(packages, symbols)
+        distributions = frozenset(one.distribution for one in self.libraries.values())
+        return SdkFacts(packages, symbols, frozenset(self.libraries), distributions)
+
+
+def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
+    """Return the libraries that lie nearest to the top of their trees, and those that match `take`.
+
+    Deeper ones, such as those of lib/llvm/lib, are private: an SDK's libgomp is not for everybody who needs one.
+    """
+    depths: dict[str, int] = {}
+    for one in libraries.values():
+        top = one.path.partition("/")[0]
+        depths[top] = min(depths.get(top, one.path.count("/")), one.path.count("/"))
+    return {
+        name: one
+        for name, one in sorted(libraries.items())
+        if one.path.count("/") == depths[one.path.partition("/")[0]]
+        or any(fnmatchcase(name, pattern) for pattern in take)
+    }
 
 
 @dataclass(frozen=True)
@@ -142,3 +170,13 @@ class SdkFacts:
 
     packages: tuple[Package, ...] = ()
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
+    names: frozenset[str] = frozenset()
+    """The file names of all libraries that the SDK has."""
+    distributions: frozenset[str] = frozenset()
+    """The names of all its wheels."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the packages require none that is no wheel of the SDK."""
+        required = (one for package in self.packages for one in package.requires if applies(one))
+        return all(canonicalize_name(one.name) in self.distributions for one in required)

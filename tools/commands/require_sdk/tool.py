@@ -57,6 +57,7 @@ class Arguments:
     specifier: str
     drop_bundled: bool
     leave: list[str]
+    take: list[str]
     allow_missing: list[str]
     local_version: str
     init_py: str
@@ -105,6 +106,13 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         help="file names of libraries that stay as they are: neither taken from the SDK nor left out; may be repeated",
     )
     add(
+        "--take",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries to take from deeper directories of the SDK as well, such as lib/llvm/lib",
+    )
+    add(
         "--allow-missing",
         action="append",
         default=[],
@@ -151,7 +159,7 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
     wishes = _wishes(arguments, init_py)
     wheel = read_sound_wheel(arguments.wheel, drop_signatures=arguments.drop_signatures, collectors=(COLLECTOR,))
-    plan = plan_wheel(wheel, Sdk(arguments.sdk), wishes)
+    plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take), wishes)
     proof = prove(plan, arguments.allow_missing)
     with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
         writer = Writer(plan, Path(segments), arguments.compression)
