@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tools.commands.require_sdk.names import is_library, known_as, stem
+from tools.commands.require_sdk.names import is_library, known_as, stem, ungrafted
 from tools.commands.require_sdk.sdk import Sdk, SdkLibrary
 from tools.lib.common.program import ToolError
 from verify.wheel_set.model import Linked, Package
@@ -22,9 +22,9 @@ class Copy:
     path: str
     size: int
     library: SdkLibrary | None
-    """The SDK's; None if it has that library with another SONAME only."""
+    """The SDK's; None if it has that library with another SONAME only, or not at all."""
     other: str
-    """What the SDK has instead, or what the library is called in it."""
+    """What the SDK has instead, or what the library is called in it; empty for what copies need that are left out."""
     stays: str = ""
     """Why it is not left out; empty if it is."""
 
@@ -78,6 +78,25 @@ def copies(package: Package, sdk: Sdk, stays: Callable[[str, str], str]) -> list
             other = stems[stem(base)]
             found.append(Copy(path, size, None, other, f"the SDK has {other}, and this is another SONAME"))
     return found
+
+
+def orphans(package: Package, left_out: Collection[Copy], is_left: Callable[[str], bool]) -> list[Copy]:
+    """Find the libraries that auditwheel grafted for copies that are left out, and that nothing else needs.
+
+    `is_left` tells the names of those that stay.
+    """
+    own, found = own_names(package), list[Copy]()
+    gone = {copy.path for copy in left_out}
+    while True:
+        needed = {name for path, one in package.linked.items() if path not in gone for name in one.needed}
+        lost = {name for path in gone for name in package.linked[path].needed} - needed
+        paths = {
+            path for name in lost for path in own.get(name, ()) if ungrafted(name) != name and not is_left(name)
+        } - gone
+        if not paths:
+            return found
+        gone |= paths
+        found += [Copy(path, package.files[path].size, None, "") for path in sorted(paths)]
 
 
 def file_needs(

@@ -17,7 +17,7 @@ from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.common.wheel_name import WheelName, with_local
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned
-from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches
+from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
 from verify.model import DistributionSet
@@ -102,6 +102,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         return mentioned(wheel, package, path)
 
     found = tuple(copies(package, sdk, stays))
+    found += tuple(orphans(package, [copy for copy in found if not copy.stays], is_left))
     left_out = [copy for copy in found if not copy.stays]
     needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system)
     if not needs:

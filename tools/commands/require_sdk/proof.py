@@ -122,7 +122,7 @@ class _Prover:
                 self.faults.append(f"{edit.path} finds {taken or 'nothing'} for {library.name}, not {library.path}")
             direct[old] = library.path
         scope = [symbols for path in dict.fromkeys(found.values()) if path and (symbols := self._symbols(path))]
-        of_sdk = [path for path in dict.fromkeys(found.values()) if path in self._sdk]
+        of_sdk = [path for path in dict.fromkeys(found.values()) if path and path in self._sdk]
         others = [name for name in edit.needs.linked.needed if self._is_unknown(name, edit.needs)]
         unproven = []
         for symbol in self._own[edit.path].needed:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from tools.actions.link.wheel import Written
+from tools.commands.require_sdk.needs import Copy
 from tools.commands.require_sdk.plan import RequiringWheel
 from tools.commands.require_sdk.proof import Proof
 from tools.lib.common.program import size_text
@@ -28,16 +29,19 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
             yield f"      not proven, because a library that was not looked at may have them: {names}"
     for copy in plan.copies:
         outcome = f"stays: {copy.stays}" if copy.stays else "left out"
-        where = (
-            f", a copy of {copy.library.path} of {copy.library.wheel}" if copy.library else f", a kind of {copy.other}"
-        )
-        yield f"    bundled {copy.path} ({size_text(copy.size)}){where}: {outcome}"
+        yield f"    bundled {copy.path} ({size_text(copy.size)}), {_origin(copy)}: {outcome}"
     left = sorted({name for edit in plan.edits for name in edit.needs.system})
     if left:
         yield f"    left to the system: {', '.join(left)}"
     if plan.elsewhere:
         yield f"    not edited, because it is installed outside of site-packages: {', '.join(plan.elsewhere)}"
     yield from (f"    {path}: call its initialize() before the first extension is imported" for path in plan.texts)
+
+
+def _origin(copy: Copy) -> str:
+    if copy.library is not None:
+        return f"a copy of {copy.library.path} of {copy.library.wheel}"
+    return f"a kind of {copy.other}" if copy.other else "which only copies need that are left out"
 
 
 def _some(names: Sequence[str]) -> str:

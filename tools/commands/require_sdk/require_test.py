@@ -233,3 +233,22 @@ def test_private_libraries_of_the_sdk_are_not_for_everybody(tmp_path: Path) -> N
     files = {**FILES, "acme/cpu.so": library(None, ["libgomp.so.1"])}
     assert run(tmp_path, Sample(files, name="acme")) == 0
     assert content(made(tmp_path))["acme/cpu.so"] == files["acme/cpu.so"]
+
+
+def test_what_was_grafted_for_copies_alone_goes_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drm, numa, elf = "libdrm-0123abcd.so.2", "libnuma-0123abcd.so.1", "libelf-0123abcd.so.1"
+    files = {
+        **BUNDLES.files,
+        f"acme.libs/{GRAFTED}": library(GRAFTED, [drm, elf, "libplain.so.1"], HIP),
+        f"acme.libs/{drm}": library(drm, [numa]),
+        f"acme.libs/{numa}": library(numa),
+        f"acme.libs/{elf}": library(elf),
+        "acme.libs/libplain.so.1": library("libplain.so.1"),
+        "acme/user.so": library(None, [elf], rpath="$ORIGIN/../acme.libs"),
+    }
+    assert run(tmp_path, Sample(files, name="acme"), "--drop-bundled") == 0
+    kept = {name.rpartition("/")[2] for name in content(made(tmp_path)) if name.startswith("acme.libs/")}
+    assert kept == {elf, "libplain.so.1", "libold.so.1"}
+    assert f"bundled acme.libs/{numa} (" in (said := capsys.readouterr().out)
+    assert said.count(", which only copies need that are left out: left out\n") == 2
+    assert not errors([made(tmp_path), tmp_path / "sdk"])
