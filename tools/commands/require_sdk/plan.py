@@ -92,17 +92,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     sources = {place: path for path in wheel.wheel.files if (place := wheel.wheel.installed(path)) is not None}
     is_left, system = matches(wishes.leave), system_names(package, Settings())
 
-    def stays(path: str, name: str) -> str:
-        if not wishes.drop_bundled:
-            return "--drop-bundled leaves it out"
-        if is_left(name) or is_left(path.rpartition("/")[2]):
-            return "--leave names it"
-        if system(name):
-            return "every system has this library"
-        return mentioned(wheel, package, path)
-
-    found = tuple(copies(package, sdk, stays))
-    found += tuple(orphans(package, [copy for copy in found if not copy.stays], is_left))
+    found = _find_copies(wheel, package, sdk, wishes)
     left_out = [copy for copy in found if not copy.stays]
     needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system)
     if not needs:
@@ -124,6 +114,23 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     return RequiringWheel(
         wheel, package, facts, name, metadata.described(origin), edits, found, added, elsewhere, texts
     )
+
+
+def _find_copies(wheel: SoundWheel, package: Package, sdk: Sdk, wishes: Wishes) -> tuple[Copy, ...]:
+    """Find the copies of the SDK's libraries, and what was grafted for those alone that are left out."""
+    is_left, system = matches(wishes.leave), system_names(package, Settings())
+
+    def stays(path: str, name: str) -> str:
+        if not wishes.drop_bundled:
+            return "--drop-bundled leaves it out"
+        if is_left(name) or is_left(path.rpartition("/")[2]):
+            return "--leave names it"
+        if system(name):
+            return "every system has this library"
+        return mentioned(wheel, package, path)
+
+    found = copies(package, sdk, stays)
+    return (*found, *orphans(package, [copy for copy in found if not copy.stays], is_left))
 
 
 def _elsewhere(package: Package, sdk: Sdk) -> Iterator[str]:

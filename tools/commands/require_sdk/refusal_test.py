@@ -138,6 +138,13 @@ def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureF
     assert "no library (lib*.so) in the wheels of --sdk" in refused(tmp_path, EXPECTS, capsys)
 
 
+def test_two_versions_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = Sample(CORE.files, name="sdk_core", version="7.11")
+    sdk(tmp_path, CORE, MATH, other)
+    said = refused(tmp_path, EXPECTS, capsys)
+    assert f"{other.filename} and {CORE.filename}: two wheels of sdk-core in --sdk. Name one of them" in said
+
+
 def test_a_damaged_library_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = CORE.files["_sdk_core/lib/libhip.so.7"]
     sdk(tmp_path, Sample({"_sdk_core/lib/libhip.so.7": data[:200]}, name="sdk_core", version=CORE.version), MATH)

@@ -229,6 +229,14 @@ def test_of_several_libraries_with_one_name_the_outermost_counts(tmp_path: Path)
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
 
 
+def test_forwarders_and_wheels_for_windows_do_not_count(tmp_path: Path) -> None:
+    small = {"_sdk_a/lib/libhip.so.7": library("libhip.so.7")[:500]}
+    windows = Sample(CORE.files, name="sdk_core", version=VERSION, tag="py3-none-win_amd64")
+    sdk(tmp_path, CORE, MATH, Sample(small, name="sdk_a", version=VERSION), windows)
+    assert run(tmp_path, EXPECTS) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
+
+
 def test_private_libraries_of_the_sdk_are_not_for_everybody(tmp_path: Path) -> None:
     files = {**FILES, "acme/cpu.so": library(None, ["libgomp.so.1"])}
     assert run(tmp_path, Sample(files, name="acme")) == 0

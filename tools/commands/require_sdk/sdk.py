@@ -27,6 +27,7 @@ from verify.wheel import OpenedWheel, make_wheel, open_wheel
 from verify.wheel_set.closure import applies
 from verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from verify.wheel_set.model import Linked, Package
+from verify.windows import is_for_windows
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,11 @@ class Sdk:
         self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
         self._members: dict[str, _SdkMember] = {}
         self.libraries: dict[str, SdkLibrary] = {}
-        """By file name. Of several with one name, the one with the shortest path: others are private to a part."""
+        """By file name. Of several with one name, that with the shortest path: others are private to a part.
+
+        Of several with equally short ones the largest counts: forwarders of development packages are small.
+        """
+        self._wheels: dict[NormalizedName, str] = {}
         for number, opened in enumerate(self._opened):
             self._list(number, opened)
         if not self.libraries:
@@ -90,13 +95,18 @@ class Sdk:
         if opened.archive.troubles:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
+        if is_for_windows(wheel.tags):
+            return
+        other = self._wheels.setdefault(wheel.name, opened.path.name)
+        if other != opened.path.name:
+            raise ToolError(f"{opened.path.name} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
         for member in opened.to_read:
             path = wheel.installed(member.name)
             if path is None or not is_library(path):
                 continue
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
-            before = self.libraries.get(found.name)
-            if before is None or (path.count("/"), path) < (before.path.count("/"), before.path):
+            before, place = self.libraries.get(found.name), (path.count("/"), -member.size, path)
+            if before is None or place < (before.path.count("/"), -self._members[found.name].member.size, before.path):
                 self.libraries[found.name] = found
                 self._members[found.name] = _SdkMember(number, member)
 
@@ -143,8 +153,7 @@ class Sdk:
             for path, found in symbols_of(wheel.files, opened.path.name).items():
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
-        distributions = frozenset(one.distribution for one in self.libraries.values())
-        return SdkFacts(packages, symbols, frozenset(self.libraries), distributions)
+        return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:

@@ -98,6 +98,25 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         help="versions of the SDK to require (default: == the version of each package)",
     )
     add("--drop-bundled", action="store_true", help="leave copies of the SDK's libraries out, and use the SDK's")
+    _add_patterns(result)
+    add(
+        "--local-version",
+        default="",
+        metavar="TEXT",
+        help="local version of the new wheel (default: sdk and the SDK's version)",
+    )
+    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module which loads the libraries")
+    add(
+        "--drop-signatures",
+        action="store_true",
+        help="take a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
+    )
+    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)")
+
+
+def _add_patterns(result: argparse.ArgumentParser) -> None:
+    """Add the arguments that may be repeated."""
+    add = result.add_argument
     add(
         "--leave",
         action="append",
@@ -119,19 +138,6 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="symbols that the SDK need not have; may be repeated",
     )
-    add(
-        "--local-version",
-        default="",
-        metavar="TEXT",
-        help="local version of the new wheel (default: sdk and the SDK's version)",
-    )
-    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module which loads the libraries")
-    add(
-        "--drop-signatures",
-        action="store_true",
-        help="take a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
-    )
-    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)")
 
 
 def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
