@@ -22,6 +22,7 @@ from verify.finding import Finding
 from verify.model import DistributionSet, FileFacts
 from verify.reading import Reader, read_members
 from verify.settings import Settings
+from verify.suite import Collector
 from verify.wheel import OpenedWheel, make_wheel, open_wheel
 
 #: Members that are read together have up to this many bytes, inflated.
@@ -42,6 +43,8 @@ class Request:
     """Whether to look at what lies between the distributions as well."""
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
+    collectors: tuple[Collector, ...] = ()
+    """What to take out of files besides what the suites need, for who reads and does not check."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
 def read_distributions(paths: Iterable[Path], request: Request) -> DistributionSet:
     """Read the facts about distributions. Raises ToolError when a file cannot be read."""
     wheels, sdists = find_distributions(paths)
-    reader = Reader(request.settings, registry.collectors())
+    reader = Reader(request.settings, (*registry.collectors(), *request.collectors))
     try:
         opened = [open_wheel(path) for path in wheels]
         facts = _read(opened, reader, request.processes)

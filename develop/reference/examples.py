@@ -41,6 +41,7 @@ EXAMPLES: Final = {
     "sdk_package": Example(_TWO, "runtime"),
     "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
+    "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
     "sdk_sdist": Example(_ROCM),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),

@@ -27,6 +27,7 @@ TARGETS = (
     "//packaging:dist",
     "//packaging:size_report",
     *MINI,
+    "//tests/mini/requiring_wheel:requiring",
     "//tests/mini/split_wheel:thin",
     "//examples/framework:rocm_init",
 )

@@ -26,10 +26,10 @@ from pathlib import Path
 from tests.e2e.testing.commands import attempt, run
 from tests.e2e.thin.bundler import bundler, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, kept, loadable, same
+from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
 from tools.commands.split_wheel.device_files import Form, device_files
 from tools.commands.split_wheel.groups import Group, parse_groups
 from tools.commands.split_wheel.plan import MADE
-from tools.commands.split_wheel.reading import FatWheel, read_fat_wheel
 from tools.lib.common.program import size_text
 from verify.engine import Request, verify
 from verify.finding import Severity
@@ -138,7 +138,7 @@ def read(path: Path, group: Group, scratch: Path, program: str) -> list[Bundle]:
     return ours
 
 
-def compare_code(fat: FatWheel, thin: Path, group: Group, program: str) -> int:
+def compare_code(fat: SoundWheel, thin: Path, group: Group, program: str) -> int:
     """Compare the code objects of sliced files; returns how many are kept. Ends the program for a difference."""
     count = 0
     names = set(zipfile.ZipFile(thin).namelist())
@@ -160,9 +160,9 @@ def compare_code(fat: FatWheel, thin: Path, group: Group, program: str) -> int:
     return count
 
 
-def compare_files(fat: FatWheel, thin: Path) -> int:
+def compare_files(fat: SoundWheel, thin: Path) -> int:
     """Compare all other files; returns how many there are. Ends the program for a difference."""
-    wheel = read_fat_wheel(thin)
+    wheel = read_sound_wheel(thin)
     sliced = {name for name, device in device_files(fat.wheel).items() if device.is_sliced}
     made = {f"{wheel.name.dist_info}/{name}" for name in MADE}
     originals = {wheel.name.path_from(name, fat.name): facts for name, facts in fat.wheel.files.items()}
@@ -242,7 +242,7 @@ def judge(project: Project, fat_path: Path, place: Path, program: str) -> Iterat
     if status:
         sys.exit(said)
     print(said, file=sys.stderr)
-    fat = read_fat_wheel(fat_path)
+    fat = read_sound_wheel(fat_path)
     host = list(output.glob("*+host*.whl"))
     for group in parse_groups(project.targets):
         thin = [*host, *output.glob(f"*device_{group.label}-*.whl")] or list((output / group.label).glob("*.whl"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
-from tools.commands.split_wheel.reading import read_fat_wheel
 from tools.commands.split_wheel.sample import FAT, TARGETS, code_object, written
 from verify.sample import Sample
 
@@ -16,7 +16,7 @@ def found(folder: Path, sample: Sample, whole: tuple[str, ...] = ()) -> dict[str
     def shown(one: DeviceFile) -> tuple[Form, str]:
         return one.form, " ".join(sorted(map(str, one.codes)))
 
-    files = device_files(read_fat_wheel(written(folder, sample)).wheel, whole)
+    files = device_files(read_sound_wheel(written(folder, sample)).wheel, whole)
     return {path: shown(one) for path, one in files.items()}
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.commands.split_wheel.reading import FatWheel
 from tools.commands.split_wheel.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 from tools.lib.common.program import ToolError, size_text
 
@@ -24,7 +24,7 @@ _LISTED: Final = (".whl", ".tar.gz", INDEX_SUFFIX)
 
 
 def write_flat_index(
-    fats: Sequence[FatWheel], groups: Sequence[Group], plans: Iterable[ThinWheel], scratch: Path, output: Path
+    fats: Sequence[SoundWheel], groups: Sequence[Group], plans: Iterable[ThinWheel], scratch: Path, output: Path
 ) -> tuple[list[str], list[str]]:
     """Write what else belongs into `output` into `scratch`, where the thin wheels are.
 
@@ -51,14 +51,14 @@ def _there(output: Path) -> dict[str, Path]:
     return {path.name: path for path in files if path.name.endswith(_LISTED)}
 
 
-def _copy(fat: FatWheel, scratch: Path, output: Path) -> Iterator[str]:
+def _copy(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
     """Copy the fat wheel, unless it is in `output` itself; yields its place."""
     place = output / fat.path.name
     if not (place.exists() and place.samefile(fat.path)):
         shutil.copyfile(fat.path, scratch / place.name)
         with (scratch / place.name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != fat.sha256:
-                raise ToolError(f"{fat.path}: was changed while it was split; nothing was written. Try again")
+                raise ToolError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
         yield place.name
 
 

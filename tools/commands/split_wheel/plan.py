@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from tools.commands.split_wheel.core_metadata import REQUIREMENTS, CoreMetadata
+from tools.commands.common.core_metadata import REQUIREMENTS, CoreMetadata
+from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
+from tools.commands.common.wheel_name import WheelName, with_local
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
 from tools.commands.split_wheel.groups import Group
-from tools.commands.split_wheel.naming import HOST, WheelName, device_distribution, device_name, with_local
-from tools.commands.split_wheel.reading import SIGNATURES, FatWheel
+from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
 from tools.commands.split_wheel.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import TargetId
@@ -61,7 +62,7 @@ class ThinWheel:
         return f"{self.folder}/{self.name.filename}" if self.folder else self.name.filename
 
 
-def plan_local_versions(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+def plan_local_versions(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
     """Plan a complete wheel for each group; files that match `whole` stay as they are.
 
     Raises ToolError for a group that the wheel has no code for.
@@ -76,7 +77,7 @@ def plan_local_versions(fat: FatWheel, groups: Sequence[Group], whole: Collectio
     return plans
 
 
-def plan_wheel_variants(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+def plan_wheel_variants(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
     """Plan a complete wheel for each group, in the same version, whose label and `variant.json` say for which GPUs.
 
     Raises ToolError as `plan_local_versions` does.
@@ -92,7 +93,7 @@ def plan_wheel_variants(fat: FatWheel, groups: Sequence[Group], whole: Collectio
     return plans
 
 
-def _devices(fat: FatWheel, groups: Sequence[Group], whole: Collection[str]) -> Mapping[str, DeviceFile]:
+def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -> Mapping[str, DeviceFile]:
     """Return the files with device code. Raises ToolError unless each group can load some of it."""
     devices = device_files(fat.wheel, whole)
     codes: frozenset[TargetId] = frozenset().union(*(device.codes for device in devices.values()))
@@ -111,13 +112,13 @@ def _devices(fat: FatWheel, groups: Sequence[Group], whole: Collection[str]) -> 
     return devices
 
 
-def _host_files(fat: FatWheel) -> Iterator[str]:
+def _host_files(fat: SoundWheel) -> Iterator[str]:
     """Yield the files that are copied: all but those that every thin wheel has its own of."""
     own = {f"{fat.name.dist_info}/{name}" for name in MADE}
     yield from (path for path in fat.wheel.files if path not in own)
 
 
-def _complete(fat: FatWheel, devices: Mapping[str, DeviceFile], group: Group, name: WheelName) -> ThinWheel:
+def _complete(fat: SoundWheel, devices: Mapping[str, DeviceFile], group: Group, name: WheelName) -> ThinWheel:
     files, left_out = [], []
     for source in _host_files(fat):
         device, path = devices.get(source), name.path_from(source, fat.name)
@@ -137,11 +138,11 @@ def _device_file(path: str, device: DeviceFile, group: Group) -> PlannedFile:
     return PlannedFile(path, device.path)
 
 
-def _origin(fat: FatWheel) -> str:
+def _origin(fat: SoundWheel) -> str:
     return f"This wheel was made by split-wheel from {fat.path.name} (SHA-256 {fat.sha256})."
 
 
-def plan_host_device(fat: FatWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
+def plan_host_device(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:
     """Plan a wheel without device code, and one for each group with its code alone.
 
     Files that match `whole` stay in the host wheel. Raises ToolError as `plan_local_versions` does, and for code that
@@ -167,12 +168,12 @@ def plan_host_device(fat: FatWheel, groups: Sequence[Group], whole: Collection[s
     return plans
 
 
-def _is_device_text(fat: FatWheel, path: str) -> bool:
+def _is_device_text(fat: SoundWheel, path: str) -> bool:
     top, _, rest = path.partition("/")
     return top == fat.name.dist_info and any(fnmatchcase(rest, pattern) for pattern in DEVICE_TEXTS)
 
 
-def _check_separable(fat: FatWheel, devices: Mapping[str, DeviceFile], owners: Mapping[str, Sequence[Group]]) -> None:
+def _check_separable(fat: SoundWheel, devices: Mapping[str, DeviceFile], owners: Mapping[str, Sequence[Group]]) -> None:
     embedded = [path for path, one in devices.items() if one.form is Form.EMBEDDED]
     unknown = [path for path, one in devices.items() if one.form is Form.UNKNOWN]
     shared = [f"{path} ({', '.join(one.label for one in found)})" for path, found in owners.items() if len(found) > 1]
@@ -189,7 +190,7 @@ def _check_separable(fat: FatWheel, devices: Mapping[str, DeviceFile], owners: M
             )
 
 
-def _host_metadata(fat: FatWheel, name: WheelName, groups: Sequence[Group]) -> CoreMetadata:
+def _host_metadata(fat: SoundWheel, name: WheelName, groups: Sequence[Group]) -> CoreMetadata:
     """Return METADATA with an extra for each device wheel, and one for all, as AMD calls them."""
     pins = {group: f"{device_distribution(fat.name, group.label)}=={fat.name.version}" for group in groups}
     extras = {f"device-{group.label}": [pins[group]] for group in groups} | {"device-all": list(pins.values())}
@@ -199,7 +200,7 @@ def _host_metadata(fat: FatWheel, name: WheelName, groups: Sequence[Group]) -> C
     return metadata.described(f"{_origin(fat)} Its device code is in wheels of its own, one for each extra device-….")
 
 
-def _device_metadata(fat: FatWheel, name: WheelName, host: WheelName, group: Group) -> CoreMetadata:
+def _device_metadata(fat: SoundWheel, name: WheelName, host: WheelName, group: Group) -> CoreMetadata:
     [own] = fat.metadata.values("Name")
     metadata = fat.metadata.without(REQUIREMENTS).replaced("Name", device_distribution(fat.name, group.label))
     metadata = metadata.replaced("Version", str(name.version)).added([("Requires-Dist", f"{own}=={host.version}")])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.split_wheel import reading, tool
+from tools.commands.common import sound_wheel
+from tools.commands.split_wheel import tool
 from tools.commands.split_wheel.sample import FAT, FILES, SEPARATE, code_object, content, library, plain, written
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.device.sample import PREFIX, bundle
@@ -114,8 +115,8 @@ def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_zip_bombs_are_not_inflated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_SMALL", 1 << 20)
-    monkeypatch.setattr(reading, "read_distributions", None)
+    monkeypatch.setattr(sound_wheel, "MAX_SMALL", 1 << 20)
+    monkeypatch.setattr(sound_wheel, "read_distributions", None)
     path = wheel(tmp_path, {"acme/zeros": bytes(30 << 20)})
     said = refused(path, tmp_path / "thin", capsys)
     assert "that inflate to 31.6 MB; expected 200 times as many at most" in said
@@ -204,7 +205,7 @@ def test_a_wheel_that_changes_meanwhile(
 
     monkeypatch.setattr(tool, "write_thin_wheels", changed)
     said = refused(path, tmp_path / "thin", capsys)
-    assert "changed while it was split" in said or "was changed while the wheel was split" in said
+    assert "changed while it was read" in said or "was changed while the wheel was read" in said
 
 
 def test_an_output_directory_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from tools.actions.link.wheel import Written
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.commands.split_wheel.reading import FatWheel
 from tools.lib.common.program import size_text
 
 #: So many files are named in a line; the rest is a number.
 _SHOWN = 3
 
 
-def describe(fat: FatWheel, plans: Sequence[ThinWheel], written: Sequence[Written]) -> Iterator[str]:
+def describe(fat: SoundWheel, plans: Sequence[ThinWheel], written: Sequence[Written]) -> Iterator[str]:
     """Yield lines: the fat wheel, and each thin one with what it lacks."""
     yield f"{fat.path.name}: {size_text(fat.wheel.size)}"
     for plan, one in zip(plans, written, strict=True):

@@ -6,18 +6,17 @@ The wheel that you give is read and never changed. What a GPU can load stays as 
 import argparse
 import os
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.pack.tool import COMPRESSIONS
+from tools.commands.common.output_directory import publish, scratch_directory
+from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
 from tools.commands.split_wheel.flat_index import write_flat_index
 from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
-from tools.commands.split_wheel.reading import FatWheel, read_fat_wheel
 from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.variant_format import DRAFT, SCHEMA
 from tools.commands.split_wheel.write import write_thin_wheels
@@ -106,20 +105,6 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     )
 
 
-@contextmanager
-def scratch_directory(output: Path) -> Iterator[Path]:
-    """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch."""
-    existed = output.is_dir()
-    output.mkdir(parents=True, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".split-wheel-", dir=output) as scratch:
-            yield Path(scratch)
-    finally:
-        if not existed:
-            with suppress(OSError):  # It holds thin wheels.
-                output.rmdir()
-
-
 def check_places(plans: Sequence[ThinWheel]) -> None:
     """Raise ToolError if two thin wheels have one place."""
     place, count = Counter(plan.place for plan in plans).most_common(1)[0]
@@ -127,19 +112,12 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
         raise ToolError(f"{place}: {count} of the wheels would be written there; name each of them once")
 
 
-def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:
-    """Move whole wheels to their places; one that is there already is replaced."""
-    for place in places:
-        (output / place).parent.mkdir(exist_ok=True)
-        (scratch / place).replace(output / place)
-
-
 def split(arguments: Arguments) -> list[str]:
     """Split all wheels; returns lines for people. Raises ToolError, and then nothing was written."""
     groups = parse_groups(arguments.targets)
-    planned: list[tuple[FatWheel, list[ThinWheel]]] = []
+    planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
     for path in arguments.wheels:
-        fat = read_fat_wheel(path, drop_signatures=arguments.drop_signatures)
+        fat = read_sound_wheel(path, drop_signatures=arguments.drop_signatures)
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]

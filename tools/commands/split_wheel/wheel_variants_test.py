@@ -276,4 +276,4 @@ def test_a_fat_wheel_that_changes_meanwhile(
 
     monkeypatch.setattr("tools.commands.split_wheel.flat_index.shutil.copyfile", copied)
     assert split(written(tmp_path), tmp_path / "thin", status=1) == {}
-    assert f"{FAT.filename}: was changed while it was split; nothing was written" in capsys.readouterr().err
+    assert f"{FAT.filename}: was changed while it was read; nothing was written" in capsys.readouterr().err

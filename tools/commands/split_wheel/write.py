@@ -4,30 +4,24 @@ Files with device code are inflated into a scratch directory one at a time, slic
 So neither memory nor the disk holds more than one of them beside the thin wheels.
 """
 
-import hashlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from stat import S_IMODE
 from typing import Final
 
-from tools.actions.link.output import Output
 from tools.actions.link.run import join, packed_run
 from tools.actions.link.wheel import WheelMember, Written, text_member, write_wheel
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
+from tools.commands.common.copying import copied_member, file_mode, inflate
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
-from tools.commands.split_wheel.reading import FatWheel
 from tools.lib.common.program import ToolError, usable_cores
 from tools.lib.device.model import DeviceError
 from tools.lib.device.target_id import TargetId
-from verify.archive import STORED, ZipMember
-from verify.member_file import MemberError, MemberReader
+from verify.archive import STORED
 
-#: Permissions of a file whose archive does not say them: it was not made on Unix.
-DEFAULT_MODE: Final = 0o644
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8
 
@@ -37,22 +31,7 @@ Packed = Mapping[tuple[str, str], WheelMember]
 Part = tuple[tuple[TargetId, ...] | None, tuple[TargetId, ...]]
 
 
-@dataclass(frozen=True)
-class CopiedMember:
-    """The bytes of a member as they are deflated in the fat wheel."""
-
-    wheel: str
-    offset: int
-    length: int
-    size: int
-    crc32: int
-
-    def write_to(self, output: Output) -> None:
-        """Append the deflated bytes to a file."""
-        output.copy(self.wheel, self.offset, self.length)
-
-
-def write_thin_wheels(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> list[Written]:
+def write_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> list[Written]:
     """Write the wheels into `scratch`, each at its place; `level` is a key of LEVELS.
 
     Raises ToolError for device code that cannot be sliced, and if the fat wheel was changed since it was read.
@@ -68,8 +47,8 @@ def write_thin_wheels(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, 
     return written
 
 
-def _write(fat: FatWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
-    members = [packed.get((plan.label, file.path)) or _copied(fat, file) for file in plan.files]
+def _write(fat: SoundWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
+    members = [packed.get((plan.label, file.path)) or copied_member(fat, file.source, file.path) for file in plan.files]
     members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
     members += [text_member(path, content) for path, content in plan.texts]
     path.parent.mkdir(exist_ok=True)
@@ -77,17 +56,7 @@ def _write(fat: FatWheel, plan: ThinWheel, packed: Packed, path: Path) -> Writte
         return write_wheel(out, members, plan.name.dist_info)
 
 
-def _mode(member: ZipMember) -> int:
-    return S_IMODE(member.mode) or DEFAULT_MODE
-
-
-def _copied(fat: FatWheel, file: PlannedFile) -> WheelMember:
-    member = fat.members[file.source]
-    data = CopiedMember(str(fat.path), member.data, member.compressed, member.size, member.crc32)
-    return WheelMember(file.path, _mode(member), data, fat.wheel.files[file.source].sha256)
-
-
-def _pack(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> Packed:
+def _pack(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> Packed:
     """Pack what cannot be copied: sliced files, and those that the fat wheel does not deflate."""
     wanted: dict[str, list[tuple[str, PlannedFile]]] = defaultdict(list)
     for plan in plans:
@@ -100,10 +69,12 @@ def _pack(fat: FatWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) 
     return found
 
 
-def _pack_file(fat: FatWheel, source: str, files: Sequence[tuple[str, PlannedFile]], stem: Path, level: str) -> Packed:
+def _pack_file(
+    fat: SoundWheel, source: str, files: Sequence[tuple[str, PlannedFile]], stem: Path, level: str
+) -> Packed:
     """Pack one file for all wheels that have something of it; equal parts once."""
-    inflated, mode = stem.with_suffix(".source"), _mode(fat.members[source])
-    _inflate(fat, source, inflated)
+    inflated, mode = stem.with_suffix(".source"), file_mode(fat.members[source])
+    inflate(fat, source, inflated)
     parts: list[Part] = list(dict.fromkeys((file.slice, file.absent) for _, file in files))
     work = [
         Work(Edits((_edit(source, mode, part),)), stem.with_suffix(f".{number}.segment"))
@@ -132,17 +103,3 @@ def _edit(source: str, mode: int, part: Part) -> Edit:
     targets, absent = part
     kept = None if targets is None else tuple(map(str, targets))
     return Edit(source, f"{mode:o}", source=source, slice=kept, absent=tuple(map(str, absent)) or None)
-
-
-def _inflate(fat: FatWheel, source: str, to: Path) -> None:
-    """Inflate a file of the wheel. Raises ToolError if it is not the one that was read before."""
-    sha256 = hashlib.sha256()
-    try:
-        with fat.path.open("rb") as file, to.open("wb") as out:
-            for chunk in MemberReader(file, fat.members[source]).chunks():
-                sha256.update(chunk)
-                out.write(chunk)
-    except MemberError as error:
-        raise ToolError(f"{fat.path}: {source} {error}; was the wheel changed while it was split? Try again") from None
-    if sha256.hexdigest() != fat.wheel.files[source].sha256:
-        raise ToolError(f"{fat.path}: {source} was changed while the wheel was split. Try again")

@@ -64,6 +64,7 @@ SHF_EXECINSTR: Final = 0x4
 STT_TLS: Final = 6
 
 VER_FLG_BASE: Final = 1
+VER_FLG_WEAK: Final = 2
 
 DT_NULL: Final = 0
 DT_NEEDED: Final = 1

@@ -1,4 +1,4 @@
-"""Plans the edit of one ELF file: from its facts and the search path it shall have to a patch.
+"""Plans the edit of one ELF file: from its facts, and the search path and needed libraries it shall have, to a patch.
 
     with open(path, "rb") as file:
         elf = read_elf(file, path)
@@ -10,9 +10,11 @@ string table into the padding of a segment; grow the last segment; append one. O
 file size. A patch is checked before it is handed out: the new file is read through it, and must say what was asked for.
 """
 
-from typing import BinaryIO
+from struct import Struct
+from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
+from tools.lib.elf.dynamic_edit import DynamicEdit
 from tools.lib.elf.layout import Room, append_segment, find_slack, grow_last_segment
 from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.moves import Mover, write_dynamic
@@ -22,52 +24,66 @@ from tools.lib.elf.reader import read_elf
 from tools.lib.elf.search_path import SearchPath, Slot, unchanged
 from tools.lib.elf.source import ElfError, Source
 from tools.lib.elf.strings import Placement, StringTable
+from tools.lib.elf.versions import verneed_entries
+
+#: Where in an Elf64_Verneed vn_file is, in bytes.
+VN_FILE: Final = 4
+U32: Final = Struct("<I")
 
 
-def plan_patch(elf: ElfFile, file: BinaryIO, path: SearchPath) -> Patch:
-    """Plan the patch that gives this search path to the file that `elf` was read from, open in `file`.
+def plan_patch(elf: ElfFile, file: BinaryIO, wanted: SearchPath | DynamicEdit) -> Patch:
+    """Plan the patch that gives a search path, or more, to the file that `elf` was read from, open in `file`.
 
-    A path that the file has already gives the identity patch. Raises ElfError for a file that is not edited (see
+    What the file has already gives the identity patch. Raises ElfError for a file that is not edited (see
     `refusal`), one whose tables are damaged, and one that no strategy serves.
     """
     reason = refusal(elf)
     if reason is not None:
         raise ElfError(elf.path, 0, reason)
-    slots = path.slots(elf)
+    edit = DynamicEdit(wanted) if isinstance(wanted, SearchPath) else wanted
+    slots = edit.slots(elf)
     if unchanged(slots, elf.dynamic):
         return PatchBuilder(elf.path, elf.size).build(Strategy.IDENTITY)
-    patch = _Planner(elf, Source(file, elf.path), slots).plan()
+    patch = _Planner(elf, Source(file, elf.path), slots, edit).plan()
     position = elf.dynamic[0].position
     try:
         new = read_elf(open_patched(patch, file), elf.path)
-        wanted = path.slots(new)
+        again = edit.slots(new)
     except ElfError as error:
         raise ElfError(elf.path, position, f"contradictory file: it would be damaged by the edit: {error}") from error
-    if not _same_otherwise(elf, new) or not unchanged(wanted, new.dynamic):
+    if not _as_wished(elf, new, edit) or not unchanged(again, new.dynamic):
         raise ElfError(elf.path, position, "contradictory file: after the edit its strings would not be as wished")
     return patch
 
 
-def _same_otherwise(old: ElfFile, new: ElfFile) -> bool:
-    """Whether everything but the search path is as before."""
-    same = ("interpreter", "build_id", "type", "entry", "soname", "needed", "versions_needed", "versions_defined")
-    return all(getattr(new, name) == getattr(old, name) for name in same)
+def _as_wished(old: ElfFile, new: ElfFile, edit: DynamicEdit) -> bool:
+    """Whether needed libraries are as the edit has them, and everything but them and the search path is as before."""
+    same = ("interpreter", "build_id", "type", "entry", "soname", "versions_defined")
+    versions = {name: sorted(versions) for name, versions in new.versions_needed.items()}
+    return (
+        all(getattr(new, name) == getattr(old, name) for name in same)
+        and new.needed == edit.needed_after(old)
+        and versions == edit.versions_after(old)
+    )
 
 
 class _Planner:
     """One edit in the making: chooses the strategy and writes down the changes."""
 
-    def __init__(self, elf: ElfFile, source: Source, slots: list[Slot]) -> None:
+    def __init__(self, elf: ElfFile, source: Source, slots: list[Slot], edit: DynamicEdit) -> None:
         self.elf = elf
         self.source = source
         self.slots = slots
+        self.needed = {old: new for old, new in edit.needed.items() if old in elf.needed}
         self.builder = PatchBuilder(elf.path, elf.size)
 
     def plan(self) -> Patch:
-        texts = [slot.text for slot in self.slots if slot.text is not None]
+        texts = list(dict.fromkeys(slot.text for slot in self.slots if slot.text is not None))
         dynamic_moves = len(self.slots) > len(self.elf.dynamic) + self.elf.dynamic_spare
         table = StringTable(self.source, self.elf) if texts else None
-        placement = table.place_in_place(texts, self.slots) if table else Placement({})
+        files = self._renamed_files(table) if table else {}
+        released = {old for old, _ in files.values()}
+        placement = table.place_in_place(texts, self.slots, released) if table else Placement({})
         grown = table if placement is None else None
         if table and placement is None:
             placement = table.place_at_end(texts)
@@ -85,7 +101,16 @@ class _Planner:
         if table:
             for at, data in placement.overwrites:
                 self.builder.overwrite(table.offset + at, data)
+        for at, (_, new) in files.items():
+            self.builder.overwrite(at + VN_FILE, U32.pack(placement.offsets[new]))
         return self.builder.build(strategy, tuple(notes))
+
+    def _renamed_files(self, table: StringTable) -> dict[int, tuple[int, str]]:
+        """Find the version requirements of renamed libraries, by file offset: the old vn_file, and the new name."""
+        if not self.needed:
+            return {}
+        named = {at: (file, table.text(file)) for at, file, _ in verneed_entries(self.source, self.elf)}
+        return {at: (file, self.needed[name]) for at, (file, name) in named.items() if name in self.needed}
 
     def _find_room(self, size: int, dynamic_moves: bool) -> Room:
         """Find the gentlest place for a string table of `size` bytes (0: it stays) and a dynamic section that moves."""

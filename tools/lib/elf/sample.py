@@ -31,6 +31,8 @@ class Sample:
     interpreter: str | None = None
     symbols: tuple[str, ...] = ("function",)
     """Defined dynamic symbols. A name that ends another string shares its bytes, as linkers do it."""
+    undefined: tuple[str, ...] = ()
+    """Dynamic symbols that other files have to define."""
     versions: tuple[tuple[str, tuple[str, ...]], ...] = (("libc.so.6", ("GLIBC_2.2.5",)),)
     spare: int = 3
     slack: int = 0
@@ -81,11 +83,14 @@ class _Layout:
         wanted = [text for text in (*sample.needed, sample.soname, sample.rpath, sample.runpath) if text is not None]
         tags = [self.string(text) for text in wanted]
         symbols = bytes(24)
+        for name in sample.undefined:
+            symbols += pack("<IBBHQQ", self.string(name), 0x12, 0, 0, 0, 0)
+        first = 1 + len(sample.undefined)
         for name in sample.symbols:
             symbols += pack("<IBBHQQ", self.string(name), 0x12, 0, 1, 0x40, 1)
         verneed = self.verneed()
         chain = [pack("<I", number == len(sample.symbols)) for number, _ in enumerate(sample.symbols, 1)]
-        self.place(".gnu.hash", pack("<IIIIQI", 1, 1, 1, 0, 0, bool(chain)) + b"".join(chain))
+        self.place(".gnu.hash", pack("<IIIIQI", 1, first, 1, 0, 0, first * bool(chain)) + b"".join(chain))
         self.place(".dynsym", symbols)
         self.place(".dynstr", bytes(self.strings), 1)
         self.place(".gnu.version_r", verneed)

@@ -5,7 +5,7 @@ written over an old one only after it is proven that nothing else points into th
 no other dynamic entry. Where that cannot be proven, the table grows, which keeps every old offset valid.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,8 +57,17 @@ class StringTable:
         at = self.data.find(encode(text), 0, self.size)
         return None if at < 0 else at
 
-    def place_in_place(self, texts: Iterable[str], slots: list[Slot]) -> Placement | None:
-        """Find a placement for all `texts` that leaves the table where it is. `slots` are the dynamic entries to be."""
+    def text(self, at: int) -> str:
+        """Return the string at an offset."""
+        return self.data[at : self.data.find(b"\0", at)].decode("utf-8", "surrogateescape")
+
+    def place_in_place(
+        self, texts: Iterable[str], slots: list[Slot], released: Collection[int] = ()
+    ) -> Placement | None:
+        """Find a placement for all `texts` that leaves the table where it is.
+
+        `slots` are the dynamic entries to be; version requirements will use the library names at `released` no more.
+        """
         offsets: dict[str, int] = {}
         missing = []
         for text in texts:
@@ -71,7 +80,7 @@ class StringTable:
             return Placement(offsets)
         kept = {slot.value for slot in slots if slot.text is None and slot.tag in c.STRING_TAGS}
         smallest = min(len(encode(text)) for text in missing)
-        free = self._free_strings(kept | set(offsets.values()), smallest)
+        free = self._free_strings(kept | set(offsets.values()), smallest, released)
         overwrites = []
         for text in sorted(missing, key=len, reverse=True):
             new = encode(text)
@@ -96,7 +105,7 @@ class StringTable:
             offsets[text] = at
         return Placement(offsets, (), appended)
 
-    def _free_strings(self, kept: set[int], smallest: int) -> dict[int, int]:
+    def _free_strings(self, kept: set[int], smallest: int, released: Collection[int]) -> dict[int, int]:
         """Find the strings that dynamic entries point to now and nothing will point into: offset, size with the NUL.
 
         `kept` are the offsets that dynamic entries will go on to use; strings below `smallest` bytes are left out.
@@ -104,7 +113,7 @@ class StringTable:
         now = {entry.value for entry in self._elf.dynamic if entry.tag in c.STRING_TAGS}
         ends = {at: self.data.find(b"\0", at) for at in sorted(now - kept)}
         ends = {at: end for at, end in ends.items() if end + 1 - at >= smallest}
-        names = self._other_references() if ends else None
+        names = self._other_references(released) if ends else None
         if names is None:
             return {}
         free: dict[int, int] = {}
@@ -115,8 +124,8 @@ class StringTable:
                 free[at] = end + 1 - at
         return free
 
-    def _other_references(self) -> Iterable[int] | None:
-        """List the offsets that anything but the dynamic entries uses; None where they cannot all be known."""
+    def _other_references(self, released: Collection[int]) -> Iterable[int] | None:
+        """List the offsets that anything but the dynamic entries will use; None where they cannot all be known."""
         elf = self._elf
         if any(elf.dynamic_value(tag) is not None for tag in (c.DT_GNU_LIBLIST, c.DT_GNU_CONFLICT)):
             return None
@@ -128,6 +137,8 @@ class StringTable:
         symbols = dynamic_symbol_names(self._source, elf)
         if symbols is None:
             return None
-        versions = [name for _, file, names in verneed_entries(self._source, elf) for name in (file, *names)]
+        needed = verneed_entries(self._source, elf)
+        versions = [name for _, _, names in needed for name in names]
+        versions += [file for _, file, _ in needed if file not in released]
         defined = [name for _, names in verdef_entries(self._source, elf) for name in names]
         return [*set(symbols), *versions, *defined]

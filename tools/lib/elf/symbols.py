@@ -28,7 +28,7 @@ def dynamic_symbol_names(source: Source, elf: ElfFile) -> "array[int] | None":
     address = elf.dynamic_value(c.DT_SYMTAB)
     if address is None:
         return array("I")
-    count = _dynamic_symbol_count(source, elf, address)
+    count = dynamic_symbol_count(source, elf, address)
     if count is None:
         return None
     offset = elf.offset_of(address, count * SYM_SIZE)
@@ -108,7 +108,7 @@ def _integers(typecode: str, data: bytes) -> "array[int]":
     return values
 
 
-def _dynamic_symbol_count(source: Source, elf: ElfFile, address: int) -> int | None:
+def dynamic_symbol_count(source: Source, elf: ElfFile, address: int) -> int | None:
     """Count the dynamic symbols, from what sections and hash tables say: the gABI gives DT_SYMTAB no size."""
     counts = [
         section.size // SYM_SIZE

@@ -3,7 +3,7 @@
 import pytest
 from packaging.metadata import Metadata
 
-from tools.commands.split_wheel.core_metadata import REQUIREMENTS, parse_core_metadata
+from tools.commands.common.core_metadata import REQUIREMENTS, parse_core_metadata
 from tools.commands.split_wheel.sample import METADATA
 from tools.lib.common.program import ToolError
 

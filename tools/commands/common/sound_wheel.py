@@ -1,4 +1,4 @@
-"""Reads a fat wheel, and refuses one that cannot be trusted: what is split is what its RECORD says.
+"""Reads a wheel to make others of it, and refuses one that cannot be trusted: what is read is what its RECORD says.
 
 `verify` reads it, every byte once, in bounded memory; its rules say what is wrong with an archive. Here is which of
 them a wheel must keep, so that its parts mean the same to every installer.
@@ -12,8 +12,8 @@ from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
-from tools.commands.split_wheel.core_metadata import CoreMetadata, parse_core_metadata
-from tools.commands.split_wheel.naming import WheelName, read_name
+from tools.commands.common.core_metadata import CoreMetadata, parse_core_metadata
+from tools.commands.common.wheel_name import WheelName, read_name
 from tools.lib.common.program import ToolError, size_text
 from verify.archive import ZipMember
 from verify.checks import archive, names, record
@@ -21,9 +21,10 @@ from verify.engine import Request, read_distributions
 from verify.finding import Finding
 from verify.model import Wheel
 from verify.settings import Settings
+from verify.suite import Collector
 from verify.wheel import open_wheel
 
-#: What no wheel may break. Names that clash on other systems, say, are not our business: thin wheels have them as well.
+#: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
 RULES: Final = frozenset(
     (
         *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
@@ -41,7 +42,7 @@ _SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
-class FatWheel:
+class SoundWheel:
     """A sound wheel, all of whose bytes were read."""
 
     path: Path
@@ -57,16 +58,21 @@ class FatWheel:
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
         if _stamp(self.path) != self.stamp:
-            raise ToolError(f"{self.path}: was changed while it was split; nothing was written. Try again")
+            raise ToolError(f"{self.path}: was changed while it was read; nothing was written. Try again")
 
 
-def read_fat_wheel(path: Path, *, drop_signatures: bool = False) -> FatWheel:
-    """Read a wheel and all of its files. Raises ToolError for one that cannot be split safely."""
+def read_sound_wheel(
+    path: Path, *, drop_signatures: bool = False, collectors: tuple[Collector, ...] = ()
+) -> SoundWheel:
+    """Read a wheel and all of its files. Raises ToolError for one that cannot be trusted.
+
+    `collectors` take more out of the files than the rules of rocm-verify need.
+    """
     if not path.is_file() or path.suffix != ".whl":
         raise ToolError(f"{path}: is no wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
     stamp = _stamp(path)
     _check_inflated_size(path)
-    [wheel] = read_distributions([path], Request(wheel_set=False)).wheels
+    [wheel] = read_distributions([path], Request(wheel_set=False, collectors=collectors)).wheels
     findings = sorted((one for one in _findings(wheel) if one.rule in RULES), key=lambda one: one.sort_key)
     if findings:
         more = f"\n  and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
@@ -81,7 +87,7 @@ def read_fat_wheel(path: Path, *, drop_signatures: bool = False) -> FatWheel:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     members = {member.name: member for member in wheel.archive.members if not member.is_directory}
-    return FatWheel(path, sha256, stamp, read_name(path.name, dist_info, version), wheel, metadata, members)
+    return SoundWheel(path, sha256, stamp, read_name(path.name, dist_info, version), wheel, metadata, members)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -110,8 +116,8 @@ def _check_signatures(wheel: Wheel, *, drop_signatures: bool) -> None:
     found = [name for name in SIGNATURES if f"{wheel.dist_info}/{name}" in wheel.files]
     if found and not drop_signatures:
         raise ToolError(
-            f"{wheel.path}: is signed ({', '.join(found)}), and thin wheels have another RECORD than was signed. Leave "
-            "the signature out with --drop-signatures, and sign the thin wheels"
+            f"{wheel.path}: is signed ({', '.join(found)}), and new wheels have another RECORD than was signed. Leave "
+            "the signature out with --drop-signatures, and sign the new wheels"
         )
 
 

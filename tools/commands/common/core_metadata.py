@@ -1,4 +1,4 @@
-"""Edits METADATA (PyPA core metadata) of thin wheels: what nobody asked to change stays as it is, byte by byte."""
+"""Edits METADATA (PyPA core metadata) of wheels: what nobody asked to change stays as it is, byte by byte."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

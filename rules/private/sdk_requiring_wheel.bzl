@@ -1,0 +1,61 @@
+"""sdk_requiring_wheel: makes a wheel that expects or bundles an SDK's libraries require its packages."""
+
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+
+visibility(["//rules"])
+
+def _sdk_requiring_wheel_impl(ctx):
+    wheels = [file for file in ctx.files.sdk if file.extension == "whl"]
+    if not wheels:
+        fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel".format(shown(ctx.label)))
+    directory = ctx.actions.declare_directory(ctx.label.name)
+    args = tool_args(ctx)
+    args.add_all(wheels, format_each = "--sdk=%s", expand_directories = False)
+    args.add(ctx.attr.specifier, format = "--specifier=%s")
+    args.add(ctx.attr.local_version, format = "--local-version=%s")
+    args.add(ctx.attr.init_py, format = "--init-py=%s")
+    args.add_all(ctx.attr.leave, format_each = "--leave=%s")
+    args.add_all(ctx.attr.take, format_each = "--take=%s")
+    args.add_all(ctx.attr.allow_missing, format_each = "--allow-missing=%s")
+    if ctx.attr.drop_bundled:
+        args.add("--drop-bundled")
+    if ctx.attr.drop_signatures:
+        args.add("--drop-signatures")
+    args.add(ctx.attr.compression, format = "--compression=%s")
+    args.add(directory.path, format = "--output=%s")
+    args.add(ctx.file.wheel)
+    run_tool(
+        ctx,
+        tool = ctx.attr._require_sdk,
+        args = args,
+        inputs = [ctx.file.wheel] + wheels,
+        outputs = [directory],
+        mnemonic = "RocmRequireSdk",
+        progress_message = "Making wheel %{input} require an SDK",
+        threads = 8,
+        use_default_shell_env = True,
+    )
+    return [DefaultInfo(files = depset([directory]))]
+
+sdk_requiring_wheel = rule(
+    doc = """Makes a wheel require the packages of an SDK, as `require-sdk` does: RPATHs, requirements and a proof.
+
+The output is a directory with the target's name, which contains the new wheel. [require-sdk.md](require-sdk.md) says what
+changes, and what stops the build. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
+    implementation = _sdk_requiring_wheel_impl,
+    attrs = {
+        "allow_missing": attr.string_list(doc = "Patterns of symbols that the SDK need not have, because something else supplies them."),
+        "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of what is compressed anew."),
+        "drop_bundled": attr.bool(doc = "Leave copies of the SDK's libraries out, and use the SDK's. Otherwise they stay."),
+        "drop_signatures": attr.bool(doc = "Take a signed wheel as well, and leave its signatures out: they sign another RECORD."),
+        "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
+        "leave": attr.string_list(doc = "Patterns of file names of libraries that stay as they are: neither taken from the SDK nor left out."),
+        "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
+        "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels. Other files of these targets are ignored."),
+        "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),
+        "take": attr.string_list(doc = "Patterns of file names of libraries to take from deeper directories of the SDK as well, such as `lib/llvm/lib`."),
+        "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
+        "_require_sdk": tool_attr("//packaging/init_py:require_sdk_action"),
+    },
+)

@@ -1,0 +1,41 @@
+"""Analysis tests of sdk_requiring_wheel: its action, and an SDK without wheels."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//rules:requiring_wheel.bzl", "sdk_requiring_wheel")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+_WHEEL = "user-1.0-py3-none-any.whl"
+_SDK = "sdk_core-1.0-py3-none-any.whl"
+
+def _declares_impl(ctx):
+    env = analysistest.begin(ctx)
+    (output,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.true(env, output.is_directory, output.path)
+    (action,) = actions_of(env, "RocmRequireSdk")
+    assert_hermetic(env, action)
+    inputs = [file.basename for file in action.inputs.to_list()]
+    asserts.true(env, _WHEEL in inputs, "the wheel is an input")
+    asserts.true(env, _SDK in inputs, "the SDK's wheel is an input")
+    asserts.false(env, "data.txt" in inputs, "only wheels of the SDK are inputs")
+    return analysistest.end(env)
+
+_declares_test = analysistest.make(_declares_impl)
+
+def requiring_wheel_test_suite(name):
+    """Declares the tests of sdk_requiring_wheel.
+
+    Args:
+        name: name of the suite.
+    """
+    sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, "data.txt"], tags = ["manual"], wheel = _WHEEL)
+    sdk_requiring_wheel(name = name + "_of_none", sdk = ["data.txt"], tags = ["manual"], wheel = _WHEEL)
+    write_file(name = name + "_wheel", out = _WHEEL, tags = ["manual"])
+    write_file(name = name + "_sdk", out = _SDK, tags = ["manual"])
+    _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
+    native.test_suite(name = name, tests = [
+        name + "_declares_test",
+        expect_failure(name + "_of_none_test", name + "_of_none", ["sdk has no wheels"]),
+    ])

@@ -1,0 +1,49 @@
+"""Tests of `require-sdk` as it is run: `_rocm_init.py` of a wheel, and the action's errors."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+import require_sdk_action
+import require_sdk_tool
+
+from tools.lib.elf.sample import Sample as ElfSample
+from verify.sample import Sample
+
+FILES = {
+    "acme/__init__.py": b"",
+    "acme/_ext.so": ElfSample(soname=None, needed=("libhipblas.so.3", "libamdhip64.so.7", "libc.so.6")).build(),
+}
+SDK = {
+    "_rocm_sdk_core/lib/libamdhip64.so.7": ElfSample(soname="libamdhip64.so.7").build(),
+    "_rocm_sdk_libraries/lib/libhipblas.so.3": ElfSample(soname="libhipblas.so.3").build(),
+}
+
+
+def arguments(folder: Path, needed: dict[str, bytes]) -> list[str]:
+    """Write the wheels; returns the command line."""
+    for sample in (Sample(needed, name="acme"), Sample(SDK, name="rocm_sdk_core", version="7.10.0")):
+        (folder / sample.filename).write_bytes(sample.build())
+    wheel, sdk = sorted(folder.glob("*.whl"))
+    return [str(wheel), f"--sdk={sdk}", f"--output={folder / 'out'}", "--init-py=acme"]
+
+
+def test_the_wheel_gets_a_module_that_loads_what_it_needs(tmp_path: Path) -> None:
+    assert require_sdk_tool.main(arguments(tmp_path, FILES)) == 0
+    [path] = (tmp_path / "out").glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        text = wheel.read("acme/_rocm_init.py").decode()
+        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+    assert text.index('"amdhip64"') < text.index('"hipblas"')
+    assert 'check_version="7.10.0"' in text
+    assert "Requires-Dist: rocm==7.10.0\nRequires-Dist: rocm-sdk-core==7.10.0\n" in metadata
+    compile(text, "_rocm_init.py", "exec")
+
+
+def test_errors_of_an_action_name_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["--label=//:acme", *arguments(tmp_path, {"acme/__init__.py": b""})]
+    assert require_sdk_action.main(line) == 1
+    assert capsys.readouterr().err.startswith("ERROR: //:acme: ")
+    line = ["--label=//:acme", *arguments(tmp_path, FILES)]
+    assert require_sdk_action.main(line) == 0
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,1 @@
+"""A package whose library needs the mini SDK."""

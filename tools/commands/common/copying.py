@@ -1,0 +1,59 @@
+"""Files of a wheel on their way into another one: as they are deflated, or inflated to be edited."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_IMODE
+from typing import Final
+
+from tools.actions.link.output import Output
+from tools.actions.link.wheel import WheelMember
+from tools.commands.common.sound_wheel import SoundWheel
+from tools.lib.common.program import ToolError
+from verify.archive import ZipMember
+from verify.member_file import MemberError, MemberReader
+
+#: Permissions of a file whose archive does not say them: it was not made on Unix.
+DEFAULT_MODE: Final = 0o644
+
+
+@dataclass(frozen=True)
+class CopiedMember:
+    """The bytes of a member as they are deflated in the wheel."""
+
+    wheel: str
+    offset: int
+    length: int
+    size: int
+    crc32: int
+
+    def write_to(self, output: Output) -> None:
+        """Append the deflated bytes to a file."""
+        output.copy(self.wheel, self.offset, self.length)
+
+
+def file_mode(member: ZipMember) -> int:
+    """Return the permission bits of a file."""
+    return S_IMODE(member.mode) or DEFAULT_MODE
+
+
+def copied_member(wheel: SoundWheel, source: str, path: str) -> WheelMember:
+    """Return the file `source` of a wheel as the member `path` of another one, with the bytes as they are deflated."""
+    member = wheel.members[source]
+    data = CopiedMember(str(wheel.path), member.data, member.compressed, member.size, member.crc32)
+    return WheelMember(path, file_mode(member), data, wheel.wheel.files[source].sha256)
+
+
+def inflate(wheel: SoundWheel, source: str, to: Path) -> None:
+    """Inflate a file of the wheel. Raises ToolError if it is not the one that was read before."""
+    sha256 = hashlib.sha256()
+    try:
+        with wheel.path.open("rb") as file, to.open("wb") as out:
+            for chunk in MemberReader(file, wheel.members[source]).chunks():
+                sha256.update(chunk)
+                out.write(chunk)
+    except MemberError as error:
+        reason = f"{source} {error}; was the wheel changed while it was read? Try again"
+        raise ToolError(f"{wheel.path}: {reason}") from None
+    if sha256.hexdigest() != wheel.wheel.files[source].sha256:
+        raise ToolError(f"{wheel.path}: {source} was changed while the wheel was read. Try again")

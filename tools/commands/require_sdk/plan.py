@@ -1,0 +1,203 @@
+"""What becomes of a wheel that shall require an SDK: names, METADATA, and the edit of each file.
+
+plan = plan_wheel(wheel, sdk, Wishes())
+check_plan(plan)                                                                # tools.commands.require_sdk.proof
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from tools.commands.common.core_metadata import CoreMetadata
+from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
+from tools.commands.common.wheel_name import WheelName, with_local
+from tools.commands.require_sdk.init_py import InitPy
+from tools.commands.require_sdk.mentions import mentioned
+from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
+from tools.commands.require_sdk.sdk import Sdk, SdkFacts
+from tools.lib.common.program import ToolError
+from verify.model import DistributionSet
+from verify.settings import Settings
+from verify.wheel_set.gather import LINKED, gather
+from verify.wheel_set.linking import system_names
+from verify.wheel_set.model import Linked, Package
+
+#: Files of the .dist-info directory that the new wheel has its own of, or none.
+MADE = ("METADATA", "RECORD", *SIGNATURES)
+_ORIGIN = ("$ORIGIN", "${ORIGIN}")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the caller chose."""
+
+    specifier: str = ""
+    """Of the requirements, such as `>=7.10,<7.11`; empty for the version of the SDK's wheels alone."""
+    drop_bundled: bool = False
+    leave: tuple[str, ...] = ()
+    """Patterns of libraries that are not taken from the SDK."""
+    local_version: str = ""
+    init_py_package: str = ""
+    init_py: InitPy | None = None
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """The edit of one file; paths are relative to site-packages, `source` is that in the old wheel."""
+
+    needs: FileNeeds
+    source: str
+    search_path: tuple[str, ...]
+    added: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.needs.path
+
+
+@dataclass(frozen=True)
+class RequiringWheel:
+    """A wheel to be written."""
+
+    wheel: SoundWheel
+    package: Package
+    """The old wheel, as it is installed."""
+    sdk: SdkFacts
+    name: WheelName
+    metadata: CoreMetadata
+    edits: tuple[FileEdit, ...]
+    copies: tuple[Copy, ...]
+    requirements: tuple[Requirement, ...]
+    """Those that were added."""
+    elsewhere: tuple[str, ...] = ()
+    """Programs outside of site-packages that need libraries of the SDK."""
+    texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """Files that it has beside those of the old wheel and METADATA."""
+
+    @property
+    def left_out(self) -> tuple[Copy, ...]:
+        """The copies that the new wheel does not have."""
+        return tuple(copy for copy in self.copies if not copy.stays)
+
+
+def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
+    """Plan the wheel. Raises ToolError if it needs nothing of the SDK, or what it needs cannot be had."""
+    (package,), _ = gather(DistributionSet((wheel.wheel,)))
+    sources = {place: path for path in wheel.wheel.files if (place := wheel.wheel.installed(path)) is not None}
+    is_left, system = matches(wishes.leave), system_names(package, Settings())
+
+    found = _find_copies(wheel, package, sdk, wishes)
+    left_out = [copy for copy in found if not copy.stays]
+    needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system)
+    if not needs:
+        raise ToolError(_nothing(wheel, found))
+    edits = tuple(_edit(one, sources[one.path]) for one in needs)
+    names = sorted({library.name for one in needs for library in one.libraries.values()})
+    facts = sdk.read([*names, *(copy.other for copy in left_out)])
+    distributions = {sdk.offered[name].distribution: sdk.offered[name].version for name in names}
+    version = next(iter(distributions[name] for name in sorted(distributions)))
+    texts = _init_py(wheel, names, version, wishes)
+    if wishes.init_py is not None and wishes.init_py_package:
+        distributions[canonicalize_name(wishes.init_py.distribution)] = version
+    added = tuple(_requirements(package, distributions, wishes.specifier))
+    name = with_local(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
+    metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
+    metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
+    origin = f"This wheel was made by require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
+    elsewhere = tuple(_elsewhere(package, sdk))
+    return RequiringWheel(
+        wheel, package, facts, name, metadata.described(origin), edits, found, added, elsewhere, texts
+    )
+
+
+def _find_copies(wheel: SoundWheel, package: Package, sdk: Sdk, wishes: Wishes) -> tuple[Copy, ...]:
+    """Find the copies of the SDK's libraries, and what was grafted for those alone that are left out."""
+    is_left, system = matches(wishes.leave), system_names(package, Settings())
+
+    def stays(path: str, name: str) -> str:
+        if not wishes.drop_bundled:
+            return "--drop-bundled leaves it out"
+        if is_left(name) or is_left(path.rpartition("/")[2]):
+            return "--leave names it"
+        if system(name):
+            return "every system has this library"
+        return mentioned(wheel, package, path)
+
+    found = copies(package, sdk, stays)
+    return (*found, *orphans(package, [copy for copy in found if not copy.stays], is_left))
+
+
+def _elsewhere(package: Package, sdk: Sdk) -> Iterator[str]:
+    """Yield what is installed beside site-packages, and so at no known distance from the SDK, and needs it."""
+    for path, facts in sorted(package.elsewhere.items()):
+        linked = facts.collected.get(LINKED)
+        if isinstance(linked, Linked) and any(name in sdk.offered for name in linked.needed):
+            yield path
+
+
+def _nothing(wheel: SoundWheel, found: Collection[Copy]) -> str:
+    if any(copy.library for copy in found):
+        some = next(copy for copy in found if copy.library)
+        return (
+            f"{wheel.path}: needs nothing of the SDK, because it has its own copies, such as {some.path}, a copy of "
+            f"{some.other}, which stays: {some.stays}"
+        )
+    return (
+        f"{wheel.path}: none of its programs and libraries needs a library that the wheels of --sdk have. Name the "
+        "wheels that have them, or use the wheel as it is"
+    )
+
+
+def _edit(needs: FileNeeds, source: str) -> FileEdit:
+    """Plan the search path: entries that count from the file's own directory stay in front, the SDK's follow."""
+    before = (*needs.linked.rpath, *needs.linked.runpath)
+    kept = [entry for entry in before if entry.startswith(_ORIGIN)]
+    added = [entry for entry in directory_entries(needs.path, needs.directories) if entry not in kept]
+    dropped = dict.fromkeys(entry for entry in before if entry not in kept and before != ("",))
+    path = tuple(dict.fromkeys((*kept, *added)))
+    return FileEdit(needs, source, path, tuple(added), tuple(dropped))
+
+
+def _requirements(
+    package: Package, distributions: Mapping[NormalizedName, Version], specifier: str
+) -> list[Requirement]:
+    """Return the requirements that METADATA lacks. Raises ToolError if it has others, or the specifier fits not."""
+    added = []
+    for name, version in sorted(distributions.items()):
+        wanted = SpecifierSet(specifier or f"=={version}")
+        if not wanted.contains(version, prereleases=True):
+            raise ToolError(
+                f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
+            )
+        there = [one for one in package.requires if canonicalize_name(one.name) == name and one.marker is None]
+        for one in there:
+            if not one.specifier.contains(version, prereleases=True):
+                raise ToolError(
+                    f"{package.filename}: METADATA requires {one}, and --sdk has version {version}. Give the wheels of "
+                    "the version that it requires"
+                )
+        if not there:
+            added.append(Requirement(f"{name}{wanted}"))
+    return added
+
+
+def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes: Wishes) -> dict[str, bytes]:
+    """Return the module that loads the SDK's libraries, by path. Raises ToolError if there is no place for it."""
+    if not wishes.init_py_package or wishes.init_py is None:
+        return {}
+    package, file_name = wishes.init_py_package, wishes.init_py.file_name
+    if f"{package}/__init__.py" not in wheel.wheel.files:
+        tops = sorted({path.split("/")[0] for path in wheel.wheel.files if path.count("/") == 1})
+        there = ", ".join(top for top in tops if f"{top}/__init__.py" in wheel.wheel.files) or "none"
+        raise ToolError(f"--init-py={package}: is no import package of {wheel.path.name}; it has {there}")
+    path = f"{package}/{file_name}"
+    if path in wheel.wheel.files:
+        raise ToolError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
+    text = wishes.init_py.text(sorted(names), None if wishes.specifier else str(version))
+    return {path: text.encode()}

@@ -1,0 +1,191 @@
+"""Reads the wheels of an SDK: which libraries they have, and, of those that are needed, all that a proof asks for.
+
+An SDK has gigabytes, of which few libraries matter. So only the archives' directories are read at first, and then the
+libraries with the names that are asked for, and those that they need, until nothing is asked for any more.
+"""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from tools.commands.require_sdk.names import is_library, stem
+from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
+from tools.lib.common.program import ToolError
+from tools.lib.elf.dynamic_symbols import DynamicSymbols
+from verify.archive import ZipMember
+from verify.engine import find_distributions
+from verify.model import DistributionSet, FileFacts
+from verify.reading import Reader, is_dist_info, read_members
+from verify.settings import Settings
+from verify.wheel import OpenedWheel, make_wheel, open_wheel
+from verify.wheel_set.closure import applies
+from verify.wheel_set.gather import COLLECTORS, LINKED, gather
+from verify.wheel_set.model import Linked, Package
+from verify.windows import is_for_windows
+
+
+@dataclass(frozen=True)
+class SdkLibrary:
+    """A library of an SDK's wheel; `path` is relative to site-packages."""
+
+    path: str
+    distribution: NormalizedName
+    version: Version
+    wheel: str
+
+    @property
+    def name(self) -> str:
+        """The file name, by which the loader looks for it."""
+        return posixpath.basename(self.path)
+
+    @property
+    def directory(self) -> str:
+        """The directory that it lies in."""
+        return posixpath.dirname(self.path)
+
+
+@dataclass(frozen=True)
+class _SdkMember:
+    """Where the bytes of a library are."""
+
+    wheel: int
+    member: ZipMember
+
+
+class Sdk:
+    """The wheels of an SDK. What was read of them grows with `read`."""
+
+    def __init__(self, paths: Sequence[Path], take: Collection[str] = ()) -> None:
+        """Read the directories of wheels, and of those that lie in directories; `take` are patterns of file names.
+
+        Raises ToolError for what is no wheel, and for a pattern that matches no library.
+        """
+        wheels, _ = find_distributions(paths)
+        if not wheels:
+            raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
+        self._opened = [open_wheel(path) for path in wheels]
+        self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
+        self._members: dict[str, _SdkMember] = {}
+        self.libraries: dict[str, SdkLibrary] = {}
+        """By file name. Of several with one name, that with the shortest path: others are private to a part.
+
+        Of several with equally short ones the largest counts: forwarders of development packages are small.
+        """
+        self._wheels: dict[NormalizedName, str] = {}
+        for number, opened in enumerate(self._opened):
+            self._list(number, opened)
+        if not self.libraries:
+            raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
+        for pattern in take:
+            if not any(fnmatchcase(name, pattern) for name in self.libraries):
+                raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
+        self.offered = _offered(self.libraries, take)
+        """What wheels take from the SDK, by file name."""
+
+    def _list(self, number: int, opened: OpenedWheel) -> None:
+        wheel = make_wheel(opened, ())
+        if wheel.name is None or wheel.version is None:
+            raise ToolError(f"{opened.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-…")
+        if opened.archive.troubles:
+            trouble = opened.archive.troubles[0]
+            raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
+        if is_for_windows(wheel.tags):
+            return
+        other = self._wheels.setdefault(wheel.name, opened.path.name)
+        if other != opened.path.name:
+            raise ToolError(f"{opened.path.name} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+        for member in opened.to_read:
+            path = wheel.installed(member.name)
+            if path is None or not is_library(path):
+                continue
+            found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
+            before, place = self.libraries.get(found.name), (path.count("/"), -member.size, path)
+            if before is None or place < (before.path.count("/"), -self._members[found.name].member.size, before.path):
+                self.libraries[found.name] = found
+                self._members[found.name] = _SdkMember(number, member)
+
+    @property
+    def stems(self) -> dict[str, str]:
+        """The names of offered libraries with a version, by their names without one."""
+        return {stem(name): name for name in sorted(self.offered) if not name.endswith(".so")}
+
+    def read(self, names: Iterable[str]) -> "SdkFacts":
+        """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage."""
+        wanted, done = set(names) & self.libraries.keys(), set[str]()
+        while wanted:
+            by_wheel: dict[int, list[ZipMember]] = defaultdict(list)
+            for name in sorted(wanted):
+                by_wheel[self._members[name].wheel].append(self._members[name].member)
+            done |= wanted
+            needed: set[str] = set()
+            for number, members in by_wheel.items():
+                for facts in self._read(number, members):
+                    linked = facts.collected.get(LINKED)
+                    needed |= set(linked.needed) if isinstance(linked, Linked) else set()
+            wanted = (needed & self.libraries.keys()) - done
+        return self._gathered()
+
+    def _read(self, number: int, members: Sequence[ZipMember]) -> list[FileFacts]:
+        opened = self._opened[number]
+        facts = list(read_members(opened.path, members, Reader(Settings(build_paths=()), (*COLLECTORS, COLLECTOR))))
+        for one in facts:
+            if one.damage or one.elf_damage:
+                reason = f"{one.path}: {one.damage or one.elf_damage}"
+                raise ToolError(f"{opened.path}: {reason}. Download or build the wheel again")
+        self._facts[number] |= {one.path: one for one in facts}
+        return facts
+
+    def _gathered(self) -> "SdkFacts":
+        symbols: dict[str, DynamicSymbols] = {}
+        wheels = []
+        for number, opened in enumerate(self._opened):
+            if not self._facts[number]:
+                continue
+            self._read(number, [member for member in opened.to_read if is_dist_info(member.name)])
+            wheel = make_wheel(opened, self._facts[number].values())
+            wheels.append(wheel)
+            for path, found in symbols_of(wheel.files, opened.path.name).items():
+                symbols[wheel.installed(path) or path] = found
+        packages, _ = gather(DistributionSet(tuple(wheels)))
+        return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
+
+
+def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
+    """Return the libraries that lie nearest to the top of their trees, and those that match `take`.
+
+    Deeper ones, such as those of lib/llvm/lib, are private: an SDK's libgomp is not for everybody who needs one.
+    """
+    depths: dict[str, int] = {}
+    for one in libraries.values():
+        top = one.path.partition("/")[0]
+        depths[top] = min(depths.get(top, one.path.count("/")), one.path.count("/"))
+    return {
+        name: one
+        for name, one in sorted(libraries.items())
+        if one.path.count("/") == depths[one.path.partition("/")[0]]
+        or any(fnmatchcase(name, pattern) for pattern in take)
+    }
+
+
+@dataclass(frozen=True)
+class SdkFacts:
+    """What was read: the wheels that have a library that is needed, and symbols of libraries by path."""
+
+    packages: tuple[Package, ...] = ()
+    symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
+    names: frozenset[str] = frozenset()
+    """The file names of all libraries that the SDK has."""
+    distributions: frozenset[str] = frozenset()
+    """The names of all its wheels."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the packages require none that is no wheel of the SDK."""
+        required = (one for package in self.packages for one in package.requires if applies(one))
+        return all(canonicalize_name(one.name) in self.distributions for one in required)

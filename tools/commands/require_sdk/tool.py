@@ -1,0 +1,188 @@
+"""Makes a wheel require the packages of an SDK, in which its libraries then find what they need.
+
+The wheel that you give is read and never changed. Nothing is written unless the SDK has every library, symbol and
+version that the wheel needs of it.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from tools.actions.pack.tool import COMPRESSIONS
+from tools.commands.common.output_directory import publish, scratch_directory
+from tools.commands.common.sound_wheel import read_sound_wheel
+from tools.commands.require_sdk.init_py import InitPy
+from tools.commands.require_sdk.plan import Wishes, plan_wheel
+from tools.commands.require_sdk.proof import prove
+from tools.commands.require_sdk.report import describe
+from tools.commands.require_sdk.sdk import Sdk
+from tools.commands.require_sdk.symbols import COLLECTOR
+from tools.commands.require_sdk.write import Writer
+from tools.lib.common.program import ToolError
+
+EPILOG = """what becomes of the wheel:
+  acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
+  RPATH         of each file that needs a library of the SDK leads to it: $ORIGIN/../_sdk/lib
+  Requires-Dist has the packages of the SDK that have these libraries, in the version that the proof was made with
+  bundled       copies of the SDK's libraries are reported, and left out if you say so
+  all else      stays as it is, byte by byte
+
+examples:
+  require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
+  require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
+  require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
+  require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
+
+SOURCE_DATE_EPOCH dates the files in the wheel, else they are of 1980: equal wheels give equal bytes.
+
+exit status:
+  0  the new wheel is there
+  1  the wheel does not fit the SDK, or cannot be edited: nothing was written
+  2  the command line is wrong"""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    wheel: Path
+    sdk: list[Path]
+    output: Path
+    specifier: str
+    drop_bundled: bool
+    leave: list[str]
+    take: list[str]
+    allow_missing: list[str]
+    local_version: str
+    init_py: str
+    drop_signatures: bool
+    compression: str
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line parser."""
+    result = argparse.ArgumentParser(
+        prog="require-sdk",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_arguments(result)
+    return result
+
+
+def add_arguments(result: argparse.ArgumentParser) -> None:
+    """Add all arguments to a parser; `Arguments` has what it makes of them."""
+    add = result.add_argument
+    add("wheel", type=Path, metavar="WHEEL", help="a wheel whose libraries need an SDK")
+    add(
+        "--sdk",
+        action="append",
+        required=True,
+        type=Path,
+        metavar="PATH",
+        help="wheel of the SDK, or a directory of wheels; may be repeated",
+    )
+    add("--output", required=True, type=Path, metavar="DIR", help="where to write the new wheel")
+    add(
+        "--specifier",
+        default="",
+        metavar="SPEC",
+        help="versions of the SDK to require (default: == the version of each package)",
+    )
+    add("--drop-bundled", action="store_true", help="leave copies of the SDK's libraries out, and use the SDK's")
+    _add_patterns(result)
+    add(
+        "--local-version",
+        default="",
+        metavar="TEXT",
+        help="local version of the new wheel (default: sdk and the SDK's version)",
+    )
+    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module which loads the libraries")
+    add(
+        "--drop-signatures",
+        action="store_true",
+        help="take a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
+    )
+    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)")
+
+
+def _add_patterns(result: argparse.ArgumentParser) -> None:
+    """Add the arguments that may be repeated."""
+    add = result.add_argument
+    add(
+        "--leave",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries that stay as they are: neither taken from the SDK nor left out; may be repeated",
+    )
+    add(
+        "--take",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries to take from deeper directories of the SDK as well, such as lib/llvm/lib",
+    )
+    add(
+        "--allow-missing",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="symbols that the SDK need not have; may be repeated",
+    )
+
+
+def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
+    """Return the wishes. Raises ToolError for words that are none."""
+    try:
+        SpecifierSet(arguments.specifier)
+    except InvalidSpecifier:
+        raise ToolError(f"--specifier={arguments.specifier}: expected one as in `>=7.10,<7.11` or `~=7.10.0`") from None
+    local = arguments.local_version
+    try:
+        Version(f"1+{local or 'x'}")
+    except InvalidVersion:
+        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk7.10") from None
+    return Wishes(
+        arguments.specifier,
+        arguments.drop_bundled,
+        tuple(arguments.leave),
+        local,
+        arguments.init_py,
+        init_py,
+    )
+
+
+def require(arguments: Arguments, init_py: InitPy) -> list[str]:
+    """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
+    wishes = _wishes(arguments, init_py)
+    wheel = read_sound_wheel(arguments.wheel, drop_signatures=arguments.drop_signatures, collectors=(COLLECTOR,))
+    plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take), wishes)
+    proof = prove(plan, arguments.allow_missing)
+    with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
+        writer = Writer(plan, Path(segments), arguments.compression)
+        written = writer.write(scratch / plan.name.filename)
+        publish(scratch, arguments.output, [plan.name.filename])
+    return list(describe(plan, proof, written, writer.notes))
+
+
+def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = Arguments(**vars(parser().parse_args(argv)))
+    try:
+        print("\n".join(require(arguments, init_py)))
+    except (ToolError, OSError) as error:
+        print(f"require-sdk: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("require-sdk: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    return 0

@@ -1,0 +1,90 @@
+"""Writes the planned wheel: edited files are packed anew, all else is copied as it was deflated."""
+
+from pathlib import Path
+from typing import Final
+
+from tools.actions.link.run import join, packed_run
+from tools.actions.link.wheel import WheelMember, Written, text_member, write_wheel
+from tools.actions.pack.edits import Edit, Edits
+from tools.actions.pack.packer import LEVELS, Work, pack_unit
+from tools.commands.common.copying import copied_member, file_mode, inflate
+from tools.commands.require_sdk.plan import MADE, FileEdit, RequiringWheel
+from tools.lib.common.program import ToolError, usable_cores
+from tools.lib.elf.dynamic_edit import DynamicEdit
+from tools.lib.elf.editor import plan_patch
+from tools.lib.elf.patched import write_patched
+from tools.lib.elf.reader import read_elf
+from tools.lib.elf.search_path import SearchPath
+from tools.lib.elf.source import ElfError
+from verify.archive import STORED
+
+#: More threads would wait for the disk.
+MAX_THREADS: Final = 8
+
+
+class Writer:
+    """Writes one wheel; `level` is a key of LEVELS, `scratch` a directory for files that are packed."""
+
+    def __init__(self, plan: RequiringWheel, scratch: Path, level: str) -> None:
+        self._plan = plan
+        self._scratch = scratch
+        self._level = level
+        self._count = 0
+        self.notes: dict[str, tuple[str, ...]] = {}
+        """By file what an edit gave up."""
+
+    def write(self, path: Path) -> Written:
+        """Write the wheel. Raises ToolError for a file that cannot be edited, and if the old wheel was changed."""
+        plan, wheel = self._plan, self._plan.wheel
+        edits = {edit.source: edit for edit in plan.edits}
+        gone = {copy.path for copy in plan.left_out} | {f"{wheel.name.dist_info}/{name}" for name in MADE}
+        kept = [source for source in wheel.wheel.files if source not in gone and self._place(source) not in gone]
+        try:
+            members = [self._member(source, edits.get(source)) for source in kept]
+            members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
+            members += [text_member(place, content) for place, content in sorted(plan.texts.items())]
+            with path.open("wb") as out:
+                written = write_wheel(out, members, plan.name.dist_info)
+        except EOFError:
+            wheel.check_unchanged()
+            raise
+        wheel.check_unchanged()
+        return written
+
+    def _place(self, source: str) -> str | None:
+        return self._plan.wheel.wheel.installed(source)
+
+    def _member(self, source: str, edit: FileEdit | None) -> WheelMember:
+        wheel = self._plan.wheel
+        path = self._plan.name.path_from(source, wheel.name)
+        if edit is None and wheel.members[source].method != STORED:
+            return copied_member(wheel, source, path)
+        self._count += 1
+        file = self._scratch / f"{self._count}.source"
+        inflate(wheel, source, file)
+        try:
+            if edit is not None:
+                self._edit(file, edit)
+            return self._packed(file, source, path)
+        finally:
+            file.unlink()
+
+    def _edit(self, file: Path, edit: FileEdit) -> None:
+        """Edit a file in place."""
+        wanted = DynamicEdit(SearchPath(edit.search_path), edit.needs.renamed)
+        try:
+            with file.open("rb") as source:
+                patch = plan_patch(read_elf(source, edit.source), source, wanted)
+                write_patched(patch, source, str(file))
+        except (ElfError, ValueError) as error:
+            reason = f"{self._plan.wheel.path}: {error}. Its search path cannot be set"
+            raise ToolError(f"{reason}: link the file differently, and build the wheel again") from None
+        self.notes |= {edit.path: patch.notes} if patch.notes else {}
+
+    def _packed(self, file: Path, source: str, path: str) -> WheelMember:
+        mode = file_mode(self._plan.wheel.members[source])
+        segment = file.with_suffix(".segment")
+        work = Work(Edits((Edit(source, f"{mode:o}", source=source),)), segment)
+        [index] = pack_unit([work], {source: str(file)}, None, LEVELS[self._level], usable_cores(MAX_THREADS))
+        entry = index.entries[0]
+        return WheelMember(path, mode, join([packed_run(entry, str(segment))]), entry.sha256)
