@@ -15,9 +15,9 @@ from tools.commands.split_wheel.device_files import DeviceFile, Form, device_fil
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, WheelName, device_distribution, device_name, with_local
 from tools.commands.split_wheel.reading import SIGNATURES, FatWheel
-from tools.commands.split_wheel.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import TargetId
+from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 
 #: Files of the .dist-info directory that every thin wheel has its own of, or none.
 MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
