@@ -118,7 +118,7 @@ def selector_targets(name, content):
     sdk_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
-        files = {file: "src/" + path for file, path in files.items()},
+        files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )
     sdk_static_wheel(name = name + "rocm_static_wheel", extras = _static_extras(content), files = files, **wheel)
