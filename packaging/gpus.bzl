@@ -95,6 +95,30 @@ def family_has(family, target):
     found = _family(family)
     return found != None and _has(found, target)
 
+def serving_package(owner, packages, members = {}):
+    """Returns the package that a machine with a GPU gets, as `rocm_sdk` chooses: its own, or that of its narrowest family.
+
+    Args:
+        owner: GPU target that owns its package.
+        packages: targets and families that have packages, in order of preference.
+        members: family -> the targets that there is code for in its package, where that is known.
+
+    Returns:
+        string, or None.
+    """
+    if owner in packages:
+        return owner
+    families = [
+        (_open_digits(_family(name)), index)
+        for index, name in enumerate(packages)
+        if family_has(name, owner) and owner in members.get(name, [owner])
+    ]
+    return packages[min(families)[1]] if families else None
+
+def _open_digits(family):
+    """Returns how many digits a family leaves open: the fewer, the narrower it is."""
+    return 5 if family.form == None else family.form.count("X")
+
 def overlap(one, other):
     """Returns whether two names, of targets or families, have a GPU in common. Features do not count.
 

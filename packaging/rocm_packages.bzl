@@ -1,17 +1,18 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
 load("//packaging:gpus.bzl", "package_owner")
-load("//packaging:package_targets.bzl", "LICENSE", "VERSION", "distribution_name", "import_name_of", "names_target", "package_targets", "thin_package_targets", "trees_of")
-load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "METADATA", "PACKAGES", "PLATFORMS")
+load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
+load("//packaging:selector.bzl", "selector_targets")
 load("//rules:coverage.bzl", "rocm_coverage")
 load("//rules:index.bzl", "sdk_index")
 load("//rules:reports.bzl", "sdk_reports")
-load("//rules:sdist.bzl", "sdk_sdist")
 load("//rules:size_report.bzl", "sdk_size_report")
-load("//rules:static_wheel.bzl", "sdk_static_wheel")
 
 visibility(["//packaging", "//tests/..."])
+
+_WITH_VARIANTS = Label("//packaging:with_wheel_variants")
 
 def _named(name, patterns):
     return any([name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns])
@@ -34,69 +35,10 @@ def _select_devel(artifacts, split, targets):
         if _named(artifact.name, names) and artifact.target in targets and not (split and artifact.component == "test")
     ]
 
-def _pin(content, role, target = ""):
-    """Returns the requirement for a package, with a marker if there is none of it on one of the platforms."""
-    pin = content["packages"][role]["distribution"].replace("{target}", target) + "=={version}"
-    platforms = content.get("platforms", {})
-    having = [platform for platform, there in platforms.items() if role in there["packages"] and (not target or target in there["targets"])]
-    return pin if len(having) == len(platforms) else "{}; sys_platform == '{}'".format(pin, having[0])
-
-def _static_extras(content):
-    """Returns the extras of the static wheel: those of the sdist that ask nothing about the machine."""
-    packages, targets = content["packages"], content["targets"]
-    extras = {role: [_pin(content, role)] for role in ["devel", "profiler"] if role in packages}
-    if content["layout"] != "split":
-        pins = {"libraries-" + target.lower(): [_pin(content, "libraries", target)] for target in targets}
-        return extras | pins | ({"libraries-all": [pin for one in pins.values() for pin in one]} if pins else {})
-    libraries = [_pin(content, "libraries")]
-    extras["libraries"] = libraries
-    if "device" in packages:
-        devices = {target: _pin(content, "device", target) for target in targets}
-        extras |= {"device-" + target.lower(): libraries + [pin] for target, pin in devices.items()}
-        extras["device-all"] = libraries + devices.values()
-    return extras
-
-def _selector(name, content):
-    """Declares `rocm` twice: the sdist that looks at the machine, and the wheel with explicit extras only."""
-    distributions = names_target(name + "distributions", content)
-    project = dict(
-        classifiers = sorted(METADATA.classifiers + [PLATFORMS[platform].classifier for platform in _platforms(content)]),
-        description = Label("//packaging/rocm:README.md"),
-        distribution = "rocm",
-        license_expression = "Apache-2.0",
-        license_files = [LICENSE],
-        sources = Label("//packaging/rocm:sources"),
-        summary = "ROCm for Python: selects the packages for the machine, and helps to use them",
-        urls = METADATA.urls,
-        version = VERSION,
-    )
-    sdk_sdist(
-        name = name + "rocm_sdist",
-        dynamic = ["Requires-Dist", "Provides-Extra"],
-        files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
-        **project
-    )
-    sdk_static_wheel(
-        name = name + "rocm_static_wheel",
-        console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
-        extras = _static_extras(content),
-        files = {distributions: "rocm_sdk/_distributions.json", name + "coverage_lacks": "rocm_sdk/_device_code.json"},
-        requires = [_pin(content, "core")],
-        strip_prefix = "src",
-        **project
-    )
-
 def _described(role, target = ""):
     """Returns what `_distributions.json` says of a package."""
     names = {"distribution": distribution_name(role, target), "tree": trees_of(role, target)[role]}
     return names | ({"import": import_name_of(role, target)} if PACKAGES[role].import_name else {})
-
-# What Python calls the platforms (`sys.platform`).
-_SYS_PLATFORMS = {"linux": "linux", "windows": "win32"}
-
-def _platforms(content):
-    """Returns the names of the platforms that there are packages for."""
-    return [name for name, value in _SYS_PLATFORMS.items() if value in content.get("platforms", {"linux": None})]
 
 def _content_of_both(linux, windows):
     """What `_distributions.json` says of packages for Linux and Windows: all together, and what there is on each."""
@@ -237,7 +179,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
             visibility = ["//visibility:public"],
         )
         content = _content_of_both(content, _content("split" if windows.split else "family", for_windows.targets, windows.dist_targets, for_windows.has_profiler))
-    _selector(name, content)
+    selector = selector_targets(name, content)
     _reports(name, packages.names)
     rocm_coverage(
         name = name + "coverage",
@@ -249,14 +191,14 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )
-    selectors, static = [name + "rocm_sdist"], [name + "rocm_static_wheel"]
-    distributions = _for_platform(_wheels(packages) + windows_wheels + selectors, windows_wheels + selectors if windows else [])
-    native.filegroup(name = name + "all_wheels", srcs = distributions + static, visibility = ["//visibility:public"])
+    distributions = _for_platform(_wheels(packages) + windows_wheels + [selector.sdist], windows_wheels + [selector.sdist] if windows else [])
+    distributions += select({_WITH_VARIANTS: selector.variants, "//conditions:default": []})
+    native.filegroup(name = name + "all_wheels", srcs = distributions + [selector.static_wheel], visibility = ["//visibility:public"])
     sdk_index(
         name = name + "dist",
         distributions = distributions,
         selector = name + "distributions",
-        static = static,
+        static = [selector.static_wheel],
         title = "ROCm for Python",
         visibility = ["//visibility:public"],
     )

@@ -66,6 +66,8 @@ class Wheel:
     """The name of its .dist-info directory, if there is just one."""
     metadata: Metadata | None
     """METADATA, if it is valid."""
+    label: str = ""
+    """Of a wheel variant, the last part of the file name."""
 
     @property
     def filename(self) -> str:

@@ -5,7 +5,7 @@
 """
 
 from verify import exceptions
-from verify.checks import archive, content, dynamic, elf, layout, metadata, names, pe, record, wheel_file
+from verify.checks import archive, content, dynamic, elf, layout, metadata, names, pe, record, variants, wheel_file
 from verify.device import checks as device
 from verify.finding import Rule
 from verify.suite import Collector, Suite
@@ -17,6 +17,7 @@ SUITES: tuple[Suite, ...] = (
     record.SUITE,
     metadata.SUITE,
     wheel_file.SUITE,
+    variants.SUITE,
     elf.SUITE,
     dynamic.SUITE,
     pe.SUITE,

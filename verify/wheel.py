@@ -13,6 +13,7 @@ from packaging.tags import Tag
 from packaging.utils import NormalizedName, parse_wheel_filename
 from packaging.version import Version
 
+from tools.lib.variants.variant_format import check_label, split_label
 from verify.archive import Archive, ZipMember
 from verify.model import FileFacts, Wheel
 from verify.zip_reader import read_archive
@@ -42,7 +43,8 @@ def open_wheel(path: Path) -> OpenedWheel:
 def make_wheel(opened: OpenedWheel, facts: Iterable[FileFacts]) -> Wheel:
     """Put a wheel together of the facts about all its members."""
     files = {one.path: one for one in sorted(facts, key=lambda one: one.path)}
-    name, version, tags = _parse_name(opened.path.name)
+    plain, label = _split_label(opened.path.name)
+    name, version, tags = _parse_name(plain)
     dist_infos = sorted({path.partition("/")[0] for path in files if path.partition("/")[0].endswith(".dist-info")})
     dist_info = dist_infos[0] if len(dist_infos) == 1 else None
     text = files.get(f"{dist_info}/METADATA")
@@ -57,7 +59,18 @@ def make_wheel(opened: OpenedWheel, facts: Iterable[FileFacts]) -> Wheel:
         tags,
         dist_info,
         metadata if isinstance(metadata, Metadata) else None,
+        label if name is not None else "",
     )
+
+
+def _split_label(filename: str) -> tuple[str, str]:
+    """Return a wheel's file name without the label of a wheel variant, and the label; the whole name if it has none."""
+    plain, label = split_label(filename)
+    try:
+        check_label(label)
+    except ValueError:
+        return filename, ""
+    return plain, label
 
 
 def _parse_name(filename: str) -> tuple[NormalizedName | None, Version | None, frozenset[Tag]]:

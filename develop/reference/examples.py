@@ -11,7 +11,6 @@ from develop.reference.starlark import StarlarkError, Workspace, function_of, ke
 _SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
-_ROCM: Final = "packaging/rocm_packages.bzl"
 _TARGETS: Final = "packaging/package_targets.bzl"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
@@ -42,7 +41,7 @@ EXAMPLES: Final = {
     "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
-    "sdk_sdist": Example(_ROCM),
+    "sdk_sdist": Example("packaging/selector.bzl"),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
     "sdk_static_wheel": Example("verify/BUILD.bazel", "wheel"),

@@ -15,6 +15,9 @@ def _sdk_index_impl(ctx):
         args.add(distribution.metadata, format = "--metadata=%s")
         args.add(distribution.digest, format = "--digest=%s")
         inputs += [distribution.file, distribution.metadata, distribution.digest]
+        if distribution.variant:
+            args.add("{}={}".format(distribution.file.path, distribution.variant.path), format = "--variant=%s")
+            inputs.append(distribution.variant)
     args.add_all([target[DistributionInfo].file for target in ctx.attr.static], format_each = "--static=%s")
     args.add(ctx.attr.title, format = "--title=%s")
     args.add(ctx.file._style, format = "--style=%s")
@@ -44,6 +47,7 @@ sdk_index = rule(
 - `index.html` is a landing page with commands, packages and files.
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
+- `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, a draft), if there are any.
 
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,

@@ -1,20 +1,31 @@
 """sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
+def _outputs(ctx, version):
+    """Declares the wheel and what is beside it: {name of the tool's option: File}."""
+    variant = ctx.attr.variant
+    if bool(variant) != bool(ctx.attr.variant_targets):
+        fail("{}: variant = \"{}\", variant_targets = {}; expected both, or neither for a wheel for every machine. Set `variant` and `variant_targets`".format(shown(ctx.label), variant, ctx.attr.variant_targets))
+    name = "{}-{}-py3-none-any{}.whl".format(escaped(ctx.attr.distribution), version, "-" + variant if variant else "")
+
+    # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it.
+    folder = "" if variant else "static/"
+    names = {"digest": name + ".digest.json", "metadata": name + ".metadata", "wheel": name}
+    if variant:
+        names["variant"] = name + ".variant.json"
+    return {option: ctx.actions.declare_file(folder + file) for option, file in names.items()}
+
 def _sdk_static_wheel_impl(ctx):
     version = version_of(ctx)
-    name = "{}-{}-py3-none-any.whl".format(escaped(ctx.attr.distribution), version)
-
-    # In a separate folder, because installers would prefer it to the sdist beside it.
-    wheel = ctx.actions.declare_file("static/" + name)
-    metadata = ctx.actions.declare_file("static/{}.metadata".format(name))
-    digest = ctx.actions.declare_file("static/{}.digest.json".format(name))
+    outputs = _outputs(ctx, version)
+    wheel, metadata, digest, variant = outputs["wheel"], outputs["metadata"], outputs["digest"], outputs.get("variant")
     project = project_file(ctx)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = source_files(ctx, ctx.attr.strip_prefix))
     args = tool_args(ctx)
@@ -23,22 +34,25 @@ def _sdk_static_wheel_impl(ctx):
         args.add_all(["{}={}".format(extra, requirement.replace("{version}", version)) for requirement in requirements], format_each = "--extra=%s")
     args.add_all(["{}={}".format(script, reference) for script, reference in sorted(ctx.attr.console_scripts.items())], format_each = "--console-script=%s")
     args.add(wheel, format = "--wheel=%s")
+    if variant:
+        args.add(variant, format = "--variant=%s")
+        args.add_all(ctx.attr.variant_targets, format_each = "--variant-target=%s")
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
     run_tool(
         ctx,
         tool = ctx.attr._static_wheel,
         args = args,
         inputs = [project, ctx.file.description] + files.values(),
-        outputs = [wheel, metadata, digest],
+        outputs = outputs.values(),
         mnemonic = "RocmStaticWheel",
-        progress_message = "Writing wheel " + name,
+        progress_message = "Writing wheel " + wheel.basename,
         use_default_shell_env = True,
     )
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")
-    ctx.actions.write(name_file, name)
+    ctx.actions.write(name_file, wheel.basename)
     return [
         DefaultInfo(files = depset([wheel])),
-        DistributionInfo(file = wheel, metadata = metadata, digest = digest),
+        DistributionInfo(file = wheel, metadata = metadata, digest = digest, variant = variant),
         PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 
@@ -46,7 +60,12 @@ sdk_static_wheel = rule(
     doc = """Writes a wheel of small files for every platform. Its requirements are fixed at build time.
 
 It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
-`sdk_index` as `static`. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
+`sdk_index` as `static`.
+
+With `variant`, it is a wheel variant for some GPUs instead (PEP 825, a draft): give it to `sdk_index` among the
+`distributions`. An installer that knows wheel variants prefers it on a machine with one of these GPUs. Others ignore it.
+
+It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
     implementation = _sdk_static_wheel_impl,
     attrs = PROJECT_ATTRS | {
         "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference, `module:function`."),
@@ -54,6 +73,8 @@ It can replace an sdist of the same name and version where no sdist can be built
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the wheel."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
+        "variant": attr.string(doc = "Label of the wheel variant, the last part of its file name: 1 to 16 of `0-9`, `a-z`, `_` and `.`. Empty for a wheel for every machine."),
+        "variant_targets": attr.string_list(doc = "GPU targets, as `rocm-bootstrap` names them: the wheel variant is for machines with one of these."),
         "_static_wheel": tool_attr("//tools/actions/static_wheel:static_wheel_tool"),
     },
     provides = [DistributionInfo, PyWheelInfo],

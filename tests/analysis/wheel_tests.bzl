@@ -17,6 +17,7 @@ load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 visibility("private")
 
 _WHEEL = "my_sdk_core-1.0rc2-py3-none-linux_aarch64.whl"
+_VARIANT = "my_sdk-1.0rc2-py3-none-any-gfx110x_all.whl"
 
 def _wheel_impl(ctx):
     env = analysistest.begin(ctx)
@@ -71,13 +72,28 @@ def _static_wheel_impl(ctx):
 
 _static_wheel_test = analysistest.make(_static_wheel_impl)
 
+def _variant_impl(ctx):
+    env = analysistest.begin(ctx)
+    info = analysistest.target_under_test(env)[DistributionInfo]
+    asserts.equals(env, _VARIANT, info.file.basename)
+    asserts.false(env, info.file.dirname.endswith("/static"), "installers ignore the label or know it: " + info.file.path)
+    (action,) = actions_of(env, "RocmStaticWheel")
+    asserts.true(env, info.variant in action.outputs.to_list(), "the index reads it")
+    asserts.equals(env, ["gfx1100", "gfx1101"], [argument.partition("=")[2] for argument in action.argv if argument.startswith("--variant-target=")])
+    assert_hermetic(env, action)
+    return analysistest.end(env)
+
+_variant_test = analysistest.make(_variant_impl)
+
 def _index_impl(ctx):
     env = analysistest.begin(ctx)
     (directory,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
     asserts.true(env, directory.is_directory)
     (index,) = actions_of(env, "RocmIndex")
     assert_hermetic(env, index)
-    asserts.true(env, _WHEEL in [file.basename for file in index.inputs.to_list()])
+    names = [file.basename for file in index.inputs.to_list()]
+    for name in [_WHEEL, _VARIANT, _VARIANT + ".variant.json"]:
+        asserts.true(env, name in names, name)
     return analysistest.end(env)
 
 _index_test = analysistest.make(_index_impl)
@@ -176,9 +192,17 @@ def wheel_test_suite(name):
     sdk_wheel(console_scripts = "manifest.json", distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_nameless_scripts", name + "_version"))
     sdk_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
     sdk_static_wheel(distribution = "my-sdk", files = {"data.txt": "my_sdk/data.txt"}, **_project(name + "_static", name + "_version"))
+    sdk_static_wheel(
+        distribution = "my-sdk",
+        files = {"data.txt": "my_sdk/data.txt"},
+        variant = "gfx110x_all",
+        variant_targets = ["gfx1100", "gfx1101"],
+        **_project(name + "_variant", name + "_version")
+    )
+    sdk_static_wheel(distribution = "my-sdk", variant = "gfx942", **_project(name + "_targetless", name + "_version"))
     sdk_index(
         name = name + "_index",
-        distributions = [name + "_subject", name + "_sdist"],
+        distributions = [name + "_subject", name + "_sdist", name + "_variant"],
         static = [name + "_static"],
         tags = ["manual"],
     )
@@ -187,6 +211,8 @@ def wheel_test_suite(name):
     _wheel_test(name = name + "_wheel_test", target_under_test = name + "_subject")
     _sdist_test(name = name + "_sdist_test", target_under_test = name + "_sdist")
     _static_wheel_test(name = name + "_static_wheel_test", target_under_test = name + "_static")
+    _variant_test(name = name + "_variant_test", target_under_test = name + "_variant")
+    expect_failure(name + "_targetless_test", name + "_targetless", ["variant = \"gfx942\", variant_targets = []; expected both, or neither"])
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
     _size_report_test(name = name + "_size_report_test", report = name + "_sizes", target_under_test = name + "_sizes")
     messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
@@ -194,5 +220,5 @@ def wheel_test_suite(name):
     nameless = "import_name: expected the name of the Python package that has "
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
     expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
-    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test"]]
+    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test"]]
     native.test_suite(name = name, tests = tests + _placed_tests(name))

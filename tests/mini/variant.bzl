@@ -1,11 +1,11 @@
-"""variant: what another build would make of a directory of distributions, in another version, within this build.
+"""variant: what another build would make of a directory of distributions, in another version or with wheel variants, within this build.
 
-Tests compare versions, or install two of them: with this rule Bazel builds each once, and knows when to do so again.
+Tests compare builds, or install two of them: with this rule Bazel builds each once, and knows when to do so again.
 """
 
 visibility(["//tests/mini/..."])
 
-_SETTINGS = ["version", "version_kind", "version_serial", "version_suffix"]
+_SETTINGS = ["version", "version_kind", "version_serial", "version_suffix", "wheel_variants"]
 
 def _settings_impl(_settings, attr):
     return {"//packaging:" + setting: getattr(attr, setting) for setting in _SETTINGS}
@@ -33,6 +33,7 @@ variant = rule(
         "version_kind": attr.string(default = "dev", doc = "The kind of version."),
         "version_serial": attr.string(doc = "The serial of the version."),
         "version_suffix": attr.string(doc = "The version suffix."),
+        "wheel_variants": attr.bool(doc = "Whether `rocm` comes as wheel variants, too."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },
 )

@@ -3,10 +3,12 @@
 import stat
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.verify.editing import EditedSet, EditedWheel, record_row
 from tests.verify.faults import fault
 from tests.verify.planted_set import mirror
+from tools.lib.variants.variant_format import variant_json
 
 INIT = "tool/__init__.py"
 Row = tuple[str, str, str]
@@ -108,6 +110,67 @@ def _(edited: EditedSet) -> None:
 @fault("W115", "a name that is no wheel's", "tool-one")
 def _(edited: EditedSet) -> None:
     tool(edited).name = "tool-one.whl"
+
+
+def as_variant(edited: EditedSet, label: str, said: str) -> EditedWheel:
+    """Make the wheel a wheel variant, whose variant.json says a label."""
+    wheel = tool(edited)
+    wheel.name = wheel.name.replace(".whl", f"-{label}.whl") if label else wheel.name
+    if said:
+        wheel.files[f"{wheel.dist_info}/variant.json"] = variant_json(said, [said])
+    return wheel
+
+
+@fault("W115", "a label with capital letters", "tool-1.0")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "GFX942", "gfx942")
+
+
+@fault("W117", "a label, and no variant.json", "tool", "variant.json")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "gfx942", "")
+
+
+@fault("W117", "a variant.json, and no label", "tool", "variant.json")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "", "gfx942")
+
+
+@fault("W117", "a variant.json for another label", "tool", "variant.json")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "gfx942", "gfx950")
+
+
+@fault("W117", "a variant.json that is no JSON", "tool", "variant.json")
+def _(edited: EditedSet) -> None:
+    wheel = as_variant(edited, "gfx942", "")
+    wheel.files[f"{wheel.dist_info}/variant.json"] = b"{"
+
+
+@fault("S139", "a list of variants that lacks one", "tool")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "gfx942", "gfx942")
+    edited.sdists["tool-1.0-variants.json"] = variant_json("gfx950", ["gfx950"])
+
+
+@fault("S139", "a list of variants with other GPUs for a label", "tool")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "gfx942", "gfx942")
+    edited.sdists["tool-1.0-variants.json"] = variant_json("gfx942", ["gfx950"])
+
+
+@fault("S139", "a list of variants that is no JSON", "tool")
+def _(edited: EditedSet) -> None:
+    as_variant(edited, "gfx942", "gfx942")
+    edited.sdists["tool-1.0-variants.json"] = b"{"
+
+
+@fault("S139", "two wheels of one label for different GPUs", "tool")
+def _(edited: EditedSet) -> None:
+    wheel = as_variant(edited, "gfx942", "gfx942")
+    other = replace(wheel, name=wheel.name.replace("tool-1.0-", "tool-1.0-1-"), files=dict(wheel.files))
+    other.files[f"{wheel.dist_info}/variant.json"] = variant_json("gfx942", ["gfx950"])
+    edited.add(other)
 
 
 @fault("W201", "no RECORD", "tool")

@@ -54,7 +54,8 @@ WHEEL_NAME = Rule(
     "W115",
     Severity.ERROR,
     "the wheel's file name is not valid",
-    why="Installers pick wheels by their names: name-version(-build)-python-abi-platform.whl (PEP 427, PEP 440).",
+    why="Installers pick wheels by their names: name-version(-build)-python-abi-platform.whl (PEP 427, PEP 440). A "
+    "wheel variant has a label behind the platform.",
     remedy="Name it as the build tool did.",
 )
 WINDOWS_NAME = Rule(
@@ -92,7 +93,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     name = wheel.filename
     is_windows = is_for_windows(wheel.tags)
     if wheel.name is None:
-        yield WHEEL_NAME.finding(name, "", "expected name-version(-build)-python-abi-platform.whl")
+        yield WHEEL_NAME.finding(name, "", "expected name-version(-build)-python-abi-platform(-label).whl")
     for member in wheel.archive.members:
         if member.is_special:
             yield SPECIAL.finding(name, member.name, f"its mode is {stat.filemode(member.mode)}")

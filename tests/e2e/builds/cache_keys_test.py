@@ -76,6 +76,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),
     "//packaging:version_serial": (option("--//packaging:version_serial=efed3c3b10a5"), VERSION),
+    "//packaging:wheel_variants": (option("--//packaging:wheel_variants"), {"RocmStaticWheel", "RocmIndex"}),
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
         COVERAGE,

@@ -28,7 +28,7 @@ from tests.e2e.install.installers import fetch, installers
 from tests.e2e.testing.commands import attempt, run
 from tools.commands.split_wheel.flat_index import PAGE
 from tools.commands.split_wheel.sample import MACHINES, VARIANTS, WORDS, written
-from tools.commands.split_wheel.variant_format import VARIANT_JSON
+from tools.lib.variants.variant_format import VARIANT_JSON
 
 LOCK = Path(__file__).with_name("variants.txt")
 INDEX = f"{VARIANTS.name}-{VARIANTS.version}-variants.json"

@@ -10,11 +10,11 @@ static/            the same again, for the index that has what is static
 import os
 import posixpath
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tools.actions.index.model import Distribution, Index
+from tools.actions.index.model import Distribution, Index, VariantList, list_variants
 from tools.actions.index.offers import find_offers
 from tools.actions.index.people import Site, people_page
 from tools.actions.index.selector import Selector
@@ -29,6 +29,7 @@ from tools.actions.index.simple_api import (
 )
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError, write_document
+from tools.lib.variants.variant_format import VARIANT_JSON
 
 #: Directory of the distributions that have an index of their own.
 STATIC = "static"
@@ -36,11 +37,12 @@ STATIC = "static"
 
 @dataclass(frozen=True)
 class IndexSource:
-    """A distribution, and where it and its core metadata are."""
+    """A distribution, and where it, its core metadata and, of a wheel variant, its `variant.json` are."""
 
     distribution: Distribution
     path: str
     metadata: str
+    variant: str | None = None
 
 
 def write_index(site: Site, output: Path, sources: list[IndexSource], selector: Selector | None) -> None:
@@ -49,7 +51,12 @@ def write_index(site: Site, output: Path, sources: list[IndexSource], selector: 
     for source in sources:
         _place_distribution(source, output)
     distributions = [source.distribution for source in sources]
-    main, static = indexes(distributions)
+    variants = list_variants(
+        {source.distribution: Path(source.variant).read_bytes() for source in sources if source.variant}
+    )
+    for one in variants:
+        (output / one.directory / one.filename).write_bytes(one.content)
+    main, static = indexes(distributions, variants)
     for index, other in ((main, STATIC if static else ""), (static, "..")):
         if index is not None:
             offers = find_offers(distributions, index, selector)
@@ -58,19 +65,19 @@ def write_index(site: Site, output: Path, sources: list[IndexSource], selector: 
             _write_api(index, output)
 
 
-def indexes(distributions: list[Distribution]) -> tuple[Index, Index | None]:
-    """Return the main index and the static one, if something is static.
+def indexes(distributions: Sequence[Distribution], variants: Sequence[VariantList] = ()) -> tuple[Index, Index | None]:
+    """Return the main index and the static one, if something is static; each with the lists of its wheel variants.
 
     The main one does not list what is static: installers prefer a wheel to an sdist of the same version. The static
     one lists all other projects as well, so that one index serves.
     """
-    main = Index.of("", [one for one in distributions if one.directory != STATIC])
+    main = Index.of("", [one for one in distributions if one.directory != STATIC], variants)
     apart = [one for one in distributions if one.directory == STATIC]
     if not apart:
         return main, None
     projects = {one.project for one in apart}
     others = [one for one in main.distributions if one.project not in projects]
-    return main, Index.of(STATIC, apart + others)
+    return main, Index.of(STATIC, apart + others, variants)
 
 
 def _check(sources: list[IndexSource]) -> None:
@@ -84,6 +91,11 @@ def _check(sources: list[IndexSource]) -> None:
                 f"{name}: both {paths[name]} and {source.path} have this name; expected one file of it. Leave one out"
             )
         paths[name] = source.path
+        if bool(source.distribution.label) != bool(source.variant):
+            raise ToolError(
+                f"{source.path}: expected a label at the end of a wheel variant's name, and its {VARIANT_JSON}, or "
+                "neither. Name the wheel by the rule that made it"
+            )
 
 
 def _place_distribution(source: IndexSource, output: Path) -> None:

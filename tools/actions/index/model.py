@@ -8,8 +8,9 @@ The distributions themselves are not read: their digests were taken when they we
 
 import hashlib
 import posixpath
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Self
@@ -29,6 +30,7 @@ from packaging.version import Version
 
 from tools.lib.common.digest import read_digest
 from tools.lib.common.program import ToolError
+from tools.lib.variants.variant_format import index_name, merge_variants, split_label
 
 #: What platform tags begin with, and the platforms.
 _PLATFORMS = {"linux": "Linux", "manylinux": "Linux", "musllinux": "Linux", "win": "Windows"}
@@ -61,9 +63,15 @@ class Distribution:
     urls: tuple[tuple[str, str], ...] = ()
 
     @property
+    def label(self) -> str:
+        """The label of a wheel variant, "" for all other files."""
+        return split_label(self.filename)[1]
+
+    @property
     def platform(self) -> str:
         """What it runs on, by the platform tag of its name: `Linux`, `Windows`, or "" for any."""
-        tag = self.filename.removesuffix(".whl").rpartition("-")[2] if self.is_wheel else "any"
+        name = split_label(self.filename)[0]
+        tag = name.removesuffix(".whl").rpartition("-")[2] if self.is_wheel else "any"
         return next((name for start, name in _PLATFORMS.items() if tag.startswith(start)), "")
 
     @property
@@ -72,11 +80,36 @@ class Distribution:
         return self.filename.endswith(".whl")
 
     def address(self, page: str) -> str:
-        """Return the URL of the file, relative to a page in the directory `page` of the index.
+        """Return the URL of the file, relative to a page in the directory `page` of the index."""
+        return _address(self.directory, self.filename, page)
 
-        Also `+`, which versions may hold, is escaped: object stores take it for a space.
-        """
-        return quote(posixpath.relpath(posixpath.join(self.directory, self.filename), page or "."))
+
+@dataclass(frozen=True)
+class VariantList:
+    """The file that lists the wheel variants of a version, beside them."""
+
+    #: Where the wheels lie below the index.
+    directory: str
+    #: The project's normalised name (PEP 503).
+    project: NormalizedName
+    filename: str
+    content: bytes
+    #: Their labels, sorted.
+    labels: tuple[str, ...]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Its SHA-256 in hex."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def address(self, page: str) -> str:
+        """Return the URL of the file, relative to a page in the directory `page` of the index."""
+        return _address(self.directory, self.filename, page)
+
+
+def _address(directory: str, filename: str, page: str) -> str:
+    """Return a relative URL. Also `+`, which versions may hold, is escaped: object stores take it for a space."""
+    return quote(posixpath.relpath(posixpath.join(directory, filename), page or "."))
 
 
 @dataclass(frozen=True)
@@ -86,11 +119,16 @@ class Index:
     directory: str
     #: Sorted by file name.
     distributions: tuple[Distribution, ...]
+    #: Of the wheel variants among the distributions, sorted by file name.
+    variants: tuple[VariantList, ...] = field(default=())
 
     @classmethod
-    def of(cls, directory: str, distributions: Iterable[Distribution]) -> Self:
-        """Make an index of distributions in any order."""
-        return cls(directory, tuple(sorted(distributions, key=lambda one: one.filename)))
+    def of(cls, directory: str, distributions: Iterable[Distribution], variants: Iterable[VariantList] = ()) -> Self:
+        """Make an index of distributions in any order, with the lists of those that are wheel variants."""
+        listed = tuple(sorted(distributions, key=lambda one: one.filename))
+        there = {(one.directory, one.project) for one in listed if one.label}
+        own = (one for one in variants if (one.directory, one.project) in there)
+        return cls(directory, listed, tuple(sorted(own, key=lambda one: one.filename)))
 
     @property
     def platforms(self) -> tuple[str, ...]:
@@ -136,11 +174,31 @@ def read_distribution(digest: str, metadata: str, directory: str) -> Distributio
     )
 
 
+def list_variants(variants: Mapping[Distribution, bytes]) -> list[VariantList]:
+    """Return the lists of wheel variants, given the `variant.json` of each; one for each version in a directory.
+
+    Raises ToolError for variants that do not agree.
+    """
+    versions: dict[tuple[str, NormalizedName, Version], dict[str, bytes]] = {}
+    for one, content in variants.items():
+        versions.setdefault((one.directory, one.project, one.version), {})[one.filename] = content
+    return [
+        VariantList(
+            directory,
+            project,
+            index_name(project, version),
+            merge_variants(files),
+            tuple(sorted({split_label(filename)[1] for filename in files})),
+        )
+        for (directory, project, version), files in versions.items()
+    ]
+
+
 def parse_filename(filename: str) -> tuple[NormalizedName, Version]:
     """Return a distribution's project and version; raises ToolError for a name that no installer would take."""
     try:
         if filename.endswith(".whl"):
-            return parse_wheel_filename(filename)[:2]
+            return parse_wheel_filename(split_label(filename)[0])[:2]
         return parse_sdist_filename(filename)
     except (InvalidWheelFilename, InvalidSdistFilename) as error:
         raise ToolError(

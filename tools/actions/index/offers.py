@@ -79,7 +79,8 @@ def find_offers(distributions: Iterable[Distribution], index: Index, selector: S
     """
     machine = _WINDOWS if index.platforms == ("Windows",) else MACHINE
     platform = machine["platform_system"]
-    wheels = {one.project: one for one in distributions if one.is_wheel and one.platform in ("", platform)}
+    plain = (one for one in distributions if one.is_wheel and not one.label)
+    wheels = {one.project: one for one in plain if one.platform in ("", platform)}
     front = next((one for _, one in sorted(wheels.items()) if one.extras), None)
     if front is None:
         return None

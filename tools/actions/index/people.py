@@ -40,7 +40,7 @@ def people_page(site: Site, index: Index, offers: Offers | None, selector: Selec
         targets_section(index, offers, selector),
         packages_section(index),
         files_section(index),
-        tools_section(example_requirement(index, offers, selector), site.other),
+        tools_section(index, example_requirement(index, offers, selector), site.other),
     ]
     shown = [section for section in sections if section is not None]
     content = [

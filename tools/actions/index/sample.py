@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tools.actions.index.tool import main
+from tools.lib.variants.variant_format import variant_json
 
 HERE = Path(__file__).parent
 VERSION = "7.0"
@@ -89,6 +90,16 @@ class Sample:
         ]
         self.add(STATIC_WHEEL, "Summary: The selector", f"Requires-Dist: {core}", *extras, *common, static=True)
         return self.select(SELECTOR)
+
+    def add_variant(self, label: str, *targets: str, filename: str = "") -> Self:
+        """Add a wheel variant of the selector."""
+        filename = filename or STATIC_WHEEL.replace(".whl", f"-{label}.whl")
+        pin = f'Requires-Dist: rocm-sdk-device-{label}=={VERSION}; extra == "device"'
+        self.add(filename, "Summary: The selector", "Provides-Extra: device", pin)
+        path = self.directory / "main" / f"{filename}.variant.json"
+        path.write_bytes(variant_json(label, targets))
+        self.arguments.append(f"--variant={self.directory / 'main' / filename}={path}")
+        return self
 
     def add_thin_sdk(self) -> Self:
         """Add a small SDK in the thin layout, with its selector as an sdist and as a static wheel."""

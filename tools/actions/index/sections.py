@@ -8,8 +8,9 @@ from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.offers import Offers
 from tools.actions.index.selector import Selector, TargetPackage
-from tools.actions.index.simple_api import file_anchor
+from tools.actions.index.simple_api import file_anchor, variants_anchor
 from tools.lib.common.program import size_text
+from tools.lib.variants.variant_format import DRAFT
 
 
 def files_section(index: Index) -> dom_tag:
@@ -28,6 +29,8 @@ def _file_article(distribution: Distribution, page: str) -> dom_tag:
         ("SHA-256", inline(code, distribution.sha256)),
         ("Python", distribution.requires_python or "any"),
     ]
+    if distribution.label:
+        facts.insert(0, ("Wheel variant", inline(code, distribution.label)))
     if distribution.license:
         facts.append(("Licence", distribution.license))
     facts.append(("Requires", _requirements(distribution)))
@@ -90,12 +93,13 @@ def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Con
 def packages_section(index: Index) -> dom_tag:
     """Return the section that lists all packages."""
     columns = [Column("Package", "name"), Column("What for"), Column("Version", "version"), Column("Download", "size")]
-    rows: list[list[Content]] = [
-        [_link(one), one.summary, str(one.version), size_text(one.size)] for one in index.distributions
-    ]
+    others = {one.project for one in index.distributions if not one.label}
+    # Wheel variants of a package are no further packages.
+    shown = [one for one in index.distributions if not one.label or one.project not in others]
+    rows: list[list[Content]] = [[_link(one), one.summary, str(one.version), size_text(one.size)] for one in shown]
     if len(index.platforms) > 1:
         columns.insert(2, Column("Runs on"))
-        for row, one in zip(rows, index.distributions, strict=True):
+        for row, one in zip(rows, shown, strict=True):
             row.insert(2, one.platform or "any")
     return section(h2("Packages"), table_of("All packages of this index.", columns, rows), id="packages")
 
@@ -104,12 +108,15 @@ def _link(file: Distribution) -> dom_tag:
     return inline(a, file.project, href=f"#{file_id(file)}")
 
 
-def tools_section(requirement: str, other: str) -> dom_tag:
+def tools_section(index: Index, requirement: str, other: str) -> dom_tag:
     """Return the section on what installers and other tools read; `requirement` is what an example installs."""
     rows: list[tuple[dom_tag, str]] = [
         (a("simple/", href="simple/index.html"), "the index for pip and uv: HTML, and JSON beside it as index.json"),
         (a("find-links.html", href="find-links.html"), "all files on one small page"),
     ]
+    for one in index.variants:
+        explanation = f"wheel variants by GPU target, for installers that know them ({DRAFT}): {', '.join(one.labels)}"
+        rows.append((variants_anchor(one, index.directory), explanation))
     if other == "static":
         explanation = "the same packages, with the selector as a wheel that chooses nothing"
         rows.append((a("static/", href="static/index.html"), f"an index of its own for lock files: {explanation}"))

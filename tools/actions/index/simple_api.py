@@ -5,7 +5,7 @@
 
 Every file comes with its SHA-256, the Python versions that it is for, and for wheels the digest of the core metadata
 beside it (PEP 658), as `core-metadata` (PEP 714). JSON says also how big it is, since when it is there, and which
-versions there are (PEP 700).
+versions there are (PEP 700). Beside wheel variants, pages have the file that lists them (PEP 825).
 
 The old name of that digest, `dist-info-metadata`, is left out for the sake of pip 22.3 to 23.1, which know no other: in
 JSON it makes them fail, in HTML it makes them download each wheel twice. Without it they do neither.
@@ -19,7 +19,7 @@ from dominate.dom_tag import dom_tag
 from dominate.tags import a, br, meta
 
 from tools.actions.index.markup import html_page
-from tools.actions.index.model import Distribution, Index
+from tools.actions.index.model import Distribution, Index, VariantList
 
 #: The version that has all that is said here. Clients warn of newer ones that they do not know.
 API_VERSION = "1.1"
@@ -35,12 +35,14 @@ def project_list_page(index: Index) -> str:
 def project_page(index: Index, project: str) -> str:
     """Return the page of a project."""
     page = project_directory(index, project)
-    return _anchors_page(f"Links for {project}", [file_anchor(one, page) for one in index.projects()[project]])
+    anchors = [file_anchor(one, page) for one in index.projects()[project]]
+    return _anchors_page(f"Links for {project}", anchors + _variant_anchors(index, page, project))
 
 
 def find_links_page(index: Index) -> str:
     """Return the page that lists all files, for `--find-links`."""
-    return _anchors_page("Links", [file_anchor(one, index.directory) for one in index.distributions])
+    anchors = [file_anchor(one, index.directory) for one in index.distributions]
+    return _anchors_page("Links", anchors + _variant_anchors(index, index.directory))
 
 
 def project_list_document(index: Index) -> dict[str, Any]:
@@ -56,7 +58,8 @@ def project_document(index: Index, project: str, upload_time: int) -> dict[str, 
         "meta": {"api-version": API_VERSION},
         "name": project,
         "versions": [str(version) for version in sorted({one.version for one in files})],
-        "files": [_file_document(one, page, upload_time) for one in files],
+        "files": [_file_document(one, page, upload_time) for one in files]
+        + [_document(one, len(one.content), page, upload_time) for one in index.variants if one.project == project],
     }
 
 
@@ -75,14 +78,29 @@ def file_anchor(distribution: Distribution, page: str) -> dom_tag:
     return a(distribution.filename, attributes)
 
 
-def _file_document(distribution: Distribution, page: str, upload_time: int) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "filename": distribution.filename,
-        "url": distribution.address(page),
-        "hashes": {"sha256": distribution.sha256},
-        "size": distribution.size,
+def variants_anchor(variants: VariantList, page: str) -> dom_tag:
+    """Return the link to a list of wheel variants from a page in the directory `page`."""
+    return a(variants.filename, href=f"{variants.address(page)}#sha256={variants.sha256}")
+
+
+def _variant_anchors(index: Index, page: str, project: str = "") -> list[dom_tag]:
+    """Return the links to lists of wheel variants, those of a project if one is named."""
+    return [variants_anchor(one, page) for one in index.variants if project in ("", one.project)]
+
+
+def _document(file: Distribution | VariantList, size: int, page: str, upload_time: int) -> dict[str, Any]:
+    """Return what JSON says of every file."""
+    return {
+        "filename": file.filename,
+        "url": file.address(page),
+        "hashes": {"sha256": file.sha256},
+        "size": size,
         "upload-time": datetime.fromtimestamp(upload_time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
     }
+
+
+def _file_document(distribution: Distribution, page: str, upload_time: int) -> dict[str, Any]:
+    document = _document(distribution, distribution.size, page, upload_time)
     if distribution.requires_python:
         document["requires-python"] = distribution.requires_python
     if distribution.is_wheel:

@@ -1,7 +1,7 @@
 """Lays distributions into a directory with a package index, for installers and for people.
 
     index --label TARGET --title TEXT --style CSS --script JS [--selector JSON] --output DIR
-          (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…]
+          (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…] [--variant WHEEL=JSON…]
 
 `simple/` is the simple repository API, a page and a JSON file per project; `find-links.html` a flat page for
 `--find-links`; `index.html` a landing page, which serves for `--find-links`, too. Beside each wheel lies its core
@@ -11,6 +11,9 @@ not read: their digests were taken when they were written.
 Distributions named `--static` as well lie in `static/` with such pages of their own. These list all other projects,
 too, so that one index serves; but the main pages do not list what is static: installers prefer a wheel to an sdist of
 the same version.
+
+Distributions named by `--variant` are wheel variants. A file beside them, `{name}-{version}-variants.json`, lists what
+the `variant.json` of each says.
 
 Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 """
@@ -22,7 +25,7 @@ from tools.actions.index.layout import STATIC, IndexSource, write_index
 from tools.actions.index.model import read_distribution
 from tools.actions.index.people import Site
 from tools.actions.index.selector import read_selector
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import argument_parser, file_arguments, report_errors
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Arguments:
     metadata: list[str]
     digest: list[str]
     static: list[str]
+    variant: list[str]
     output: str
 
 
@@ -48,8 +52,14 @@ def write(args: Arguments) -> None:
         style=Path(args.style).read_text(encoding="utf-8"),
         script=Path(args.script).read_text(encoding="utf-8"),
     )
+    variants = file_arguments(args.variant)
     sources = [
-        IndexSource(read_distribution(digest, metadata, STATIC if path in args.static else ""), path, metadata)
+        IndexSource(
+            read_distribution(digest, metadata, STATIC if path in args.static else ""),
+            path,
+            metadata,
+            variants.get(path),
+        )
         for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
     ]
     selector = read_selector(args.selector) if args.selector else None
@@ -71,6 +81,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--digest", action="append", default=[], help="JSON file: its filename, size and sha256")
     parser.add_argument(
         "--static", action="append", default=[], metavar="FILE", help="a distribution that gets an index of its own"
+    )
+    parser.add_argument(
+        "--variant", action="append", default=[], metavar="WHEEL=JSON", help="a distribution's variant.json"
     )
     parser.add_argument("--output", required=True, help="directory to fill")
     args = Arguments(**vars(parser.parse_args(argv)))

@@ -1,10 +1,12 @@
 """Writes a wheel of small files, pure Python whose requirements are fixed: it stands for an sdist that cannot be run.
 
     static_wheel --label TARGET --project JSON --description README --extra NAME=REQUIREMENT…
-                 --console-script NAME=REFERENCE… --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+                 --console-script NAME=REFERENCE… --wheel OUT --metadata OUT --digest OUT
+                 [--variant OUT --variant-target TARGET…] WHEEL_PATH=FILE…
 
 An sdist chooses its requirements where it is installed; lock files and locked-down hosts want
-them known before. The writer is that of all other wheels, `tools.actions.link.wheel`.
+them known before. A wheel variant, whose file name ends in a label, chooses by the machine's GPU: an installer takes
+it where one of its targets is. The writer is that of all other wheels, `tools.actions.link.wheel`.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +25,7 @@ from tools.lib.common.program import (
     read_document,
     report_errors,
 )
+from tools.lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"
@@ -40,6 +43,8 @@ class Arguments:
     wheel: str
     metadata: str
     digest: str
+    variant: str | None
+    variant_target: list[str]
     files: list[str]
 
 
@@ -66,6 +71,16 @@ def _pairs(arguments: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
 
 
+def _variant(filename: str, targets: list[str]) -> str:
+    """Return `variant.json` of a wheel for machines with one of these GPU targets; raises ToolError for a bad label."""
+    label = split_label(filename)[1]
+    try:
+        check_label(label)
+    except ValueError as error:
+        raise ToolError(f"variant: {error}") from None
+    return variant_json(label, targets).decode()
+
+
 def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     project = with_extras(Project.from_document(read_document(args.project)), _pairs(args.extra))
@@ -75,6 +90,9 @@ def write(args: Arguments) -> None:
     texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(TAG, purelib=True)}
     if args.console_script:
         texts[f"{dist_info}/entry_points.txt"] = entry_points_text(_pairs(args.console_script))
+    if args.variant:
+        texts[f"{dist_info}/{VARIANT_JSON}"] = _variant(wheel.name, args.variant_target)
+        Path(args.variant).write_text(texts[f"{dist_info}/{VARIANT_JSON}"], encoding="utf-8")
     members: list[WheelMember] = [
         text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes())
         for name, path in file_arguments(args.files).items()
@@ -101,6 +119,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--wheel", required=True, help="wheel to write")
     parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
+    parser.add_argument("--variant", metavar="OUT", help="variant.json to write; makes the wheel a wheel variant")
+    parser.add_argument(
+        "--variant-target", action="append", default=[], metavar="TARGET", help="a GPU target of the wheel variant"
+    )
     parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="files of the wheel")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

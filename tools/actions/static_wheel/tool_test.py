@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,16 @@ FILES = {"rocm_sdk/__init__.py": b"X = 1\n", "rocm_sdk/py.typed": b"", "{dist_in
 EXTRAS = ["devel=rocm-sdk-devel==7.10.0", "device-all=a==7.10.0", "device-all=b==7.10.0"]
 
 
-def build(directory: Path, version: str = "7.10.0", extras: list[str] = EXTRAS) -> int:
+def build(
+    directory: Path,
+    version: str = "7.10.0",
+    extras: list[str] = EXTRAS,
+    name: str = NAME,
+    options: Iterable[str] = (),
+) -> int:
     directory.mkdir()
-    arguments = ["--label=//:rocm", f"--wheel={directory}/{NAME}", "--console-script=rocm-sdk=rocm_sdk.cli:main"]
+    arguments = ["--label=//:rocm", f"--wheel={directory}/{name}", "--console-script=rocm-sdk=rocm_sdk.cli:main"]
+    arguments += options
     arguments += [f"--{name}={directory}/{name}" for name in ("project", "description", "metadata", "digest")]
     arguments += [f"--extra={extra}" for extra in extras]
     (directory / "project").write_text(json.dumps(PROJECT | {"version": version}))
@@ -40,8 +48,8 @@ def build(directory: Path, version: str = "7.10.0", extras: list[str] = EXTRAS) 
     return main(arguments)
 
 
-def contents(directory: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(directory / NAME) as wheel:
+def contents(directory: Path, name: str = NAME) -> dict[str, bytes]:
+    with zipfile.ZipFile(directory / name) as wheel:
         assert wheel.testzip() is None
         return {name: wheel.read(name) for name in wheel.namelist()}
 
@@ -110,3 +118,22 @@ def test_the_same_bytes_again(tmp_path: Path) -> None:
 def test_a_version_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build(tmp_path / "a", version="7.10.x") == 1
     assert capsys.readouterr().err.startswith("ERROR: //:rocm: rocm: '7.10.x' is not a version that PEP 440 knows")
+
+
+def test_a_wheel_variant_says_for_which_gpus_it_is(tmp_path: Path) -> None:
+    name = NAME.replace(".whl", "-gfx110x_all.whl")
+    options = [f"--variant={tmp_path}/a/variant", "--variant-target=gfx1101", "--variant-target=gfx1100"]
+    assert build(tmp_path / "a", name=name, options=options) == build(tmp_path / "b") == 0
+    found, plain = contents(tmp_path / "a", name), contents(tmp_path / "b")
+    path = "rocm-7.10.0.dist-info/variant.json"
+    assert found.keys() - plain.keys() == {path}
+    assert json.loads(found[path])["variants"] == {"gfx110x_all": {"amd": {"gfx_arch": ["gfx1100", "gfx1101"]}}}
+    assert (tmp_path / "a/variant").read_bytes() == found[path]
+    assert b"rocm-7.10.0.dist-info/variant.json,sha256=" in found["rocm-7.10.0.dist-info/RECORD"]
+    assert (tmp_path / "a/metadata").read_bytes() == (tmp_path / "b/metadata").read_bytes()
+
+
+def test_a_label_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [f"--variant={tmp_path}/a/variant", "--variant-target=gfx1101"]
+    assert build(tmp_path / "a", name=NAME.replace(".whl", "-GFX.whl"), options=options) == 1
+    assert capsys.readouterr().err.startswith("ERROR: //:rocm: variant: the variant label 'GFX' is not valid; expected")

@@ -1,8 +1,8 @@
 """The files to publish: those of a directory that `sdk_index` made, their digests, and how servers serve them.
 
-Distributions and their core metadata never change once they are published: lock files and caches have their hashes. All
-other files are pages of the index, which may change. Pages of the simple API are known to installers by their type (PEP
-691); browsers want `text/html`.
+Distributions, their core metadata and lists of wheel variants never change once they are published: lock files and
+caches have their hashes. All other files are pages of the index, which may change. Pages of the simple API are known to
+installers by their type (PEP 691); browsers want `text/html`.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.lib.common.program import ToolError
+from tools.lib.variants.variant_format import INDEX_SUFFIX, split_label
 
 DISTRIBUTION_SUFFIXES = (".whl", ".tar.gz")
 #: What PEP 658 has behind the name of a distribution whose core metadata it is.
@@ -23,9 +24,23 @@ def is_distribution(path: str) -> bool:
     return path.endswith(DISTRIBUTION_SUFFIXES)
 
 
+def is_variant(path: str) -> bool:
+    """Whether a path is that of a wheel variant."""
+    return split_label(posixpath.basename(path))[1] != ""
+
+
+def is_uploaded(path: str) -> bool:
+    """Whether a distribution goes to an index that makes its pages by itself.
+
+    What lies in a directory of its own is for an index of its own: beside the rest, installers would prefer it. Such
+    indexes, and uv, refuse the names of wheel variants.
+    """
+    return is_distribution(path) and "/" not in path and not is_variant(path)
+
+
 def is_page(path: str) -> bool:
     """Whether a path is that of a file that may change after it was published."""
-    return not is_distribution(path.removesuffix(METADATA_SUFFIX))
+    return not is_distribution(path.removesuffix(METADATA_SUFFIX)) and not path.endswith(INDEX_SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -72,8 +87,9 @@ def page_order(file: LocalFile) -> tuple[int, str]:
     return -file.path.count("/"), file.path
 
 
-#: Each with the types of its files. JSON pages are those of the simple API: an index has no other.
+#: Each with the types of its files. Other JSON files than lists of wheel variants are pages of the simple API.
 _TYPES = {
+    INDEX_SUFFIX: "application/json",
     ".css": "text/css; charset=utf-8",
     ".gz": "application/gzip",
     ".html": "text/html; charset=utf-8",
@@ -99,5 +115,6 @@ class Headers:
 
 def headers(path: str) -> Headers:
     """Return what a file is to be served with."""
-    content_type = _TYPES.get(posixpath.splitext(path)[1], "application/octet-stream")
+    kind = INDEX_SUFFIX if path.endswith(INDEX_SUFFIX) else posixpath.splitext(path)[1]
+    content_type = _TYPES.get(kind, "application/octet-stream")
     return Headers(content_type, _ASK if is_page(path) else _FOREVER)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import urllib3
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
-from tools.commands.publish.files import LocalFile, is_distribution
+from tools.commands.publish.files import LocalFile, is_uploaded
 from tools.commands.publish.place import Sent
 from tools.commands.publish.simple_api import IndexClient, IndexFile, Origin, project_files
 from tools.lib.common.program import ToolError
@@ -40,7 +40,7 @@ class IndexUrls:
 
 def projects(files: Iterable[LocalFile]) -> list[str]:
     """Return the normalised names (PEP 503) of the projects that distributions are of, sorted."""
-    names = [file.path for file in files if is_distribution(file.path) and "/" not in file.path]
+    names = [file.path for file in files if is_uploaded(file.path)]
     wheels = {str(parse_wheel_filename(name)[0]) for name in names if name.endswith(".whl")}
     return sorted(wheels | {str(parse_sdist_filename(name)[0]) for name in names if not name.endswith(".whl")})
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tools.commands.publish.files import LocalFile, is_distribution, is_page, page_order
+from tools.commands.publish.files import LocalFile, is_distribution, is_page, is_uploaded, is_variant, page_order
 from tools.commands.publish.place import ConflictError, Place, TakenError
 from tools.commands.publish.progress import Progress
 from tools.lib.common.program import ToolError, size_text
@@ -16,6 +16,9 @@ from tools.lib.common.program import ToolError, size_text
 REMEDY = """\
 Published files never change: lock files and caches contain their hashes. Build another version, or publish to another
 place (--run-id, --group)."""
+
+
+_REFUSED = "a package index takes no wheel variants"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Comparison:
     conflicts: tuple[tuple[LocalFile, str], ...]
     #: Distributions that are there, but not in the directory: the new pages will not list them.
     unlisted: tuple[str, ...]
+    #: Wheel variants that the place does not take.
+    refused: tuple[str, ...] = ()
 
 
 def _is_there(file: LocalFile, place: Place, listing: Mapping[str, int | None]) -> bool:
@@ -52,9 +57,10 @@ def _unlisted(files: Sequence[LocalFile], listing: Mapping[str, int | None]) -> 
 def compare(files: Sequence[LocalFile], place: Place) -> Comparison:
     """Compare a directory's files with a place."""
     listing = place.listing()
+    refused: tuple[str, ...] = ()
     if place.keeps_index:
-        # What lies in a directory of its own is for an index of its own: beside the rest, installers would prefer it.
-        files = [file for file in files if is_distribution(file.path) and "/" not in file.path]
+        refused = tuple(file.path for file in files if is_variant(file.path) and "/" not in file.path)
+        files = [file for file in files if is_uploaded(file.path)]
     there = [file for file in files if _is_there(file, place, listing)]
     known = {file.path for file in there}
     absent = [file for file in files if file.path not in known]
@@ -66,6 +72,7 @@ def compare(files: Sequence[LocalFile], place: Place) -> Comparison:
             (file, place.sha256(file.path)) for file in absent if not is_page(file.path) and file.path in listing
         ),
         unlisted=() if place.keeps_index else _unlisted(files, listing),
+        refused=refused,
     )
 
 
@@ -118,6 +125,7 @@ def describe(found: Comparison, place: str) -> str:
     lines = [f"send   {file.path}: {size_text(file.size)}" for file in found.missing]
     lines += [f"page   {file.path}: {size_text(file.size)}" for file in found.pages]
     lines += [f"there  {file.path}" for file in found.there]
+    lines += [f"leave  {path}: {_REFUSED}" for path in found.refused]
     size = size_text(sum(file.size for file in found.missing))
     lines.append(f"would send {len(found.missing)} files ({size}) and {len(found.pages)} pages to {place}")
     return "\n".join(lines)
@@ -141,5 +149,6 @@ def publish(files: Sequence[LocalFile], place: Place, options: Options, progress
         place.put_page(file, progress.sent)
         progress.end("page")
     was_there = f"; {len(found.there)} were there" if found.there else ""
+    was_there += f"; {len(found.refused)} were left out: {_REFUSED}" if found.refused else ""
     sent = f"{len(found.missing)} files and {len(found.pages)} pages ({size_text(progress.total)})"
     return f"published to {place.shown}: {sent}{was_there}"

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tools.commands.publish.directory import DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, Sent
-from tools.commands.publish.run import Comparison, Options, check, compare
-from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, with_pages, write
+from tools.commands.publish.run import Comparison, Options, check, compare, describe, publish
+from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, VARIANT, VARIANT_LIST, tree, with_pages, write
 from tools.lib.common.program import ToolError
 
 OTHER = "rocm-6.0.tar.gz"
@@ -113,3 +114,32 @@ def test_a_place_that_keeps_its_index(files: list[LocalFile]) -> None:
     assert not plan.pages
     assert not plan.unlisted
     assert STATIC not in [*names(plan.missing), *names(plan.there)]
+
+
+def with_variant(directory: Path, labels: str) -> list[LocalFile]:
+    """Write the files of an index with a wheel variant."""
+    variants = {VARIANT: b"variant", f"{VARIANT}.metadata": b"Name: rocm", VARIANT_LIST: labels.encode()}
+    return read_files(write(directory, with_pages({**FILES, **variants})))
+
+
+def test_lists_of_wheel_variants_never_change(tmp_path: Path) -> None:
+    """Lock files have their digests. They come before the pages that name them."""
+    files, place = with_variant(tmp_path / "one", "gfx942"), DirectoryPlace(tmp_path / "place")
+    found = compare(files, place)
+    assert VARIANT_LIST in names(found.missing)
+    assert VARIANT in names(found.missing)
+    assert names(found.pages) == list(PAGES)
+    publish(files, place, Options())
+    assert tree(tmp_path / "place") == tree(tmp_path / "one")
+    with pytest.raises(ConflictError, match=VARIANT_LIST):
+        publish(with_variant(tmp_path / "other", "gfx950"), place, Options())
+    with pytest.raises(ToolError, match=f"(?s)no longer list.*{VARIANT}"):
+        publish(read_files(write(tmp_path / "none", with_pages(FILES))), place, Options())
+
+
+def test_a_place_that_keeps_its_index_gets_no_wheel_variants(tmp_path: Path) -> None:
+    """It would refuse their names, and has no place for their list."""
+    place = Place({}, keeps_index=True)
+    found = compare(with_variant(tmp_path, "gfx942"), place)
+    assert (names(found.missing), found.refused) == ([SDIST, CORE], (VARIANT,))
+    assert f"leave  {VARIANT}: a package index takes no wheel variants" in describe(found, place.shown)

@@ -152,6 +152,8 @@ def test_a_file_that_changes_while_it_is_sent(tmp_path: Path, size: int) -> None
         ("a.tar.gz", "application/gzip", "public, max-age=31536000, immutable"),
         ("index.html", "text/html; charset=utf-8", "no-cache"),
         ("simple/rocm/index.json", "application/vnd.pypi.simple.v1+json", "no-cache"),
+        ("rocm-7.0-variants.json", "application/json", "public, max-age=31536000, immutable"),
+        ("rocm-7.0-py3-none-any-gfx942.whl", "application/zip", "public, max-age=31536000, immutable"),
         ("unknown", "application/octet-stream", "no-cache"),
     ],
 )

@@ -7,6 +7,9 @@ from pathlib import Path
 CORE = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"
 SDIST = "rocm-7.0.tar.gz"
 STATIC = "static/rocm-7.0-py3-none-any.whl"
+#: A wheel variant, and the list of all variants of its version.
+VARIANT = "rocm-7.0-py3-none-any-gfx942.whl"
+VARIANT_LIST = "rocm-7.0-variants.json"
 FILES = {CORE: b"core", f"{CORE}.metadata": b"Name: rocm-sdk-core", SDIST: b"selector", STATIC: b"static selector"}
 
 

@@ -37,7 +37,8 @@ credentials come from the environment only:
   S3      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
   index   UV_PUBLISH_TOKEN, or UV_PUBLISH_USERNAME and UV_PUBLISH_PASSWORD; UV_KEYRING_PROVIDER=subprocess for a keyring
 
-To an index go the wheels and the sdist, not the wheel in static/: installers would prefer that to the sdist.
+To an index go the wheels and the sdist, not the wheel in static/: installers would prefer that to the sdist. Wheel
+variants do not go there either: such an index refuses their names.
 
 exit status:
   0  all is published, or was already

@@ -32,8 +32,6 @@ from verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")
 SHAPES: Final = ("local-versions", "host-device", "wheel-variants")
-#: What rocm-verify says of the name of a wheel variant.
-NAME: Final = "W115"
 
 
 def errors(paths: Sequence[Path]) -> set[str]:
@@ -69,7 +67,7 @@ def check(data: bytes, shape: str, path: Path) -> str:
             raise FindingError(f"refused, but with {sorted(output.rglob('*'))}, {said.getvalue()!r}")
         return "refused"
     thin = sorted(one for one in output.rglob("*.whl") if one.name != path.name)
-    if more := errors(thin) - errors([path]) - ({NAME} if shape == SHAPES[2] else set()):
+    if more := errors(thin) - errors([path]):
         raise FindingError(f"the thin wheels break {sorted(more)}, the fat one does not")
     kept = [code for one in thin for code in code_objects(one)]
     if sorted(kept) != sorted(code_objects(path)):

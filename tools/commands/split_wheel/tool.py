@@ -18,9 +18,9 @@ from tools.commands.split_wheel.flat_index import write_flat_index
 from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.report import describe
-from tools.commands.split_wheel.variant_format import DRAFT, SCHEMA
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.common.program import ToolError
+from tools.lib.variants.variant_format import DRAFT, SCHEMA
 
 EPILOG = f"""shapes:
   local-versions  for each word of --targets a complete wheel, in a directory of its own, with a local version:

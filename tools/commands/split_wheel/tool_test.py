@@ -6,7 +6,7 @@ import pytest
 
 from tools.commands.split_wheel import tool
 from tools.commands.split_wheel.sample import written
-from tools.commands.split_wheel.variant_format import DRAFT
+from tools.lib.variants.variant_format import DRAFT
 
 
 def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:

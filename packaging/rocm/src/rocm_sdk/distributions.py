@@ -1,6 +1,7 @@
 """What the build says about the packages it made: names, version, GPU targets, and the target chosen at install.
 
-The build writes `_distributions.json` into this package, the sdist's build backend adds `_selected.json`. All names of
+The build writes `_distributions.json` into this package. The sdist's build backend adds `_selected.json`, and the build
+to wheel variants. All names of
 distributions, import packages and trees come from there (they may carry a suffix that keeps two versions apart).
 Both the installed runtime and the build backend call `load_distributions`.
 """
@@ -163,9 +164,13 @@ def load_all_distributions(directory: Path | None = None) -> Distributions:
 
 
 def load_selection() -> dict[str, Any] | None:
-    """Return what the build backend recorded when this installation's target was chosen; None if nothing was."""
+    """Return what was recorded when this installation's target was chosen; None if nothing was.
+
+    A wheel variant for several platforms says it for each.
+    """
     path = Path(__file__).parent / SELECTED_FILE
     if not path.is_file():
         return None
     selection: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return selection
+    here: dict[str, Any] = selection.get("platforms", {}).get(sys.platform, selection)
+    return here

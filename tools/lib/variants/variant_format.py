@@ -9,12 +9,15 @@ supports. (Both were parts of PEP 817.) Here the provider is AMD's rocm-bootstra
     variant_json("gfx1100", ("gfx1100",))             # variant.json of that wheel
     index_json({"gfx1100": ("gfx1100",)}, None, "")   # what an index has beside it
 
-A wheel without label is what installers see that know nothing of variants. For others it comes last, and suits every
-machine. So no null variant is written, whose label is `null` and which would be the same wheel once more.
+    split_label("acme-1.0-py3-none-any-gfx1100.whl")  # ("acme-1.0-py3-none-any.whl", "gfx1100")
+
+A wheel without label, or an sdist, is what installers see that know nothing of variants. For others it comes last, and
+suits every machine. So nothing here makes a null variant, whose label is `null` and which stands for no property.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from packaging.utils import canonicalize_name
@@ -36,6 +39,9 @@ FEATURE: Final = "gfx_arch"
 #: What an installer installs to ask it, and the object in there that answers. 0.3 is the first that reports owners.
 REQUIRES: Final = "rocm-bootstrap>=0.3"
 PLUGIN_API: Final = "rocm_bootstrap.variant_provider:AMDVariantPlugin"
+#: The label of the variant without properties.
+NULL: Final = "null"
+_LABEL: Final = re.compile(r"[0-9a-z_.]{1,16}")
 
 #: The values of a variant by namespace and feature.
 Properties = Mapping[str, Mapping[str, Sequence[str]]]
@@ -49,6 +55,26 @@ def variant_label(label: str) -> str:
 def labelled(tags: str, label: str) -> str:
     """Return the end of a wheel's file name with a variant's label."""
     return f"{tags}-{label}"
+
+
+def check_label(label: str) -> None:
+    """Raise ValueError, with what is expected, for what is no label of a variant."""
+    if not _LABEL.fullmatch(label):
+        raise ValueError(
+            f"the variant label {label!r} is not valid; expected 1 to 16 of the characters 0-9, a-z, _ and ."
+        )
+
+
+def split_label(filename: str) -> tuple[str, str]:
+    """Return a wheel's file name without the label, and the label; "" if there is none.
+
+    A build tag begins with a digit, and a tag of Python with a letter. So six parts are never ambiguous.
+    """
+    parts = filename.removesuffix(".whl").split("-")
+    has_build = len(parts) > 2 and parts[2][:1].isdigit()
+    if not filename.endswith(".whl") or len(parts) != (7 if has_build else 6):
+        return filename, ""
+    return f"{'-'.join(parts[:-1])}.whl", parts[-1]
 
 
 def index_name(distribution: str, version: Version) -> str:
@@ -76,6 +102,68 @@ def index_json(variants: Mapping[str, Sequence[str]], existing: bytes | None, wh
     return _document(listed)
 
 
+def merge_variants(files: Mapping[str, bytes]) -> bytes:
+    """Return the index's file for the variants of a version, of the `variant.json` of each wheel, by its file name.
+
+    Raises ToolError if a file does not fit its wheel's name, and for two that do not agree.
+    """
+    listed: dict[str, object] = {}
+    rest: dict[str, object] = {}
+    for filename, content in sorted(files.items()):
+        label = split_label(filename)[1]
+        try:
+            variants = variants_in(content)
+        except ValueError as error:
+            raise ToolError(f"{filename}: {VARIANT_JSON}: {error}") from None
+        if list(variants) != [label] or listed.setdefault(label, variants[label]) != variants[label]:
+            raise ToolError(
+                f"{filename}: {VARIANT_JSON} says {json.dumps(variants)}; expected the variant {label!r} alone, with "
+                "the same properties in each wheel of this label. Correct the wheel's variant"
+            )
+        rest[filename] = {**json.loads(content), "variants": {}}
+        first = next(iter(rest))
+        if rest[filename] != rest[first]:
+            raise ToolError(
+                f"{filename}: {VARIANT_JSON} has other providers or priorities than that of {first}; expected the same "
+                "in all variants of a version. Make them with the same rules"
+            )
+    return _encoded({**json.loads(next(iter(files.values()))), "variants": listed})
+
+
+def variants_in(content: bytes) -> Mapping[str, object]:
+    """Return the properties of each label in a file of this format; raises ValueError with what is wrong with it."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is no JSON: {error}") from None
+    variants = found.get("variants") if isinstance(found, dict) else None
+    if not isinstance(variants, dict):
+        raise ValueError("has no object `variants`; expected one, with the properties of each label")
+    priorities = found.get("default-priorities")
+    ranked = priorities.get("namespace") if isinstance(priorities, dict) else None
+    for label, properties in variants.items():
+        check_label(label)
+        for fault in _faults(label, properties, ranked if isinstance(ranked, list) else []):
+            raise ValueError(f"{label}: {fault}")
+    return variants
+
+
+def _faults(label: str, properties: object, ranked: Sequence[object]) -> Iterator[str]:
+    """Say what is wrong with the properties of a label, given the namespaces that the file ranks."""
+    if not isinstance(properties, dict) or not all(isinstance(one, dict) and one for one in properties.values()):
+        yield "has no properties by namespace and feature"
+    elif any(not _is_values(values) for features in properties.values() for values in features.values()):
+        yield "has a feature without values; expected a list of strings"
+    elif bool(properties) == (label == NULL):
+        yield "has properties; expected none" if properties else "has no properties; expected some, or the label `null`"
+    elif missing := [namespace for namespace in properties if namespace not in ranked]:
+        yield f"has properties of {missing[0]}, which `default-priorities` does not list"
+
+
+def _is_values(values: object) -> bool:
+    return isinstance(values, list) and bool(values) and all(isinstance(value, str) for value in values)
+
+
 def _properties(owners: Sequence[str]) -> Properties:
     return {NAMESPACE: {FEATURE: sorted(owners)}}
 
@@ -88,6 +176,10 @@ def _document(variants: Mapping[str, object]) -> bytes:
         "providers": {NAMESPACE: provider},
         "variants": variants,
     }
+    return _encoded(content)
+
+
+def _encoded(content: Mapping[str, object]) -> bytes:
     return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
 
 
