@@ -15,7 +15,7 @@ from typing import Final
 from tools.lib.common.program import ToolError
 from tools.lib.device.target_id import GENERIC_PROCESSORS
 from tools.lib.gpus.families import is_target, overlap
-from tools.lib.gpus.paths import target_of_distribution, target_of_version
+from tools.lib.gpus.paths import target_of_distribution, target_of_local_version
 from verify.finding import Finding, Rule, Severity
 from verify.model import DistributionSet, Wheel
 from verify.settings import Settings
@@ -64,7 +64,7 @@ def alternatives(distributions: DistributionSet) -> dict[str, list[str]]:
     """Return the distributions that have wheels for several targets in one name, each with these targets."""
     found = defaultdict(set)
     for wheel in distributions.wheels:
-        word = target_of_version(wheel.version) if wheel.version else None
+        word = target_of_local_version(wheel.version.local) if wheel.version else None
         if word:
             found[str(wheel.name)].add(word)
     return {name: sorted(words) for name, words in sorted(found.items()) if len(words) > 1}
@@ -81,7 +81,7 @@ def check_unambiguous(distributions: DistributionSet) -> None:
 
 def word_of(wheel: Wheel) -> str | None:
     """Return the target or family that a wheel is for; None if it is for all GPUs."""
-    by_version = target_of_version(wheel.version) if wheel.version else None
+    by_version = target_of_local_version(wheel.version.local) if wheel.version else None
     return by_version or (target_of_distribution(wheel.name) if wheel.name else None)
 
 

@@ -10,7 +10,7 @@ from tools.lib.common.program import ToolError
 from tools.lib.device.sample import HOST, PREFIX, Part, bundle
 from tools.lib.device.sample import Sample as DeviceSample
 from tools.lib.elf.sample import Sample as ElfSample
-from tools.lib.gpus.paths import target_of_version
+from tools.lib.gpus.paths import target_of_local_version
 from verify.engine import Request, verify
 from verify.finding import Finding
 from verify.sample import METADATA, Sample
@@ -153,4 +153,4 @@ def test_a_target_is_one_gpu(word: str, tmp_path: Path) -> None:
     ],
 )
 def test_the_target_of_a_version(version: str, target: str | None) -> None:
-    assert target_of_version(Version(version)) == target
+    assert target_of_local_version(Version(version).local) == target

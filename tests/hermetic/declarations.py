@@ -14,6 +14,7 @@ MNEMONICS = {
     "PyTool",
     "RocmCoverage",
     "RocmCoverageCheck",
+    "RocmDescribe",
     "RocmIndex",
     "RocmInitPy",
     "RocmInspect",
@@ -28,7 +29,7 @@ MNEMONICS = {
     "RocmStaticWheel",
 }
 #: The kinds behind this project's own packages: the others are for a framework's wheel.
-PACKAGING = MNEMONICS - {"RocmInitPy", "RocmSplitWheel"}
+PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmSplitWheel"}
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
 #: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
 #: RocmIndex makes from that.

@@ -5,12 +5,12 @@ other files are pages of the index, which may change. Pages of the simple API ar
 691); browsers want `text/html`.
 """
 
-import hashlib
 import os
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.lib.common.digest import file_sha256
 from tools.lib.common.program import ToolError
 
 DISTRIBUTION_SUFFIXES = (".whl", ".tar.gz")
@@ -40,12 +40,6 @@ class LocalFile:
     size: int
     #: In hex.
     sha256: str
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_files(directory: Path) -> list[LocalFile]:
