@@ -19,6 +19,7 @@ from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.reading import FatWheel, read_fat_wheel
 from tools.commands.split_wheel.report import describe
+from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
 from tools.commands.split_wheel.variant_format import DRAFT, SCHEMA
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.common.program import ToolError
@@ -66,6 +67,7 @@ class Arguments:
     whole: list[str]
     drop_signatures: bool
     compression: str
+    size_report: list[Path]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -104,6 +106,14 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     result.add_argument(
         "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
     )
+    result.add_argument(
+        "--size-report",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="write sizes before and after, to download and installed: .json for programs, else text; may be repeated",
+    )
 
 
 @contextmanager
@@ -127,8 +137,22 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
         raise ToolError(f"{place}: {count} of the wheels would be written there; name each of them once")
 
 
+def check_free(output: Path, places: Sequence[str]) -> None:
+    """Raise ToolError if a directory is where a file has to be, or something else where a folder has to be."""
+    for place in places:
+        path, folder = output / place, (output / place).parent
+        what = ""
+        if path.is_dir():
+            what = f"{path}: is a directory; expected a file"
+        elif folder.exists() and not folder.is_dir():
+            what = f"{folder}: is a file; expected a directory"
+        if what:
+            raise ToolError(f"{what} or nothing. Remove it, or choose another --output")
+
+
 def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:
     """Move whole wheels to their places; one that is there already is replaced."""
+    check_free(output, places)
     for place in places:
         (output / place).parent.mkdir(exist_ok=True)
         (scratch / place).replace(output / place)
@@ -144,15 +168,21 @@ def split(arguments: Arguments) -> list[str]:
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]
     check_places(all_plans)
+    check_free(arguments.output, places)
     lines: list[str] = []
+    sizes: list[SplitSizes] = []
     with scratch_directory(arguments.output) as scratch:
         for fat, plans in planned:
-            lines += describe(fat, plans, write_thin_wheels(fat, plans, scratch, arguments.compression))
+            write_thin_wheels(fat, plans, scratch, arguments.compression)
+            sizes.append(measure(fat, plans, scratch))
+            lines += describe(plans, sizes[-1])
         if arguments.shape == WHEEL_VARIANTS:
             fats = [fat for fat, _ in planned]
             more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
             places, lines = [*places, *more], [*lines, *said]
         publish(scratch, arguments.output, places)
+    for path in arguments.size_report:
+        write_report(path, sizes)
     return lines
 
 
