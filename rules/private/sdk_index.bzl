@@ -96,14 +96,14 @@ sdk_index = rule(
 - `index.html` is a landing page with commands, packages and files.
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
-- `gfx942/` and the like hold split wheels, whose local version ends in a GPU target or family, with an index of their
-  own. There they replace the fat wheel.
+- `gfx942/` holds the split wheels whose local version ends in that GPU target, with an index of their own. There they
+  replace the fat wheel. Other targets and families have such a directory, too.
 
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,
     attrs = {
         "distributions": attr.label_list(
-            allow_files = [".whl"],
+            allow_files = True,
             mandatory = True,
             doc = "Wheels and sdists: of these rules, of a rule that provides `PyWheelInfo`, such as `py_wheel`, files, and directories that `sdk_split_wheel` wrote.",
         ),
