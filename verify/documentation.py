@@ -14,6 +14,7 @@ from typing import Final
 
 from verify import registry
 from verify.finding import Rule
+from verify.others import FORM
 
 BEGIN: Final = "<!-- rules: made by `bazel run //verify:documentation` -->\n"
 END: Final = "<!-- end of rules -->\n"
@@ -42,7 +43,8 @@ def table(rules: Mapping[str, Rule]) -> str:
 
 
 def _row(rule: Rule) -> str:
-    cells = [rule.id, rule.severity.value, rule.title, rule.why, rule.remedy]
+    severity = f"{rule.severity.value}; of others a note" if rule.id in FORM else rule.severity.value
+    cells = [rule.id, severity, rule.title, rule.why, rule.remedy]
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;") for cell in cells) + " |"
 
 

@@ -17,9 +17,11 @@ from typing import Final
 from tools.lib.common.program import ToolError, usable_cores
 from verify import registry
 from verify.archive import ZipMember
+from verify.chosen import Chosen, check_unambiguous, choose
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding
 from verify.model import DistributionSet, FileFacts
+from verify.others import softened
 from verify.reading import Reader, read_members
 from verify.settings import Settings
 from verify.suite import Collector
@@ -41,6 +43,10 @@ class Request:
     exceptions: tuple[DeclaredException, ...] = ()
     wheel_set: bool = True
     """Whether to look at what lies between the distributions as well."""
+    targets: tuple[str, ...] = ()
+    """The GPU targets of the machines that the set is for: it is looked at as installed on each of them."""
+    others: tuple[Path, ...] = ()
+    """Wheels of others among those to verify, or directories of them: their form is no fault."""
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
     collectors: tuple[Collector, ...] = ()
@@ -71,18 +77,41 @@ class _Task:
 
 def verify(paths: Sequence[Path], request: Request) -> Outcome:
     """Verify wheels, and directories of distributions. Raises ToolError for a path that is neither."""
-    distributions = read_distributions(paths, request)
-    return Outcome(distributions, judge(check(distributions, request), request.exceptions))
+    distributions = read_distributions([*paths, *request.others], request)
+    others = {path.name for path in find_distributions(request.others)[0]}
+    findings = (softened(finding, others) for finding in check(distributions, request))
+    return Outcome(distributions, judge(findings, request.exceptions))
 
 
 def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]:
-    """Yield what all checks find in distributions that were read."""
+    """Yield what all checks find in distributions that were read.
+
+    Raises ToolError for a target that is none, and if only a target could say what is installed together.
+    """
     for suite in registry.SUITES:
         if suite.check_wheel is not None:
             for wheel in distributions.wheels:
                 yield from suite.check_wheel(wheel, request.settings)
-        if suite.check_set is not None and request.wheel_set:
-            yield from suite.check_set(distributions, request.settings)
+    if request.wheel_set:
+        # What is found for several targets is one finding.
+        found = (finding for chosen in _installed(distributions, request) for finding in _check_set(chosen))
+        yield from dict.fromkeys(found)
+
+
+def _installed(distributions: DistributionSet, request: Request) -> Iterator[Chosen]:
+    """Yield what is installed together: for each chosen target, else all."""
+    if not request.targets:
+        check_unambiguous(distributions)
+        yield Chosen(distributions, request.settings)
+    for target in request.targets:
+        yield choose(distributions, target, request.settings)
+
+
+def _check_set(chosen: Chosen) -> Iterator[Finding]:
+    yield from chosen.findings
+    for suite in registry.SUITES:
+        if suite.check_set is not None:
+            yield from suite.check_set(chosen.distributions, chosen.settings)
 
 
 def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:

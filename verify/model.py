@@ -99,3 +99,5 @@ class DistributionSet:
     """Sorted by file name."""
     sdists: tuple[Path, ...] = ()
     """Sorted by file name."""
+    target: str = ""
+    """The GPU target of the machine that they are installed on (`verify.chosen`); empty for whatever machine."""

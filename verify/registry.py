@@ -4,7 +4,7 @@
 `verify.suite`).
 """
 
-from verify import exceptions
+from verify import chosen, exceptions
 from verify.checks import archive, content, dynamic, elf, layout, metadata, names, pe, record, variants, wheel_file
 from verify.device import checks as device
 from verify.finding import Rule
@@ -25,6 +25,7 @@ SUITES: tuple[Suite, ...] = (
     layout.SUITE,
     *wheel_set.SUITES,
     *device.SUITES,
+    chosen.SUITE,
     exceptions.SUITE,
 )
 

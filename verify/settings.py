@@ -58,6 +58,8 @@ class Settings:
     """Patterns of SONAMEs that the system brings, beyond those of the C and C++ runtimes."""
     opened_libraries: Mapping[str, str] = field(default_factory=dict)
     """Patterns of names that may be opened at run time and need not be in the set, each with the reason."""
+    preloaded_libraries: tuple[str, ...] = ()
+    """Patterns of SONAMEs that programs load before what needs them: a file of the set serves, wherever it lies."""
     external_requirements: tuple[str, ...] = ()
     """Names of distributions that come from elsewhere."""
     coverage: Coverage | None = None

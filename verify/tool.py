@@ -23,6 +23,7 @@ from verify.settings import Settings, make_settings, read_config
 EPILOG: Final = """examples:
   rocm-verify bazel-bin/wheels/dist
   rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
+  rocm-verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
   rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
@@ -40,6 +41,8 @@ class Arguments:
     paths: list[Path]
     config: list[Path]
     coverage: str | None
+    others: list[Path]
+    target: list[str]
     no_set: bool
     all: bool
     format: str
@@ -58,7 +61,16 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    result.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    result.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    result.add_argument(
+        "--others",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        action="extend",
+        default=[],
+        help="more wheels and directories, that others made: findings about their form are notes. Name these last",
+    )
     result.add_argument(
         "--config",
         type=Path,
@@ -69,6 +81,14 @@ def parser() -> argparse.ArgumentParser:
         "the last, opened_libraries joined",
     )
     result.add_argument("--coverage", metavar="FILE", help="the coverage table: what each library has code for")
+    result.add_argument(
+        "--target",
+        metavar="GPU",
+        action="append",
+        default=[],
+        help="look at the set as installed on a machine with this GPU target: with the packages for it alone, and each "
+        "library with code for it; may be repeated",
+    )
     result.add_argument("--no-set", action="store_true", help="look at each wheel by itself only")
     result.add_argument("--all", action="store_true", help="show every file, and what exceptions excuse")
     result.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
@@ -89,7 +109,14 @@ def make_request(arguments: Arguments) -> Request:
         exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
     if arguments.coverage:
         settings = replace(settings, coverage=read_coverage(arguments.coverage))
-    return Request(settings, exceptions, wheel_set=not arguments.no_set, processes=arguments.processes)
+    return Request(
+        settings,
+        exceptions,
+        wheel_set=not arguments.no_set,
+        targets=tuple(dict.fromkeys(arguments.target)),
+        others=tuple(arguments.others),
+        processes=arguments.processes,
+    )
 
 
 def write(outcome: Outcome, arguments: Arguments) -> None:
@@ -131,6 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return targets.main(argv[1:])
     arguments = Arguments(**vars(parser().parse_args(argv)))
+    if not (arguments.paths or arguments.others):
+        parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     try:
         outcome = verify(arguments.paths, make_request(arguments))
         write(outcome, arguments)

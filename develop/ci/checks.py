@@ -163,6 +163,8 @@ def launcher_for_windows(machine: Machine) -> None:
     machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/launcher_test.py")
 
 
+#: Makes the environment in which wheels are split.
+SPLIT = "tests.e2e.split.environment"
 #: What shows that they can be used.
 PACKAGES_FOR_WINDOWS = tuple(f"tests/e2e/windows/{name}_test.py" for name in ("devel", "packages"))
 
@@ -237,6 +239,25 @@ def page(machine: Machine) -> None:
     """Look at the landing page in a browser."""
     arguments = ("--tools", machine.browser, "--dist", machine.newer, "--output", machine.scratch / "screenshots")
     machine.module_in(machine.debian13, "tests.e2e.index.page", *arguments)
+
+
+def split_wheels(machine: Machine) -> None:
+    """Split wheels of PyPI, and read them with LLVM's bundler."""
+    root, fetched = machine.debian13, machine.scratch / "split"
+    machine.use_libraries()
+    version = machine.read("tests/e2e/roots/in_root.sh", root, "python3", "-c", PYTHON_VERSION).strip()
+    machine.module(SPLIT, fetched, "--fetch", version, "programs", "wheels")
+    wheels = ("tests.e2e.split.wheels", "--wheels", fetched / "wheels")
+    machine.module_in(root, SPLIT, fetched, *wheels, "amd-aiter", "comfy-kitchen", "torch-scatter-rocm")
+
+
+def wheel_variants(machine: Machine) -> None:
+    """Let installers and the reference implementation of wheel variants choose."""
+    fetched = machine.scratch / "variants"
+    machine.use_libraries()
+    version = machine.read("python3", "-c", PYTHON_VERSION).strip()
+    machine.module(SPLIT, fetched, "--fetch", version, "programs")
+    machine.module(SPLIT, fetched, "tests.e2e.split.variants", "--installers", machine.installers)
 
 
 def thin_compressed(machine: Machine) -> None:
@@ -484,6 +505,8 @@ CHECKS: tuple[Check, ...] = (
         tests=("tests/e2e/windows/real_test.py",),
         holds="",
     ),
+    Check("split-wheels", "wheels from PyPI, split, have the code that LLVM's bundler finds", split_wheels, (DEBIAN,)),
+    Check("wheel-variants", "which wheel variant machines and installers get", wheel_variants),
     Check("devel-trust", "development trees of other users are refused", devel_trust, (DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", framework, (DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", installers_debian13, (DEBIAN,)),

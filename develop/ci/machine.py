@@ -240,9 +240,17 @@ class Machine:
 
     def use_device_library(self) -> None:
         """Make available what programs outside Bazel read compressed device code with."""
-        self.bazel("build", "//tools/lib/device:zstd_codec.so")
-        built = (WORKSPACE / "bazel-bin/tools/lib/device/zstd_codec.so").resolve()
-        self.run("ln", "-sfn", built, "tools/lib/device/")
+        self._use_built("tools/lib/device", "zstd_codec.so")
+
+    def use_libraries(self) -> None:
+        """Make available that, and what programs outside Bazel deflate with."""
+        self.use_device_library()
+        self._use_built("tools/lib/deflate", "deflater.so")
+
+    def _use_built(self, package: str, library: str) -> None:
+        self.bazel("build", f"//{package}:{library}")
+        built = (WORKSPACE / f"bazel-bin/{package}/{library}").resolve()
+        self.run("ln", "-sfn", built, f"{package}/")
 
 
 def _in_root(root: Path, module: str) -> tuple[object, ...]:

@@ -1,12 +1,59 @@
 """sdk_index: puts distributions into one directory, with an index for pip and uv, and a landing page."""
 
+load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
+def _described(ctx, wheels, name_file, number):
+    """Lets describe read a wheel that no rule of this project made, or a directory of them.
+
+    Args:
+        ctx: the rule context.
+        wheels: File or directory.
+        name_file: File with the true name of a wheel (PyWheelInfo), or None.
+        number: which one it is.
+
+    Returns:
+        the directory with what an index needs.
+    """
+    directory = ctx.actions.declare_directory("{}.described/{}".format(ctx.label.name, number))
+    args = tool_args(ctx)
+    args.add(wheels.path, format = "--wheels=%s")
+    if name_file:
+        args.add(name_file, format = "--name-file=%s")
+    args.add(directory.path, format = "--output=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._describe,
+        args = args,
+        inputs = [wheels] + ([name_file] if name_file else []),
+        outputs = [directory],
+        mnemonic = "RocmDescribe",
+        progress_message = "Describing %{input}",
+    )
+    return directory
+
+def _wheels_of_others(ctx):
+    """Returns the wheels, and directories of them, of targets that are no distributions: (File, name_file or None)."""
+    found = []
+    for target in ctx.attr.distributions:
+        if DistributionInfo in target:
+            continue
+        if PyWheelInfo in target:
+            found.append((target[PyWheelInfo].wheel, target[PyWheelInfo].name_file))
+            continue
+        files = target[DefaultInfo].files.to_list()
+        for file in files:
+            if not file.is_directory and file.extension != "whl":
+                fail("{}: {} has {}; expected distributions of these rules, a py_wheel, wheels (.whl), or an sdk_split_wheel".format(shown(ctx.label), shown(target.label), file.basename))
+        found += [(file, None) for file in files]
+    return found
+
 def _sdk_index_impl(ctx):
-    distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static]
+    distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static if DistributionInfo in target]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
     inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector
@@ -18,6 +65,11 @@ def _sdk_index_impl(ctx):
         if distribution.variant:
             args.add("{}={}".format(distribution.file.path, distribution.variant.path), format = "--variant=%s")
             inputs.append(distribution.variant)
+    for number, (wheels, name_file) in enumerate(_wheels_of_others(ctx)):
+        described = _described(ctx, wheels, name_file, number)
+        args.add(wheels.path, format = "--wheels=%s")
+        args.add(described.path, format = "--described=%s")
+        inputs += [wheels, described]
     args.add_all([target[DistributionInfo].file for target in ctx.attr.static], format_each = "--static=%s")
     args.add(ctx.attr.title, format = "--title=%s")
     args.add(ctx.file._style, format = "--style=%s")
@@ -48,17 +100,24 @@ sdk_index = rule(
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
 - `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, a draft), if there are any.
+- `gfx942/` holds the split wheels whose local version ends in that GPU target, with an index of their own. There they
+  replace the fat wheel. Other targets and families have such a directory, too.
 
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,
     attrs = {
-        "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], doc = "Wheels and sdists."),
+        "distributions": attr.label_list(
+            allow_files = True,
+            mandatory = True,
+            doc = "Wheels and sdists: of these rules, of a rule that provides `PyWheelInfo`, such as `py_wheel`, files, and directories that `sdk_split_wheel` wrote.",
+        ),
         "selector": attr.label(
             allow_single_file = [".json"],
             doc = "The selector's `_distributions.json`. With it, the landing page lists GPU targets.",
         ),
         "static": attr.label_list(providers = [DistributionInfo], doc = "Distributions for `static/`."),
         "title": attr.string(default = "Python packages", doc = "Title of the landing page."),
+        "_describe": tool_attr("//tools/actions/describe:describe_tool"),
         "_index": tool_attr("//tools/actions/index:index_tool"),
         "_script": attr.label(default = "//tools/actions/index:page.js", allow_single_file = True),
         "_style": attr.label(default = "//tools/actions/index:page.css", allow_single_file = True),

@@ -9,6 +9,7 @@ def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:
         fail("{}: targets is empty; expected GPU targets or families, such as \"gfx942\"".format(shown(ctx.label)))
     directory = ctx.actions.declare_directory(ctx.label.name)
+    reports = [ctx.actions.declare_file(ctx.label.name + ".sizes." + kind) for kind in ["json", "txt"]]
     args = tool_args(ctx)
     args.add_joined(ctx.attr.targets, join_with = ",", format_joined = "--targets=%s")
     args.add(ctx.attr.shape, format = "--shape=%s")
@@ -17,25 +18,30 @@ def _sdk_split_wheel_impl(ctx):
         args.add("--drop-signatures")
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
+    args.add_all(reports, format_each = "--size-report=%s")
     args.add(ctx.file.wheel)
     run_tool(
         ctx,
         tool = ctx.attr._split_wheel,
         args = args,
         inputs = [ctx.file.wheel],
-        outputs = [directory],
+        outputs = [directory] + reports,
         mnemonic = "RocmSplitWheel",
         progress_message = "Splitting wheel %{input}",
         threads = 8,
         use_default_shell_env = True,
     )
-    return [DefaultInfo(files = depset([directory]))]
+    return [
+        DefaultInfo(files = depset([directory])),
+        OutputGroupInfo(size_report = depset(reports)),
+    ]
 
 sdk_split_wheel = rule(
     doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `split-wheel` does.
 
 The output is a directory with the target's name. [split-wheels.md](split-wheels.md) says what it contains, and how installers
-use it. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
+use it. The output group `size_report` has the sizes before and after, to download and installed: `{name}.sizes.txt` and, for
+programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_split_wheel_impl,
     attrs = {
         "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of the thin wheels."),

@@ -33,7 +33,9 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, options, exceptions, settings, coverage = None, configs = [], **kwargs):
+def _verify_test(name, distributions, others, options, exceptions, settings, coverage = None, configs = [], **kwargs):
+    if not distributions and not others:
+        fail("{}: nothing to verify; expected labels of wheels".format(name))
     tags = kwargs.get("tags", [])
     _verify_config(
         name = name + ".config",
@@ -50,15 +52,17 @@ def _verify_test(name, distributions, options, exceptions, settings, coverage = 
         srcs = [Label("//verify:bazel_main.py")],
         main = Label("//verify:bazel_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
-               ["$(rootpaths {})".format(distribution) for distribution in distributions],
-        data = distributions + [name + ".config"] + configs + ([coverage] if coverage else []),
+               ["$(rootpaths {})".format(distribution) for distribution in distributions] +
+               (["--others"] if others else []) +
+               ["$(rootpaths {})".format(wheel) for wheel in others],
+        data = distributions + others + [name + ".config"] + configs + ([coverage] if coverage else []),
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//verify:library")],
         **kwargs
     )
 
-def sdk_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
+def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [], **kwargs):
     """Checks each wheel by itself: archive, RECORD, metadata, ELF files, content.
 
     Args:
@@ -66,21 +70,29 @@ def sdk_wheel_test(name, wheels, exceptions = [], settings = {}, **kwargs):
         wheels: labels of wheels, or of directories of them, from any rule.
         exceptions: accepted findings, each a `verify_exception`.
         settings: limits and other settings, see docs/verify.md: `{"max_wheel_size": 100 << 20}`.
+        others: labels of more wheels, or of directories of them, that others made, such as a `py_wheel`. Findings about
+          their form are notes.
         **kwargs: further attributes of `py_test`.
     """
-    _verify_test(name, wheels, ["--no-set"], exceptions, settings, **kwargs)
+    _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
-def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], **kwargs):
     """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
 
     Args:
         name: name of the test.
-        distributions: labels of wheels and sdists, or of directories of them, such as an `sdk_index`.
+        distributions: labels of wheels and sdists, or of directories of them, such as an `sdk_index` or an
+          `sdk_split_wheel` of the shape `local-versions`.
         exceptions: accepted findings, each a `verify_exception`.
         settings: limits, system libraries and other settings, see docs/verify.md.
         coverage: label of the coverage table, which says which library has device code for which GPU target.
         configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
           `@rules_rocm_python//packaging:verify.toml`.
+        others: labels of more wheels, or of directories of them, that others made, such as a `py_wheel`. Findings about
+          their form are notes.
+        targets: GPU targets of machines, such as `gfx942`. The set is looked at as installed on each: with the packages
+          and split wheels for it, and each library with code for it. Split wheels of one name need this.
         **kwargs: further attributes of `py_test`.
     """
-    _verify_test(name, distributions, [], exceptions, settings, coverage, configs, **kwargs)
+    options = ["--target=" + target for target in targets]
+    _verify_test(name, distributions, others, options, exceptions, settings, coverage, configs, **kwargs)

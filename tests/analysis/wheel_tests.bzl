@@ -10,8 +10,10 @@ load("//rules:package.bzl", "sdk_package")
 load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules:sdist.bzl", "sdk_sdist")
 load("//rules:size_report.bzl", "sdk_size_report")
+load("//rules:split_wheel.bzl", "sdk_split_wheel")
 load("//rules:static_wheel.bzl", "sdk_static_wheel")
 load("//rules:wheel.bzl", "sdk_wheel")
+load("//tests/mini:like_py_wheel.bzl", "like_py_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
@@ -98,6 +100,22 @@ def _index_impl(ctx):
 
 _index_test = analysistest.make(_index_impl)
 
+def _whole_index_impl(ctx):
+    env = analysistest.begin(ctx)
+    (index,) = actions_of(env, "RocmIndex")
+    assert_hermetic(env, index)
+    described = actions_of(env, "RocmDescribe")
+    asserts.equals(env, 3, len(described), "a wheel as py_wheel provides it, a file, and a directory")
+    for action in described:
+        assert_hermetic(env, action)
+        asserts.true(env, action.outputs.to_list()[0] in index.inputs.to_list(), "what it says is no input of the index")
+    names = [file.basename for action in described for file in action.inputs.to_list()]
+    asserts.true(env, ctx.attr.subject + "_py.name" in names, "the true name is in the name file")
+    asserts.true(env, ctx.attr.subject + "_split" in names, "the directory is read as it is")
+    return analysistest.end(env)
+
+_whole_index_test = analysistest.make(_whole_index_impl, attrs = {"subject": attr.string(doc = "What the names of its targets begin with.")})
+
 def _size_report_impl(ctx):
     env = analysistest.begin(ctx)
     outputs = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
@@ -168,6 +186,27 @@ def _placed_tests(name):
         tests.append(expect_failure(subject + "_test", subject, [message]))
     return tests
 
+def _whole_index_tests(name):
+    """Declares tests of an index over what others made.
+
+    Args:
+        name: what their names begin with.
+
+    Returns:
+        list of their names.
+    """
+    write_file(name = name + "_file", out = "whole-1.0-py3-none-any.whl", tags = ["manual"])
+    like_py_wheel(name = name + "_py", tags = ["manual"], wheel = "whole-1.0-py3-none-any.whl")
+    sdk_split_wheel(name = name + "_split", tags = ["manual"], targets = ["gfx942"], wheel = "whole-1.0-py3-none-any.whl")
+    sdk_index(name = name + "_index", distributions = [name + "_py", "whole-1.0-py3-none-any.whl", name + "_split"], tags = ["manual"])
+    native.filegroup(name = name + "_texts", srcs = ["data.txt"], tags = ["manual"])
+    sdk_index(name = name + "_bad_index", distributions = [name + "_texts"], tags = ["manual"])
+    _whole_index_test(name = name + "_index_test", subject = name, target_under_test = name + "_index")
+    return [
+        name + "_index_test",
+        expect_failure(name + "_bad_index_test", name + "_bad_index", [name + "_texts has data.txt; expected distributions of these rules, a py_wheel"]),
+    ]
+
 def wheel_test_suite(name):
     """Declares the tests of sdk_wheel, sdk_sdist, sdk_static_wheel, sdk_index and sdk_size_report.
 
@@ -221,4 +260,4 @@ def wheel_test_suite(name):
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
     expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
     tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test"]]
-    native.test_suite(name = name, tests = tests + _placed_tests(name))
+    native.test_suite(name = name, tests = tests + _placed_tests(name) + _whole_index_tests(name + "_whole"))

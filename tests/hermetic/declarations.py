@@ -14,6 +14,7 @@ MNEMONICS = {
     "PyTool",
     "RocmCoverage",
     "RocmCoverageCheck",
+    "RocmDescribe",
     "RocmIndex",
     "RocmInitPy",
     "RocmInspect",
@@ -29,7 +30,7 @@ MNEMONICS = {
     "RocmStaticWheel",
 }
 #: The kinds behind this project's own packages: the others are for a framework's wheel.
-PACKAGING = MNEMONICS - {"RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
+PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
 #: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
 #: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
 #: RocmIndex makes from that.

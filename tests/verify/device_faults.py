@@ -20,6 +20,17 @@ def add_kernels(edited: EditedSet, target: str, libraries: Mapping[str, Sequence
     edited.add(small_wheel(name, files, "py3-none-manylinux_2_17_x86_64"))
 
 
+@fault("D113", "another maker's library has no code for the machine's GPU", "math", "math/libmath.so", target="gfx942")
+def _(edited: EditedSet) -> None:
+    files = {"math/libmath.so": fat("libmath.so", [offload_bundle(["gfx1100"])])}
+    edited.add(small_wheel("math", files, "py3-none-manylinux_2_17_x86_64"))
+
+
+@fault("S140", "another maker has a package for one GPU, and the machine has another", target="gfx1100")
+def _(edited: EditedSet) -> None:
+    add_kernels(edited, "gfx942", {"lib/libk.so": TARGETS[1:]})
+
+
 def offer_nothing(edited: EditedSet) -> None:
     """Let the selector offer a GPU that the set has a package for, and no code."""
     version = "7.10.0.dev0"

@@ -22,6 +22,8 @@ class Fault:
     file: str = ""
     listed: bool = False
     """Whether the coverage table of the set without faults is given."""
+    target: str = ""
+    """The GPU target that the set is looked at for."""
 
 
 #: All faults, in the order of the files that declare them.
@@ -29,12 +31,12 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    rule: str, name: str, wheel: str = "", file: str = "", *, listed: bool = False
+    rule: str, name: str, wheel: str = "", file: str = "", *, listed: bool = False, target: str = ""
 ) -> Callable[[Callable[[EditedSet], None]], Callable[[EditedSet], None]]:
     """Declare a fault; the function that is decorated plants it."""
 
     def add(plant: Callable[[EditedSet], None]) -> Callable[[EditedSet], None]:
-        FAULTS.append(Fault(rule, name, plant, wheel, file, listed))
+        FAULTS.append(Fault(rule, name, plant, wheel, file, listed, target))
         return plant
 
     return add

@@ -64,6 +64,8 @@ def listed(base: Path) -> Request:
 def test_the_set_has_no_fault_of_its_own(base: Path, listed: Request) -> None:
     assert findings(base) == ()
     assert findings(base, listed) == ()
+    for_each = replace(REQUEST, targets=("gfx1100", "gfx942"))
+    assert findings(base, for_each) == findings(base, replace(listed, targets=for_each.targets)) == ()
 
 
 def test_the_coverage_table_of_the_set(listed: Request) -> None:
@@ -77,7 +79,8 @@ def test_the_coverage_table_of_the_set(listed: Request) -> None:
 def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, listed: Request, tmp_path: Path) -> None:
     edited = EditedSet(base, tmp_path / "dist")
     fault.plant(edited)
-    found = findings(edited.save(), listed if fault.listed else REQUEST)
+    request = listed if fault.listed else REQUEST
+    found = findings(edited.save(), replace(request, targets=(fault.target,) if fault.target else ()))
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == {fault.rule}, said
     assert any(one.wheel.startswith(fault.wheel) and fault.file in one.file for one in found), said

@@ -1,25 +1,29 @@
-"""D101 to D112: each library has its device code for every GPU target that it is for, in all its parts, and no other.
+"""D101 to D113: each library has its device code for every GPU target that it is for, in all its parts, and no other.
 
 Device code comes in bundles inside libraries, in files by themselves, or split off into `.kpack` archives. What each
 library should have, the coverage table says (`coverage` of the settings). Without one it is what the library has in any
-of its parts; offered targets that it does not serve at all are then worth a note.
+of its parts; offered targets that it does not serve at all are then worth a note. If a GPU target is chosen, only that
+counts, and libraries that the selector does not select are to have code for it as well: a framework's, for example.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from packaging.utils import canonicalize_name
+
 from tools.actions.coverage.table import Coverage
 from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.families import overlap
 from verify.device.archives import check_entries
 from verify.device.even import check_ballast, check_even
 from verify.device.facts import COLLECTORS
 from verify.device.listed import check_listed, codes_of
-from verify.device.narrow import check_misplaced, check_narrow, check_targets, useless_targets
+from verify.device.narrow import check_chosen, check_misplaced, check_narrow, check_targets, useless_targets
 from verify.device.offers import device_files, known_targets, named_files, offered_targets, target_of_database
 from verify.device.owned import Owned, expanded, in_scope, owned_packages
 from verify.device.places import DeviceLibrary, Tree, find_libraries, find_trees
-from verify.device.rules import DAMAGED, RULES, WRONG_PACKAGE
+from verify.device.rules import DAMAGED, OF_TARGETS, RULES, WRONG_PACKAGE
 from verify.finding import Finding
 from verify.model import DistributionSet
 from verify.settings import Settings
@@ -36,8 +40,18 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     for together in groups:
         is_windows = any(package.is_windows for package in together)
         of_other = len(groups) > 1 and settings.coverage and is_windows != _is_for_windows(settings.coverage)
-        found |= dict.fromkeys(_check_together(together, replace(settings, coverage=None) if of_other else settings))
-    yield from found
+        own = replace(settings, coverage=None) if of_other else settings
+        found |= dict.fromkeys(_check_together(together, own, distributions.target))
+    for finding in found:
+        yield from _about(finding, distributions.target)
+
+
+def _about(finding: Finding, target: str) -> Iterator[Finding]:
+    """Yield a finding with those of its targets that count where a GPU is chosen, unless there are none."""
+    if not target or finding.id not in OF_TARGETS:
+        yield finding
+    elif targets := tuple(one for one in finding.targets if overlap(one, target)):
+        yield replace(finding, targets=targets)
 
 
 def _is_for_windows(table: Coverage) -> bool:
@@ -45,7 +59,7 @@ def _is_for_windows(table: Coverage) -> bool:
     return any(library.lower().endswith(".dll") for library in table.libraries)
 
 
-def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
+def _check_together(packages: Sequence[Package], settings: Settings, target: str) -> Iterator[Finding]:
     for package in packages:
         for path, facts in device_files(package).items():
             if facts.damage:
@@ -64,8 +78,24 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
     for tree in trees:
         for package in tree.packages:
             yield from check_entries(package, tree.name, tree.packages)
-    yield from _check_libraries(libraries, trees, offered, known, settings)
-    yield from check_targets(packages, libraries, offered)
+    beside = _beside(libraries, packages) if target else []
+    for library in beside:
+        yield from check_chosen(library, target)
+    selected = [library for library in libraries if library not in beside]
+    yield from _check_libraries(selected, trees, offered, known, settings)
+    yield from _check_libraries(beside, trees, frozenset(), known, replace(settings, coverage=None))
+    yield from check_targets(packages, selected, offered)
+
+
+def _beside(libraries: Sequence[DeviceLibrary], packages: Sequence[Package]) -> list[DeviceLibrary]:
+    """Return the libraries that no selector selects: all, if there is none."""
+    selectors = [package.selector for package in packages if package.selector]
+    selected = {canonicalize_name(name) for selector in selectors for name in selector.selected()}
+    return [
+        library
+        for library in libraries
+        if not any(package.name in selected for copy in library.copies for package in copy.tree.packages)
+    ]
 
 
 def _check_libraries(

@@ -1,4 +1,4 @@
-"""D108, D110, S138: offered targets that a library does not serve, and those that hardly any library serves.
+"""D108, D110, D113, S138: offered targets that a library does not serve, and those that hardly any library serves.
 
 A target that lacks what nearly all others have (`tools.actions.coverage.compare`) is an error; else it is taken for
 intended.
@@ -12,7 +12,7 @@ from tools.lib.device.target_id import TargetId
 from tools.lib.gpus.families import parse_family
 from verify.device.owned import expanded, unserved
 from verify.device.places import Copy, DeviceLibrary, Tree
-from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, listed
+from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, NOT_CHOSEN, listed
 from verify.finding import Finding
 from verify.wheel_set.model import Package
 from verify.wheel_set.selector import DEFAULT
@@ -69,12 +69,21 @@ def check_narrow(
         yield NARROW.finding(*_where(library, lacking), evidence, lacking)
 
 
+def check_chosen(library: DeviceLibrary, target: str) -> Iterator[Finding]:
+    """Check that a library has code for the GPU of the machine."""
+    lacking = unserved(library.codes, [target])
+    if lacking:
+        evidence = f"there is code for {listed(library.codes)}"
+        yield NOT_CHOSEN.finding(*_where(library, lacking), evidence, lacking)
+
+
 def _where(library: DeviceLibrary, lacking: Sequence[str]) -> tuple[str, str]:
     """Return wheel and file: those of the package for the one target that is lacking, else the first with code."""
     for copy in library.copies if len(lacking) == 1 else ():
         if copy.tree.targets == frozenset(lacking) and copy.places:
             return copy.places[0].package.filename, copy.places[0].path
-    copy, first = next((copy, place) for copy in library.copies for place in copy.places if place.codes)
+    places = [(copy, place) for copy in library.copies for place in copy.places]
+    copy, first = next((one for one in places if one[1].codes), places[0])
     itself = f"{copy.tree.name}/{copy.path}"
     owner = next((package for package in copy.tree.packages if itself in package.files), None)
     return (owner.filename, itself) if owner else (first.package.filename, first.path)

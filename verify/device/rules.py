@@ -90,6 +90,13 @@ UNLISTED: Final = Rule(
     why="The table says what there is; so it is out of date, or the code is not meant to be published.",
     remedy="Accept it in the table, or leave the code out.",
 )
+NOT_CHOSEN: Final = Rule(
+    "D113",
+    Severity.WARNING,
+    "a library beside the SDK has no device code for the chosen GPU target",
+    why="The SDK supports this GPU, and the library fails on it when it is used (hipErrorNoBinaryForGpu).",
+    remedy="Build its wheel for this target as well, or declare an exception if nobody uses the library there.",
+)
 RULES: Final = (
     NO_CODE,
     NO_VARIANT,
@@ -103,7 +110,10 @@ RULES: Final = (
     LACKS_BASE,
     ENTRIES,
     UNLISTED,
+    NOT_CHOSEN,
 )
+#: Rules whose findings are about the GPUs that they name, and about no others.
+OF_TARGETS: Final = frozenset((NO_CODE.id, NO_VARIANT.id, UNEVEN.id, NO_ARCHIVE.id, NARROW.id))
 
 
 def listed(targets: Collection[TargetId]) -> str:

@@ -122,6 +122,7 @@ def check_linking(
     """Check all packages. `names` has them by name, `trees` are those that the development tree takes in."""
     whole = install(packages, trees)
     carried = _Carried(whole, whole.loader(lambda name: False))
+    preloaded = _preloaded(whole, settings)
     for package in packages:
         system = system_names(package, settings)
         whole_loader = whole.loader(system)
@@ -130,13 +131,25 @@ def check_linking(
         for path, linked in sorted(_own(package).items()):
             installation, loader = (whole, whole_loader) if _leads_out(linked) else (alone, alone_loader)
             loading = loader.load(path)
+            served = {one.name: preloaded.get((one.name, linked.machine)) for one in loading.missing}
             for missing in loading.missing:
-                if missing.object == path:
+                if missing.object == path and served[missing.name] is None:
                     yield _missing(package, missing, whole, whole_loader, carried)
             for name in linked.needed:
-                taken = loading.found.get((path, name))
+                taken = loading.found.get((path, name)) or served.get(name)
                 if taken is not None:
-                    yield from _versions(package, linked, name, installation.linked[taken])
+                    provider = installation.linked.get(taken) or whole.linked[taken]
+                    yield from _versions(package, linked, name, provider)
+
+
+def _preloaded(whole: Installation, settings: Settings) -> dict[tuple[str, int], str]:
+    """Return the files that are loaded before what needs them, by SONAME and machine: the loader takes no others."""
+    found: dict[tuple[str, int], str] = {}
+    for path, linked in sorted(whole.linked.items()):
+        name = linked.soname or ""
+        if any(fnmatchcase(name, pattern) for pattern in settings.preloaded_libraries):
+            found.setdefault((name, linked.machine), path)
+    return found
 
 
 def _leads_out(linked: Linked) -> bool:

@@ -97,7 +97,9 @@ def check_changes(workspace: Workspace) -> None:
     # The program has no device code of its own: what is bundled is what it was.
     expect("a source of the host changed", changed, CppLink=1, HipCompileDevice=2, HipCompileHost=1)
     source = workspace.directory / "saxpy.hip"
-    source.write_text(source.read_text(encoding="utf-8").replace("a * x[i] + y[i]", "y[i] + a * x[i] * 1"), encoding="utf-8")
+    source.write_text(
+        source.read_text(encoding="utf-8").replace("a * x[i] + y[i]", "y[i] + a * x[i] * 1"), encoding="utf-8"
+    )
     kernel = workspace.build("//...")
     assert ran(kernel)["HipCompileDevice"] == len(TARGETS), ran(kernel)
     print(f"a kernel changed: {ran(kernel)}", flush=True)
@@ -127,7 +129,9 @@ def check_bytes(workspace: Workspace, directory: Path) -> None:
 def check_programs(workspace: Workspace) -> None:
     """Run the programs and the test where Bazel runs: its root has the libc that ROCm needs."""
     for program in PROGRAMS:
-        result = workspace.run("run", "--ui_event_filters=-info", "--noshow_progress", *_artifacts(workspace), f"//:{program}")
+        result = workspace.run(
+            "run", "--ui_event_filters=-info", "--noshow_progress", *_artifacts(workspace), f"//:{program}"
+        )
         assert result.returncode == 0 and NO_GPU in result.stdout, result.stdout
         print(result.stdout.splitlines()[-1], flush=True)
     built(workspace.build("//...", command="test"))

@@ -2,6 +2,8 @@
 
     python3 -m tests.e2e.split.variants [--installers DIR]
 
+`.ci/run wheel-variants` does that in an environment that `environment.py` makes.
+
 Run it from the top of the workspace, in an environment with packaging, and with the libraries of CONTRIBUTING.md
 ("Tests without Bazel"). pip fetches what variants.txt locks, pip 23, the newest pip and the newest uv; the installers
 into `--installers` if that is given. The program prints the tables of docs/split-wheels.md.

@@ -2,6 +2,8 @@
 
     python3 -m tests.e2e.split.wheels [--wheels DIR] [PROJECT…]
 
+`.ci/run split-wheels` does that with what wheels.txt locks, in an environment that `environment.py` makes.
+
 Run it from the top of the workspace, in an environment with pip, uv, delvewheel, packaging and pyelftools, and with the
 libraries of CONTRIBUTING.md ("Tests without Bazel"). It needs clang-offload-bundler of LLVM 21 or newer (Debian:
 clang-tools), as older ones cannot read all of these wheels. pip fetches the wheels, into `--wheels` if that is given.
@@ -146,7 +148,7 @@ def compare_code(fat: SoundWheel, thin: Path, group: Group, program: str) -> int
         if not device.is_sliced:
             continue
         if name not in names:
-            if device.form is Form.EMBEDDED or any(map(group.loads, device.codes)):
+            if device.form is Form.EMBEDDED or device.is_for(group):
                 sys.exit(f"{thin.name}: lacks {name}")
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -50,7 +50,9 @@ def assembly(bundle: str, symbols: Iterable[str]) -> str:
     names = sorted(symbols)
     fatbins = [name for name in names if name.startswith(FATBIN) and name != "__hip_fatbin_wrapper"]
     if not fatbins:
-        raise ToolError(f"no object file refers to {FATBIN}; expected such a name: does clang compile HIP in another way?")
+        raise ToolError(
+            f"no object file refers to {FATBIN}; expected such a name: does clang compile HIP in another way?"
+        )
 
     def labels(chosen: Iterable[str]) -> str:
         return "".join(f"\t.globl {name}\n\t.hidden {name}\n{name}:\n" for name in chosen)

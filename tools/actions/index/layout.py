@@ -5,6 +5,7 @@ write_index(site, Path("dist"), [Source(distribution, "path/of/it", "path/of/its
 index.html         for people                     find-links.html    all files, flat
 simple/            index.html and index.json, and a directory with both for each project
 static/            the same again, for the index that has what is static
+gfx942/            the same again, for each GPU target or family that there are split wheels for
 """
 
 import os
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tools.actions.index.model import Distribution, Index, VariantList, list_variants
+from tools.actions.index.model import Distribution, Index, VariantList, list_variants, read_distribution
 from tools.actions.index.offers import find_offers
 from tools.actions.index.people import Site, people_page
 from tools.actions.index.selector import Selector
@@ -29,6 +30,8 @@ from tools.actions.index.simple_api import (
 )
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError, write_document
+from tools.lib.gpus.families import name_in_distribution
+from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.variants.variant_format import VARIANT_JSON
 
 #: Directory of the distributions that have an index of their own.
@@ -45,6 +48,23 @@ class IndexSource:
     variant: str | None = None
 
 
+def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
+    """Return a wheel, or those of a directory, by what describe says of them. Raises ToolError as `read_distribution`.
+
+    Split wheels are for the directory that is called like their target or family: `gfx942`, `gfx110x-all`.
+    """
+    places = {path.name: path for path in wheels.rglob("*.whl")} if wheels.is_dir() else {}
+    sources = []
+    for digest in sorted(described.glob("*.digest.json")):
+        metadata = str(digest).removesuffix(".digest.json") + ".metadata"
+        one = read_distribution(str(digest), metadata, "")
+        target = target_of_local_version(one.version.local)
+        directory = name_in_distribution(target).lower() if target else ""
+        path = str(places.get(one.filename, wheels))
+        sources.append(IndexSource(replace(one, directory=directory), path, metadata))
+    return sources
+
+
 def write_index(site: Site, output: Path, sources: list[IndexSource], selector: Selector | None) -> None:
     """Fill the directory. Raises ToolError where nothing is listed, or one file twice."""
     _check(sources)
@@ -56,33 +76,45 @@ def write_index(site: Site, output: Path, sources: list[IndexSource], selector: 
     )
     for one in variants:
         (output / one.directory / one.filename).write_bytes(one.content)
-    main, static = indexes(distributions, variants)
-    for index, other in ((main, STATIC if static else ""), (static, "..")):
-        if index is not None:
-            offers = find_offers(distributions, index, selector)
-            page = people_page(replace(site, other=other), index, offers, selector)
-            _write_text(output / index.directory / "index.html", page)
-            _write_api(index, output)
+    main, *others = indexes(distributions, variants)
+    apart = tuple(index.directory for index in others)
+    for index in (main, *others):
+        # What is static says what the sdist offers; split wheels of other targets say nothing here.
+        told = [one for one in distributions if one.directory in ("", STATIC, index.directory)]
+        offers = find_offers(told, index, selector)
+        here = replace(site, other="..") if index.directory else _with_others(site, apart)
+        _write_text(output / index.directory / "index.html", people_page(here, index, offers, selector))
+        _write_api(index, output)
 
 
-def indexes(distributions: Sequence[Distribution], variants: Sequence[VariantList] = ()) -> tuple[Index, Index | None]:
-    """Return the main index and the static one, if something is static; each with the lists of its wheel variants.
+def _with_others(site: Site, directories: tuple[str, ...]) -> Site:
+    """Return what the main page has in common with the others, and which these are."""
+    by_target = tuple(one for one in directories if one != STATIC)
+    return replace(site, other=STATIC if STATIC in directories else "", targets=by_target)
 
-    The main one does not list what is static: installers prefer a wheel to an sdist of the same version. The static
-    one lists all other projects as well, so that one index serves.
+
+def indexes(distributions: Sequence[Distribution], variants: Sequence[VariantList] = ()) -> list[Index]:
+    """Return the main index, and one for each directory that some distributions lie apart in: `static`, or a target.
+
+    The main one does not list these: installers prefer a wheel to an sdist of the same version, and the local version
+    of a split wheel to the fat one. The others list all other projects as well, so that one index serves.
     """
-    main = Index.of("", [one for one in distributions if one.directory != STATIC], variants)
-    apart = [one for one in distributions if one.directory == STATIC]
-    if not apart:
-        return main, None
-    projects = {one.project for one in apart}
-    others = [one for one in main.distributions if one.project not in projects]
-    return main, Index.of(STATIC, apart + others, variants)
+    main = Index.of("", [one for one in distributions if not one.directory], variants)
+    found = [main]
+    for directory in sorted({one.directory for one in distributions} - {""}):
+        apart = [one for one in distributions if one.directory == directory]
+        projects = {one.project for one in apart}
+        others = [one for one in main.distributions if one.project not in projects]
+        found.append(Index.of(directory, [*apart, *others], variants))
+    return found
 
 
 def _check(sources: list[IndexSource]) -> None:
     if not any(source.distribution.directory == "" for source in sources):
-        raise ToolError("no distribution to list; expected one at least in `distributions`")
+        raise ToolError(
+            "no distribution to list; expected one at least in `distributions` that is no split wheel for some GPUs. "
+            "Add what these wheels require, such as the SDK's packages"
+        )
     paths: dict[str, str] = {}
     for source in sources:
         name = posixpath.join(source.distribution.directory, source.distribution.filename)

@@ -81,7 +81,10 @@ def find_offers(distributions: Iterable[Distribution], index: Index, selector: S
     platform = machine["platform_system"]
     plain = (one for one in distributions if one.is_wheel and not one.label)
     wheels = {one.project: one for one in plain if one.platform in ("", platform)}
-    front = next((one for _, one in sorted(wheels.items()) if one.extras), None)
+    # The selector's project has an sdist; others, such as a framework, may have extras as well.
+    selecting = {one.project for one in distributions if not one.is_wheel}
+    having = [one for _, one in sorted(wheels.items()) if one.extras]
+    front = next((one for one in having if one.project in selecting), having[0] if having else None)
     if front is None:
         return None
     named = [_offer(front, extra, wheels, machine) for extra in ("", *sorted(front.extras))]

@@ -116,7 +116,7 @@ def test_in_the_thin_layout_the_libraries_are_chosen_and_named_by_target(tmp_pat
 def test_where_nothing_has_extras_the_example_is_what_nothing_requires(tmp_path: Path) -> None:
     sample = Sample(tmp_path).add("a-7.0-py3-none-any.whl").add("b-7.0-py3-none-any.whl", "Requires-Dist: a")
     distributions = read(sample)
-    main, _ = indexes(distributions)
+    [main] = indexes(distributions)
     assert find_offers(distributions, main, None) is None
     assert example_requirement(main, None, None) == "b==7.0"
 

@@ -31,6 +31,8 @@ class Site:
     script: str
     #: Directory of the other index, relative to this page; "" if there is none.
     other: str = ""
+    #: Directories of the indexes with the split wheels for some GPUs.
+    targets: tuple[str, ...] = ()
 
 
 def people_page(site: Site, index: Index, offers: Offers | None, selector: Selector | None) -> str:
@@ -40,7 +42,7 @@ def people_page(site: Site, index: Index, offers: Offers | None, selector: Selec
         targets_section(index, offers, selector),
         packages_section(index),
         files_section(index),
-        tools_section(index, example_requirement(index, offers, selector), site.other),
+        tools_section(index, example_requirement(index, offers, selector), site.other, site.targets),
     ]
     shown = [section for section in sections if section is not None]
     content = [

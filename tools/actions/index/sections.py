@@ -1,5 +1,7 @@
 """Sections of the landing page: GPU targets, packages, every file, and what is there for tools."""
 
+from collections.abc import Sequence
+
 from dominate.dom_tag import dom_tag
 from dominate.tags import a, article, code, dd, div, dl, dt, h2, h3, li, p, section, ul
 
@@ -108,8 +110,11 @@ def _link(file: Distribution) -> dom_tag:
     return inline(a, file.project, href=f"#{file_id(file)}")
 
 
-def tools_section(index: Index, requirement: str, other: str) -> dom_tag:
-    """Return the section on what installers and other tools read; `requirement` is what an example installs."""
+def tools_section(index: Index, requirement: str, other: str, targets: Sequence[str] = ()) -> dom_tag:
+    """Return the section on what installers and other tools read; `requirement` is what an example installs.
+
+    `targets` are directories of indexes with split wheels.
+    """
     rows: list[tuple[dom_tag, str]] = [
         (a("simple/", href="simple/index.html"), "the index for pip and uv: HTML, and JSON beside it as index.json"),
         (a("find-links.html", href="find-links.html"), "all files on one small page"),
@@ -122,6 +127,9 @@ def tools_section(index: Index, requirement: str, other: str) -> dom_tag:
         rows.append((a("static/", href="static/index.html"), f"an index of its own for lock files: {explanation}"))
     elif other:
         rows.append((a("The main index", href=f"{other}/index.html"), "its selector looks at the machine"))
+    for target in targets:
+        explanation = f"an index of its own for machines with {target}: wheels that were split have its code alone"
+        rows.append((a(f"{target}/", href=f"{target}/index.html"), explanation))
     return section(
         h2("For tools"),
         dl(*(div(dt(link), dd(text)) for link, text in rows), cls="facts-list"),

@@ -2,6 +2,7 @@
 
     index --label TARGET --title TEXT --style CSS --script JS [--selector JSON] --output DIR
           (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…] [--variant WHEEL=JSON…]
+          (--wheels PATH --described DIR)…
 
 `simple/` is the simple repository API, a page and a JSON file per project; `find-links.html` a flat page for
 `--find-links`; `index.html` a landing page, which serves for `--find-links`, too. Beside each wheel lies its core
@@ -15,13 +16,17 @@ the same version.
 Distributions named by `--variant` are wheel variants. A file beside them, `{name}-{version}-variants.json`, lists what
 the `variant.json` of each says.
 
+`--wheels` are a wheel that no rule of this project made, or a directory of them, which describe has read. Split wheels,
+whose local version ends in a GPU target or family, lie in a directory of that name, with an index of its own as well:
+of several local versions, installers would take the last.
+
 Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.index.layout import STATIC, IndexSource, write_index
+from tools.actions.index.layout import STATIC, IndexSource, read_wheels, write_index
 from tools.actions.index.model import read_distribution
 from tools.actions.index.people import Site
 from tools.actions.index.selector import read_selector
@@ -42,6 +47,8 @@ class Arguments:
     digest: list[str]
     static: list[str]
     variant: list[str]
+    wheels: list[str]
+    described: list[str]
     output: str
 
 
@@ -62,6 +69,8 @@ def write(args: Arguments) -> None:
         )
         for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
     ]
+    for wheels, described in zip(args.wheels, args.described, strict=True):
+        sources += read_wheels(Path(wheels), Path(described))
     selector = read_selector(args.selector) if args.selector else None
     write_index(site, Path(args.output), sources, selector)
 
@@ -84,6 +93,10 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument(
         "--variant", action="append", default=[], metavar="WHEEL=JSON", help="a distribution's variant.json"
+    )
+    parser.add_argument("--wheels", action="append", default=[], metavar="PATH", help="a wheel, or a directory of them")
+    parser.add_argument(
+        "--described", action="append", default=[], metavar="DIR", help="what describe says of them, in their order"
     )
     parser.add_argument("--output", required=True, help="directory to fill")
     args = Arguments(**vars(parser.parse_args(argv)))

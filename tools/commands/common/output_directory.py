@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tools.lib.common.program import ToolError
+
 
 @contextmanager
 def scratch_directory(output: Path) -> Iterator[Path]:
@@ -20,8 +22,25 @@ def scratch_directory(output: Path) -> Iterator[Path]:
                 output.rmdir()
 
 
+def check_free(output: Path, places: Sequence[str]) -> None:
+    """Raise ToolError if a directory is where a file has to be, or something else where a folder has to be."""
+    for place in places:
+        path, folder = output / place, (output / place).parent
+        what = ""
+        if path.is_dir():
+            what = f"{path}: is a directory; expected a file"
+        elif folder.exists() and not folder.is_dir():
+            what = f"{folder}: is a file; expected a directory"
+        if what:
+            raise ToolError(f"{what} or nothing. Remove it, or choose another --output")
+
+
 def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:
-    """Move whole wheels to their places; one that is there already is replaced."""
+    """Move whole wheels to their places; one that is there already is replaced.
+
+    Raises ToolError if something is in the way, before it moves the first.
+    """
+    check_free(output, places)
     for place in places:
         (output / place).parent.mkdir(exist_ok=True)
         (scratch / place).replace(output / place)

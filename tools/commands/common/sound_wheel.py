@@ -4,7 +4,6 @@
 them a wheel must keep, so that its parts mean the same to every installer.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from tools.commands.common.core_metadata import CoreMetadata, parse_core_metadata
 from tools.commands.common.wheel_name import WheelName, read_name
+from tools.lib.common.digest import file_sha256
 from tools.lib.common.program import ToolError, size_text
 from verify.archive import ZipMember
 from verify.checks import archive, names, record
@@ -84,10 +84,10 @@ def read_sound_wheel(
     [said] = metadata.values("Version")
     if not _is_version(said, version):
         raise ToolError(f"{path}: METADATA says version {said}, the file name {version}. Build the wheel again")
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     members = {member.name: member for member in wheel.archive.members if not member.is_directory}
-    return SoundWheel(path, sha256, stamp, read_name(path.name, dist_info, version), wheel, metadata, members)
+    return SoundWheel(
+        path, file_sha256(path), stamp, read_name(path.name, dist_info, version), wheel, metadata, members
+    )
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tools.commands.publish.files import LocalFile, file_sha256
+from tools.commands.publish.files import LocalFile
 from tools.commands.publish.place import Sent, TakenError
+from tools.lib.common.digest import file_sha256
 from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20

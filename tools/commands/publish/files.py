@@ -5,12 +5,12 @@ caches have their hashes. All other files are pages of the index, which may chan
 installers by their type (PEP 691); browsers want `text/html`.
 """
 
-import hashlib
 import os
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.lib.common.digest import file_sha256
 from tools.lib.common.program import ToolError
 from tools.lib.variants.variant_format import INDEX_SUFFIX, split_label
 
@@ -55,12 +55,6 @@ class LocalFile:
     size: int
     #: In hex.
     sha256: str
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_files(directory: Path) -> list[LocalFile]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from tools.commands.split_wheel.groups import Group
 from tools.lib.common.program import ToolError
 from tools.lib.device.kpack import SUFFIX
 from tools.lib.device.machine import code_object_target
@@ -39,6 +40,15 @@ class DeviceFile:
     path: str
     form: Form
     codes: frozenset[TargetId]
+    families: tuple[str, ...] = ()
+    """The families that its name says: they have targets that no table has, and that `codes` lacks."""
+
+    def is_for(self, group: Group) -> bool:
+        """Whether a GPU of a group can load some of it."""
+        if any(map(group.loads, self.codes)):
+            return True
+        named = filter(None, map(parse_family, self.families))
+        return any(family.has(target.processor) for family in named for target in group.targets)
 
     @property
     def is_sliced(self) -> bool:
@@ -75,19 +85,26 @@ def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
     target = code_object_target(facts.elf.flags) if facts.elf is not None and is_code else None
     if target is not None:
         return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
-    codes = _named(facts.path) if is_code or posixpath.splitext(facts.path)[1] in LOADED else frozenset()
-    if codes:
-        return DeviceFile(facts.path, Form.WHOLE, codes)
-    return DeviceFile(facts.path, Form.UNKNOWN, codes) if is_code else None
+    named = _named(facts.path) if is_code or posixpath.splitext(facts.path)[1] in LOADED else None
+    if named is not None and named.codes:
+        return named
+    return DeviceFile(facts.path, Form.UNKNOWN, frozenset()) if is_code else None
 
 
-def _named(path: str) -> frozenset[TargetId]:
-    """Return the targets that a path names, those of the family where it names one; none for words of other kinds."""
-    found = set()
+def _named(path: str) -> DeviceFile | None:
+    """Return the file with the targets that its path names, and those of the families that it names.
+
+    None if it names none, or has a word that is neither: nobody knows which GPUs need the file.
+    """
+    found: set[TargetId] = set()
+    families = []
     for named in named_targets(path):
         family = parse_family(named.processor)
         if is_target(named.processor) or named.processor in GENERIC_PROCESSORS:
             found.add(named)
         elif family:
+            families.append(named.processor)
             found |= {TargetId(one.name) for one in TARGETS if family.has(one.name)}
-    return frozenset(found)
+        else:
+            return None
+    return DeviceFile(path, Form.WHOLE, frozenset(found), tuple(families)) if found else None

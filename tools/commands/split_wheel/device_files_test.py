@@ -6,6 +6,7 @@ import pytest
 
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
+from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.sample import FAT, TARGETS, code_object, written
 from verify.sample import Sample
 
@@ -45,6 +46,8 @@ def test_every_form_of_device_code(tmp_path: Path) -> None:
         ("a/K_gfx12_fp8.dat", b"", (Form.WHOLE, "gfx1200 gfx1201 gfx1250 gfx1250-strict gfx1251")),
         ("a/K_gfx11-generic.co", b"", (Form.WHOLE, "gfx11-generic")),
         ("a/K_gfx94.dat", b"", None),
+        ("a/K_gfx942_gfx94.dat", b"", None),
+        ("a/gfx942/K_gfx9zz.dat", b"", None),
         ("a/K.dat", b"", None),
         ("a/gfx942.py", b"", None),
         ("a/gfx942.kpack", b"KPAK?", None),
@@ -52,3 +55,22 @@ def test_every_form_of_device_code(tmp_path: Path) -> None:
 )
 def test_files_by_themselves(tmp_path: Path, path: str, content: bytes, expected: tuple[Form, str] | None) -> None:
     assert found(tmp_path, Sample({path: content})) == ({path: expected} if expected else {})
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "is_for"),
+    [
+        ("K_gfx9.dat", "gfx942", True),
+        ("K_gfx9.dat", "gfx940", True),
+        ("K_gfx9.dat", "gfx1100", False),
+        ("K_gfx94x.dat", "gfx941", True),
+        ("K_gfx1100_gfx9.dat", "gfx941", True),
+        ("K_gfx1100_gfx9.dat", "gfx1030", False),
+    ],
+)
+def test_a_family_in_a_name_means_targets_that_no_table_has_as_well(
+    tmp_path: Path, name: str, target: str, is_for: bool
+) -> None:
+    files = device_files(read_sound_wheel(written(tmp_path, Sample({f"a/{name}": b""}))).wheel)
+    [group] = parse_groups(target)
+    assert [one.is_for(group) for one in files.values()] == [is_for]

@@ -103,7 +103,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
             "in files by themselves. Use the wheel as it is"
         )
     for group in groups:
-        if not any(map(group.loads, codes)):
+        if not any(device.is_for(group) for device in devices.values()):
             has = ", ".join(sorted(map(str, codes)))
             raise ToolError(
                 f"{fat.path}: no code that {group.label} can load; it has code for {has}. Leave {group.label} out of "
@@ -124,7 +124,7 @@ def _complete(fat: SoundWheel, devices: Mapping[str, DeviceFile], group: Group, 
         device, path = devices.get(source), name.path_from(source, fat.name)
         if device is None or device.form is Form.UNKNOWN:
             files.append(PlannedFile(path, source))
-        elif device.form is not Form.EMBEDDED and not any(map(group.loads, device.codes)):
+        elif device.form is not Form.EMBEDDED and not device.is_for(group):
             left_out.append(source)
         else:
             files.append(_device_file(path, device, group))
@@ -149,7 +149,7 @@ def plan_host_device(fat: SoundWheel, groups: Sequence[Group], whole: Collection
     cannot be taken out: that of programs and libraries, and what several device wheels would have to own.
     """
     devices = _devices(fat, groups, whole)
-    owners = {path: [group for group in groups if any(map(group.loads, one.codes))] for path, one in devices.items()}
+    owners = {path: [group for group in groups if one.is_for(group)] for path, one in devices.items()}
     _check_separable(fat, devices, owners)
     host, names = with_local(fat.name, HOST), {group: device_name(fat.name, group.label) for group in groups}
     files = tuple(PlannedFile(host.path_from(path, fat.name), path) for path in _host_files(fat) if path not in devices)

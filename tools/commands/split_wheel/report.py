@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from tools.actions.link.wheel import Written
-from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.lib.common.program import size_text
+from tools.commands.split_wheel.sizes import SplitSizes
 
 #: So many files are named in a line; the rest is a number.
 _SHOWN = 3
 
 
-def describe(fat: SoundWheel, plans: Sequence[ThinWheel], written: Sequence[Written]) -> Iterator[str]:
+def describe(plans: Sequence[ThinWheel], sizes: SplitSizes) -> Iterator[str]:
     """Yield lines: the fat wheel, and each thin one with what it lacks."""
-    yield f"{fat.path.name}: {size_text(fat.wheel.size)}"
-    for plan, one in zip(plans, written, strict=True):
-        yield f"  {plan.place}: {size_text(one.size)}"
+    first, *lines = sizes.lines()
+    yield first
+    for plan, line in zip(plans, lines, strict=True):
+        yield line
         if plan.left_out:
             yield f"    without {_some(plan.left_out)}: for other GPUs"
         for target in sorted({target for file in plan.files for target in file.absent}):

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.actions.pack.tool import COMPRESSIONS
-from tools.commands.common.output_directory import publish, scratch_directory
+from tools.commands.common.output_directory import check_free, publish, scratch_directory
 from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
 from tools.commands.split_wheel.flat_index import write_flat_index
 from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.report import describe
+from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.common.program import ToolError
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
@@ -65,6 +66,7 @@ class Arguments:
     whole: list[str]
     drop_signatures: bool
     compression: str
+    size_report: list[Path]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,6 +105,14 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     result.add_argument(
         "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
     )
+    result.add_argument(
+        "--size-report",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="write sizes before and after, to download and installed: .json for programs, else text; may be repeated",
+    )
 
 
 def check_places(plans: Sequence[ThinWheel]) -> None:
@@ -122,15 +132,21 @@ def split(arguments: Arguments) -> list[str]:
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]
     check_places(all_plans)
+    check_free(arguments.output, places)
     lines: list[str] = []
+    sizes: list[SplitSizes] = []
     with scratch_directory(arguments.output) as scratch:
         for fat, plans in planned:
-            lines += describe(fat, plans, write_thin_wheels(fat, plans, scratch, arguments.compression))
+            write_thin_wheels(fat, plans, scratch, arguments.compression)
+            sizes.append(measure(fat, plans, scratch))
+            lines += describe(plans, sizes[-1])
         if arguments.shape == WHEEL_VARIANTS:
             fats = [fat for fat, _ in planned]
             more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
             places, lines = [*places, *more], [*lines, *said]
         publish(scratch, arguments.output, places)
+    for path in arguments.size_report:
+        write_report(path, sizes)
     return lines
 
 

@@ -1,11 +1,13 @@
 """The command line: its help teaches, and its exit status says how it ended."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.sample import written
+from tools.commands.split_wheel.sample import FAT, written
 from tools.lib.variants.variant_format import DRAFT
 
 
@@ -35,3 +37,53 @@ def test_an_interrupted_run_leaves_nothing(
     assert tool.main([str(written(tmp_path)), "--targets=gfx942", f"--output={tmp_path / 'thin'}"]) == 130
     assert capsys.readouterr().err == "split-wheel: interrupted; what is there is whole\n"
     assert not (tmp_path / "thin").exists()
+
+
+def test_sizes_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fat, thin = written(tmp_path), tmp_path / "thin"
+    reports = [tmp_path / "sizes.json", tmp_path / "sizes.txt"]
+    options = [f"--output={thin}", "--targets=gfx942", *(f"--size-report={path}" for path in reports)]
+    assert tool.main([str(fat), *options]) == 0
+    [path] = thin.rglob("*.whl")
+
+    def size(wheel: Path) -> dict[str, int]:
+        with zipfile.ZipFile(wheel) as archive:
+            installed = sum(len(archive.read(name)) for name in archive.namelist())
+        return {"download": wheel.stat().st_size, "installed": installed}
+
+    made = {"label": "gfx942", "path": f"gfx942/{path.name}", **size(path)}
+    assert json.loads(reports[0].read_text()) == {"wheels": [{"wheel": FAT.filename, **size(fat), "thin": [made]}]}
+    said = capsys.readouterr().out.splitlines()
+    [first, second] = reports[1].read_text().splitlines()
+    assert {first, second} <= set(said)
+    assert second.count("%)") == 2, second
+    assert size(path)["installed"] < size(fat)["installed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "place", "message"),
+    [
+        (("--targets=gfx1100,gfx942",), "gfx942/{thin}", "is a directory; expected a file or nothing"),
+        (("--targets=gfx1100,gfx942", "--shape=wheel-variants"), "find-links.html", "is a directory; expected a file"),
+    ],
+)
+def test_a_directory_in_the_place_of_a_file_is_refused_before_anything_is_written(
+    options: tuple[str, ...], place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "thin"
+    path = output / place.format(thin=FAT.filename.replace("-1.0-", "-1.0+gfx942-"))
+    path.mkdir(parents=True)
+    before = sorted(output.rglob("*"))
+    assert tool.main([str(written(tmp_path)), f"--output={output}", *options]) == 1
+    assert f"split-wheel: {path}: {message}" in capsys.readouterr().err
+    assert sorted(output.rglob("*")) == before
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thin").mkdir()
+    (tmp_path / "thin/gfx942").write_text("")
+    assert tool.main([str(written(tmp_path)), f"--output={tmp_path / 'thin'}", "--targets=gfx1100,gfx942"]) == 1
+    assert "gfx942: is a file; expected a directory or nothing" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "thin").iterdir()] == ["gfx942"]

@@ -1,6 +1,8 @@
-"""The digest file beside a distribution: link, sdist and static_wheel write it, index and size_report read it."""
+"""The digest file beside a distribution: link, sdist, static_wheel and describe write it, others read it."""
 
+import hashlib
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from tools.lib.common.program import read_document, write_document
 
@@ -21,3 +23,9 @@ class Digest:
 def read_digest(path: str) -> Digest:
     """Read a digest file."""
     return Digest(**read_document(path))
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,6 +3,7 @@
     named_targets("lib/Kernels.so-000-gfx90a-xnack+.hsaco")   # gfx90a:xnack+
     named_targets("share/miopen/db/gfx90a6e.kdb")             # gfx90a, with 0x6e compute units
     named_targets("lib/K_gfx1030_gfx1100.co")                 # both
+    target_of_local_version("rocm7.gfx110x.all")              # gfx110X-all
 
 ROCm's libraries open such files by names that they make up from the target of the GPU. (The names are Tensile's,
 rocBLAS's and MIOpen's; features are written with `-` in place of `:`.)
@@ -79,3 +80,10 @@ def target_of_distribution(name: str) -> str | None:
         return text
     family = "gfx" + text.removeprefix("gfx").replace("x", "X")
     return family if parse_family(family) else None
+
+
+def target_of_local_version(local: str | None) -> str | None:
+    """Return the target or family that a local version (PEP 440) ends in, as split wheels have it; None if in none."""
+    parts = (local or "").split(".")
+    words = ("-".join(parts[start:]) for start in range(len(parts)) if parts[start].startswith("gfx"))
+    return next(filter(None, map(target_of_distribution, words)), None)
