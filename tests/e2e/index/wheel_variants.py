@@ -6,8 +6,9 @@ Run it from the top of the workspace. Without `--dist`, the packages of the mini
 without. pip fetches what tests/e2e/split/variants.txt locks, and pip 23, the newest pip and the newest uv; the
 installers into `--installers` if that is given. The program prints the tables of docs/wheel-variants.md.
 
-variantlib, the reference implementation of the drafts, ranks the variants. It asks rocm-bootstrap for the GPUs, which
-ROCM_BOOTSTRAP_FORCE_GFX_ARCH names; the sdist reads this variable, too. Installers get both indexes from a server.
+variantlib, the reference implementation of the drafts, reads the wheels and ranks the variants. It asks rocm-bootstrap
+for the GPUs, which ROCM_BOOTSTRAP_FORCE_GFX_ARCH names; the sdist reads this variable, too. Installers get both indexes
+from a server.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from packaging.requirements import Requirement
 
 from tests.e2e.install.environment import Installer
 from tests.e2e.install.installers import fetch, installers
-from tests.e2e.split.variants import RANK, environment, forced, served
+from tests.e2e.split.variants import RANK, environment, forced, read_again, served
 from tests.e2e.testing.builds import Workspace, built
 from tests.e2e.testing.commands import attempt, run
 from tools.lib.variants.variant_format import DRAFT, INDEX_SUFFIX, split_label
@@ -179,6 +180,8 @@ def main() -> None:
         given = arguments.dist and arguments.plain
         dist, plain = (arguments.dist, arguments.plain) if given else build(scratch)
         python = environment(scratch / "venv")
+        [index] = dist.glob(f"*{INDEX_SUFFIX}")
+        read_again(python, index, scratch)
         with served(dist) as page, served(plain) as other:
             urls = (page.removesuffix(PAGE), other.removesuffix(PAGE))
             print(f"| installer | `rocm` ({DRAFT}) |\n|---|---|")

@@ -81,17 +81,17 @@ def select(python: Path, thin: Path) -> Iterator[str]:
     yield f"| {UNKNOWN} | none: {failed.stderr.strip().partition('ValueError: ')[2].partition('.')[0]} |"
 
 
-def read_again(python: Path, thin: Path, scratch: Path) -> None:
-    """Let variantlib make the index's file of the wheels. Ends the program unless it says the same as ours."""
+def read_again(python: Path, index: Path, scratch: Path) -> None:
+    """Let variantlib make an index's file of the wheels beside it. Ends the program unless it says the same as ours."""
     wheels = scratch / "wheels"
     wheels.mkdir()
-    for wheel in thin.glob("*.whl"):
+    for wheel in index.parent.glob(f"{index.name.partition('-')[0]}-*.whl"):
         shutil.copy(wheel, wheels)
     run(python.with_name("variantlib"), "generate-index-json", "-d", wheels)
-    ours, theirs = (json.loads((folder / INDEX).read_bytes()) for folder in (thin, wheels))
+    ours, theirs = (json.loads((folder / index.name).read_bytes()) for folder in (index.parent, wheels))
     del ours["$schema"], theirs["$schema"]  # variantlib 0.2 names the schema of no PEP.
     if ours != theirs:
-        sys.exit(f"variantlib writes {theirs}; split-wheel {ours}")
+        sys.exit(f"variantlib writes {theirs}; {index} is {ours}")
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="rocm-variants-") as name:
         scratch = Path(name)
         python, thin = environment(scratch / "venv"), split(scratch)
-        read_again(python, thin, scratch)
+        read_again(python, thin / INDEX, scratch)
         print("| GPUs | wheel |\n|---|---|", *select(python, thin), sep="\n")
         with served(thin) as page:
             print("| installer | wheel |\n|---|---|")
