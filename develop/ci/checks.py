@@ -466,6 +466,12 @@ CHECKS: tuple[Check, ...] = (
         "tests/e2e/consumer/another_sdk_test.py",
         holds="",
     ),
+    with_pytest(
+        "release",
+        "other modules build with the release archive, which is always the same",
+        "tests/e2e/release/archive_test.py",
+        holds="",
+    ),
     Check("pages", "what pages and examples say can be pasted into a shell", pages),
     Check("installers", "installers: pip 23, the newest pip, uv", installers),
     Check("kinds", "every Python at hand, and every kind of place that pip installs to", kinds),

@@ -1,17 +1,17 @@
-"""How the mini SDK compiles its libraries and programs: without a libc, so in no time.
+"""How the mini SDK compiles its libraries and programs: with zig and without a libc, so in no time, and alike everywhere.
 
 None has an RPATH that leads to all it needs, as builds leave them that never ran where they
 lie: the packages must give them theirs, or nothing loads.
 """
 
-load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//tools/zig:zig_cc_binary.bzl", "zig_cc_binary")
 
 visibility("private")
 
 _FREESTANDING = ["-nostdlib", "-rtlib=none"]
 
 def _binary(name, source, defines, needs, linkopts, **kwargs):
-    cc_binary(
+    zig_cc_binary(
         name = name,
         srcs = ["src/" + source, "src/device_code.h", "src/freestanding.h", "src/split_off.h"],
         additional_linker_inputs = needs,

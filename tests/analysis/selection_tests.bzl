@@ -5,7 +5,7 @@ load("//packaging:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "MATRIX", "combinations")
 load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
-load(":gpu_cases.bzl", "OVERLAPS")
+load("//tools/lib/gpus:gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
 

@@ -1,12 +1,13 @@
 """zig_cc_binary: a `cc_binary` that zig compiles, whatever C toolchains the build has.
 
-What the rules bring along in C is written for zig: it links without a libc, and the bytes are the same on every machine. A
-project that has these rules as a dependency compiles its own C with a toolchain of its own, and shall not get ours.
+What the rules bring along in C is written for zig, and so is the example SDK: it links without a libc, and the bytes are the
+same on every machine. A project that has these rules as a dependency compiles its own C with a toolchain of its own, and
+shall not get ours.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
 
-visibility(["//tests/e2e/windows/...", "//tools/..."])
+visibility(["//examples/...", "//tests/e2e/windows/...", "//tools/..."])
 
 _EXTRA_TOOLCHAINS = "//command_line_option:extra_toolchains"
 _ZIG = str(Label("@zig//:all"))
@@ -20,7 +21,11 @@ _with_zig = transition(implementation = _with_zig_impl, inputs = [_EXTRA_TOOLCHA
 def _zig_compiled_impl(ctx):
     output = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.symlink(output = output, target_file = ctx.files.binary[0], is_executable = True)
-    return [DefaultInfo(files = depset([output]), executable = output, runfiles = ctx.runfiles([output]))]
+    return [
+        DefaultInfo(files = depset([output]), executable = output, runfiles = ctx.runfiles([output])),
+        # The import library of a DLL is one.
+        ctx.attr.binary[0][OutputGroupInfo],
+    ]
 
 _zig_compiled = rule(
     doc = "What a `cc_binary` makes, compiled by zig.",

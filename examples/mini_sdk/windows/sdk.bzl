@@ -1,13 +1,13 @@
-"""How the mini SDK for Windows compiles its DLLs and programs: with no more than kernel32, so in no time."""
+"""How the mini SDK for Windows compiles its DLLs and programs: with zig, and no more than kernel32, so in no time."""
 
-load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//tools/zig:zig_cc_binary.bzl", "zig_cc_binary")
 
 visibility("private")
 
 _COPTS = ["-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-mno-stack-arg-probe", "-O1"]
 
 def _binary(name, source, defines, needs, linkopts, **kwargs):
-    cc_binary(
+    zig_cc_binary(
         name = name,
         srcs = [source],
         additional_linker_inputs = needs,

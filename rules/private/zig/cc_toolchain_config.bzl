@@ -106,7 +106,8 @@ def _windows_features():
         _flags("import_library", _LINK[1:], ["-Wl,--out-implib,%{interface_library_output_path}"], when = "interface_library_output_path"),
         # CodeView has the path of zig's temporary file, which differs each time.
         _flags("no_debug_information", _COMPILE, ["-g0"]),
-        _flags("reproducible_link", _LINK, ["-Wl,/Brepro"]),
+        # Without -s, the linker writes a database of debug information beside its output, and the number depends on that one's path.
+        _flags("reproducible_link", _LINK, ["-Wl,/Brepro", "-s"]),
     ]
 
 _LIBCS = {"linux": "glibc", "windows": "mingw"}

@@ -115,12 +115,12 @@ def starlark_table() -> str:
 
 
 def starlark_cases() -> str:
-    """Return the text of `tests/analysis/gpu_cases.bzl`: the library's answers, for the tests of Starlark's own."""
+    """Return the text of `gpu_cases.bzl` beside this: the library's answers, for the tests of Starlark's own."""
     names = sorted({*(target.name for target in ALL_TARGETS), *family_members(), *MORE_NAMES})
     cases = "".join(f'    "{one}": {json.dumps([other for other in names if overlap(one, other)])},\n' for one in names)
     return (
         f'"""Which names of GPU targets and families have a GPU in common.\n\n{_NOTE}\n"""\n\n'
-        'visibility("private")\n\n'
+        'visibility(["//tests/analysis"])\n\n'
         f"OVERLAPS = {{\n{cases}}}\n"
     )
 
@@ -133,5 +133,5 @@ def written_files() -> dict[str, str]:
         f"{INSTALLED}/table.py": table,
         f"{INSTALLED}/families.py": (HERE / "families.py").read_text(encoding="utf-8"),
         "packaging/gpu_table.bzl": starlark_table(),
-        "tests/analysis/gpu_cases.bzl": starlark_cases(),
+        "tools/lib/gpus/gpu_cases.bzl": starlark_cases(),
     }

@@ -3,7 +3,7 @@
 Written by `bazel run //tests/golden:update`: change tools/lib/gpus/derive.py, not this.
 """
 
-visibility("private")
+visibility(["//tests/analysis"])
 
 OVERLAPS = {
     "all": ["all"],
