@@ -30,6 +30,7 @@ EXCEPTIONS: Final = {
     "rules/private/repositories/rocm.bzl": "the extension for ROCm",
     "rules/private/repositories/selection.bzl": "variables of rocm.selection",
     "rules/private/repositories/version.bzl": "variables of rocm.version",
+    "rules/private/repositories/xla_config.bzl": "the repository of ROCm for XLA",
     "rules/private/rocm_init_py.bzl": "loads ROCm",
     "rules/private/sdk_requiring_wheel.bzl": "its tool and init_py load ROCm",
     "tools/lib/gpus/derive.py": "writes files of this project",

@@ -5,7 +5,7 @@ load("//packaging:gpu_table.bzl", "TARGETS")
 load("//packaging:gpus.bzl", "family_has", "is_target", "package_owner", "without_features")
 load("//rules/private/common:labels.bzl", "shown")
 
-visibility(["//rules", "//rules/private/hip", "//tests/..."])
+visibility(["//rules", "//rules/private/hip", "//rules/private/repositories", "//tests/..."])
 
 _SUFFIX = "-generic"
 

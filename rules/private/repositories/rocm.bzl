@@ -11,6 +11,7 @@ load(":debian.bzl", "debian")
 load(":sdk.bzl", "sdk")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
+load(":xla_config.bzl", "xla_config")
 
 visibility(["//rules"])
 
@@ -69,6 +70,15 @@ _version = tag_class(
     },
 )
 
+_xla_config = tag_class(
+    doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [hip-for-xla.md](hip-for-xla.md).",
+    attrs = {
+        "name": attr.string(default = "local_config_rocm", doc = "Name of the repository."),
+        "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk` of the same module."),
+        "toolkit_path": attr.string(default = "/opt/rocm", doc = "Directory in which XLA's programs look for ROCm when they run."),
+    },
+)
+
 def _declare_artifacts(mctx, tag):
     sources = {}
     for label, name in tag.sources.items():
@@ -99,11 +109,29 @@ def _declare_sdk(module, tag):
         wheels = tag.wheels,
     )
 
+def _declare_xla_config(module, tag):
+    name = "module {}: rocm.xla_config(name = {})".format(module.name, repr(tag.name))
+    sdks = {one.name: one for one in module.tags.sdk}
+    if tag.sdk not in sdks:
+        fail("{}: sdk = {}: there is no rocm.sdk() of this name in the module; expected one of: {}".format(
+            name,
+            repr(tag.sdk),
+            ", ".join(sdks) or "(none is declared)",
+        ))
+    xla_config(
+        name = tag.name,
+        repository = tag.name,
+        sdk = tag.sdk,
+        tag = name,
+        targets = sdks[tag.sdk].targets,
+        toolkit_path = tag.toolkit_path,
+    )
+
 def _rocm_impl(mctx):
     names = {}
     for module in mctx.modules:
         tags = module.tags
-        for tag in tags.artifacts + tags.debian + tags.lock + tags.sdk + tags.selection + tags.version:
+        for tag in tags.artifacts + tags.debian + tags.lock + tags.sdk + tags.selection + tags.version + tags.xla_config:
             if tag.name in names:
                 fail("module {}: the name {} of a tag of `rocm` is taken by module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
             names[tag.name] = module.name
@@ -119,6 +147,8 @@ def _rocm_impl(mctx):
             selection(name = tag.name)
         for tag in tags.version:
             version(name = tag.name, file = tag.file)
+        for tag in tags.xla_config:
+            _declare_xla_config(module, tag)
     return mctx.extension_metadata(reproducible = True)
 
 rocm = module_extension(
@@ -131,5 +161,6 @@ rocm = module_extension(
         "sdk": _sdk,
         "selection": _selection,
         "version": _version,
+        "xla_config": _xla_config,
     },
 )

@@ -1,0 +1,5 @@
+"""No artifacts: `ROCM_ARTIFACTS_DIR` names them."""
+
+ARTIFACTS = []
+DIST_TARGETS = []
+SPLIT = False

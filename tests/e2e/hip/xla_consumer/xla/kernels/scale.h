@@ -1,0 +1,1 @@
+const char* ScaleError(int* rocm_version);
