@@ -49,6 +49,12 @@ class Project:
     #: What is installed beside it, so that imports get further. Others need PyTorch, which is too large here.
     beside: tuple[str, ...] = ("numpy",)
 
+    @property
+    def names(self) -> set[str]:
+        """Return what the command line calls it: `amd-aiter`, or with its shape, `amd-aiter:host-device`."""
+        name = self.requirement.partition("==")[0]
+        return {name, f"{name}:{self.shape}"}
+
 
 #: The versions of November 2026.
 PROJECTS = (
@@ -263,10 +269,12 @@ def main() -> None:
     """Go through the projects; ends the program for the first that is not as it should be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="where wheels are, or are fetched to and kept")
-    parser.add_argument("projects", nargs="*", metavar="PROJECT", help="some of the projects (default: all)")
+    parser.add_argument(
+        "projects", nargs="*", metavar="PROJECT", help="some of the projects, NAME or NAME:SHAPE (default: all)"
+    )
     arguments = parser.parse_args()
     program = bundler(range(30, 20, -1))
-    wanted = [one for one in PROJECTS if not arguments.projects or one.requirement.split("==")[0] in arguments.projects]
+    wanted = [one for one in PROJECTS if not arguments.projects or one.names & {*arguments.projects}]
     for project in wanted:
         with tempfile.TemporaryDirectory() as folder:
             fat = fetch(project, arguments.wheels or Path(folder))
