@@ -14,7 +14,7 @@ from develop.ci.checks import CHECKS
 from tests.lint.workspace import WORKSPACE, sources
 
 #: Projects of their own, with workspaces of their own.
-OTHER_PROJECTS = ("examples/another_sdk/", "tests/e2e/consumer/acme/", "tests/e2e/windows/real_sdk/")
+OTHER_PROJECTS = ("examples/another_sdk/", "examples/hip/", "tests/e2e/consumer/acme/", "tests/e2e/windows/real_sdk/")
 #: The suite that brings tests from beside the code to //tests/....
 SUITE = "//tests:unit"
 

@@ -33,7 +33,6 @@ def _compiler_args(ctx, hip, cc_toolchain, context, copts):
         args.add(cc_toolchain.sysroot, format = "--sysroot=%s")
     args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]])
     args.add_all(context.defines, format_each = "-D%s")
-    args.add_all(context.local_defines, format_each = "-D%s")
     args.add_all(context.includes, format_each = "-I%s")
     args.add_all(context.quote_includes, before_each = "-iquote")
     args.add_all(context.system_includes, before_each = "-isystem")

@@ -26,13 +26,12 @@ def _targets(ctx, hip):
     return targets
 
 def _own_context(ctx, headers):
-    """Returns the CompilationContext that the rule's own headers, search paths and defines make."""
+    """Returns the CompilationContext of the rule's own headers, search paths and defines, which others get, too."""
     roots = [ctx.label.workspace_root, paths.join(ctx.bin_dir.path, ctx.label.workspace_root)]
     return cc_common.create_compilation_context(
         defines = depset(ctx.attr.defines),
         headers = depset(headers),
         includes = depset([paths.normalize(paths.join(root, ctx.label.package, path)) for path in ctx.attr.includes for root in roots]),
-        local_defines = depset(ctx.attr.local_defines),
         quote_includes = depset([root or "." for root in roots]),
     )
 
@@ -57,7 +56,8 @@ def _hip_library_impl(ctx):
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
     own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if file not in sources])
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
-    compiler = hip_compiler(ctx, hip, cc_toolchain, context, ctx.attr.copts, ctx.attr.device_copts, ctx.attr.relocatable)
+    copts = ["-D" + define for define in ctx.attr.local_defines] + ctx.attr.copts
+    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, ctx.attr.device_copts, ctx.attr.relocatable)
     targets = _targets(ctx, hip)
     compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
     objects = [one.object for one in compiled]

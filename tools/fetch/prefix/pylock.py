@@ -2,9 +2,9 @@
 
     python3 -m tools.fetch.prefix.pylock pylock.toml
 
-prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the PyPA,
-https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it has no
-wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
+prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the
+PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it
+has no wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """
@@ -57,7 +57,9 @@ def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {remedy}") from None
     if not wheels:
-        raise CatalogError(f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}")
+        raise CatalogError(
+            f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}"
+        )
     return wheels
 
 
