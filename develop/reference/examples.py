@@ -12,6 +12,8 @@ _SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
 _TARGETS: Final = "packaging/package_targets.bzl"
+_HIP: Final = "examples/hip/BUILD.bazel"
+_HIP_SDK: Final = "tests/analysis/hip_sdk/BUILD.bazel"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
 
@@ -27,9 +29,15 @@ class Example:
 EXAMPLES: Final = {
     "artifacts.directory": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_prebuilt"),
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
+    "hip_binary": Example(_HIP, "show"),
+    "hip_library": Example(_HIP, "saxpy"),
+    "hip_targets": Example(_HIP_SDK, "targets"),
+    "hip_test": Example(_HIP, "saxpy_test"),
+    "hip_toolchain": Example(_HIP_SDK, "hip_compiler"),
     "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
     "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),
     "rocm.lock": Example("MODULE.bazel", "own_rocm_locked"),
+    "rocm.sdk": Example("examples/hip/MODULE.bazel"),
     "rocm.selection": Example("MODULE.bazel", "own_rocm_selection"),
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
@@ -45,6 +53,8 @@ EXAMPLES: Final = {
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
     "sdk_static_wheel": Example("verify/BUILD.bazel", "wheel"),
+    "rocm_library": Example(_HIP_SDK, "hip"),
+    "rocm_program": Example(_HIP_SDK, "rocminfo"),
     "rocm_thin_package": Example(_TARGETS),
     "rocm_thin_packages": Example(_TARGETS),
     "sdk_version": Example(_TWO, "version"),

@@ -11,10 +11,15 @@ from typing import Final
 from develop.reference.page import public_files
 from develop.reference.starlark import Workspace, file_of, function_of, keywords
 
-#: Libraries of other modules: file that is loaded -> what to depend on. Both old and new rules_python have these.
+#: Libraries of other modules: file that is loaded -> what to depend on. Old and new versions of each module have these.
 EXTERNAL: Final = {
+    "@bazel_skylib//lib:paths.bzl": "@bazel_skylib//lib:paths",
     "@bazel_skylib//rules:common_settings.bzl": "@bazel_skylib//rules:common_settings",
     "@bazel_tools//tools/build_defs/repo:utils.bzl": "@bazel_tools//tools/build_defs/repo:utils.bzl",
+    "@rules_cc//cc/common:cc_common.bzl": "@rules_cc//cc/common",
+    "@rules_cc//cc/common:cc_info.bzl": "@rules_cc//cc/common",
+    "@rules_cc//cc:defs.bzl": "@rules_cc//cc:defs.bzl",
+    "@rules_cc//cc:find_cc_toolchain.bzl": "@rules_cc//cc:find_cc_toolchain_bzl",
     "@rules_python//python:defs.bzl": "@rules_python//python:defs_bzl",
     "@rules_python//python:packaging.bzl": "@rules_python//python:packaging.bzl",
 }

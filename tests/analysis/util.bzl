@@ -10,11 +10,16 @@ def _failure_impl(ctx):
         asserts.expect_failure(env, message)
     return analysistest.end(env)
 
-_failure_test = analysistest.make(
-    _failure_impl,
-    attrs = {"messages": attr.string_list(doc = "What the error must say.")},
-    expect_failure = True,
-)
+def failure_test(config_settings = {}):
+    """Returns the rule of a test that a target fails in analysis, in a configuration with these settings."""
+    return analysistest.make(
+        _failure_impl,
+        attrs = {"messages": attr.string_list(doc = "What the error must say.")},
+        config_settings = config_settings,
+        expect_failure = True,
+    )
+
+_failure_test = failure_test()
 
 def expect_failure(name, target_under_test, messages):
     """Declares a test that a target fails in analysis, with all of these words; returns its name."""

@@ -24,10 +24,12 @@ LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|tests|tools|veri
 FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catalog", "tools/lib", "verify")
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
+    "rules/private/hip/hip_targets.bzl": "loads the table of GPUs",
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/repositories/choice.bzl": "the variable of rocm.artifacts",
     "rules/private/repositories/debian.bzl": "fetches ROCm",
     "rules/private/repositories/rocm.bzl": "the extension for ROCm",
+    "rules/private/repositories/sdk.bzl": "fetches ROCm",
     "rules/private/repositories/selection.bzl": "variables of rocm.selection",
     "rules/private/repositories/version.bzl": "variables of rocm.version",
     "rules/private/repositories/xla_config.bzl": "the repository of ROCm for XLA",

@@ -16,6 +16,7 @@ from tests.lint.workspace import WORKSPACE, sources
 #: Projects of their own, with workspaces of their own.
 OTHER_PROJECTS = (
     "examples/another_sdk/",
+    "examples/hip/",
     "tests/e2e/consumer/acme/",
     "tests/e2e/hip/xla_consumer/",
     "tests/e2e/windows/real_sdk/",

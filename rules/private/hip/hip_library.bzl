@@ -26,7 +26,7 @@ def _targets(ctx, hip):
     return targets
 
 def _own_context(ctx, headers):
-    """Returns the CompilationContext that the rule's own headers, search paths and defines make."""
+    """Returns the CompilationContext of the rule's own headers, search paths and defines, which others get, too."""
     roots = [ctx.label.workspace_root, paths.join(ctx.bin_dir.path, ctx.label.workspace_root)]
     return cc_common.create_compilation_context(
         defines = depset(ctx.attr.defines),

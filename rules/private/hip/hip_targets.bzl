@@ -2,12 +2,27 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//packaging:gpu_table.bzl", "TARGETS")
-load("//packaging:gpus.bzl", "family_has", "is_target", "package_owner", "without_features")
+load("//packaging:gpus.bzl", "family_has", "is_target", "package_owner")
 load("//rules/private/common:labels.bzl", "shown")
 
 visibility(["//rules", "//rules/private/hip", "//rules/private/repositories", "//tests/..."])
 
 _SUFFIX = "-generic"
+
+# What a target's features are: whether memory accesses are repeated after page faults, and whether memory corrects errors.
+_FEATURES = ["sramecc+", "sramecc-", "xnack+", "xnack-"]
+
+def _target(word):
+    """Returns the target that a word names, with sorted features as clang writes them; None if it names none."""
+    processor, colon, features = word.partition(":")
+    numbers = processor.removesuffix(_SUFFIX).removeprefix("gfx").split("-")
+    is_generic = processor.startswith("gfx") and processor.endswith(_SUFFIX) and len(numbers) < 3 and all([one.isdigit() for one in numbers])
+    if not is_target(processor) and not is_generic:
+        return None
+    given = sorted(features.split(":")) if colon else []
+    if [feature for feature in given if feature not in _FEATURES] or len({feature[:-1]: None for feature in given}) < len(given):
+        return None
+    return ":".join([processor] + given)
 
 def expanded_targets(words):
     """Returns GPU targets by the names of targets and families.
@@ -21,8 +36,9 @@ def expanded_targets(words):
     """
     targets = {}
     for word in words:
-        if is_target(without_features(word)) or word.endswith(_SUFFIX):
-            targets[word] = True
+        target = _target(word)
+        if target:
+            targets[target] = True
             continue
         members = [target for target in TARGETS if family_has(word, target)]
         if not members:

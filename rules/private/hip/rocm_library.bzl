@@ -12,12 +12,11 @@ def _linked(ctx, cc_toolchain, features, file):
     In Bazel's directory of shared libraries it has the same place as in the SDK: so its own search path, relative to its
     directory ($ORIGIN), leads to the libraries that it needs.
     """
-    path = file.short_path.removeprefix("../").partition("/")[2]
     return cc_common.create_library_to_link(
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         dynamic_library = file,
-        dynamic_library_symlink_path = "{}/{}".format(ctx.label.workspace_name, path),
+        dynamic_library_symlink_path = file.short_path.removeprefix("../"),
         feature_configuration = features,
     )
 

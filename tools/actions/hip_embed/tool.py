@@ -7,6 +7,7 @@ the bundle of all device code, and `__hip_gpubin_handle_{id}`, where the HIP run
 identifier differs from source to source. A program has one bundle, so all the names are for one place.
 """
 
+import io
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +21,8 @@ from tools.lib.common.program import ToolError, argument_parser, report_errors
 #: What the names begin with.
 FATBIN = "__hip_fatbin"
 HANDLE = "__hip_gpubin_handle"
+#: What tells the runtime where the bundle is: each object file has its own.
+WRAPPER = "__hip_fatbin_wrapper"
 
 _ASSEMBLY = """\
 \t.section .hip_fatbin,"a",@progbits
@@ -37,28 +40,31 @@ _ASSEMBLY = """\
 def undefined_symbols(path: Path) -> set[str]:
     """Return the names that an object file refers to and does not define. Raises ToolError if it is damaged."""
     try:
-        with path.open("rb") as file:
-            sections = [one for one in ELFFile(file).iter_sections() if isinstance(one, SymbolTableSection)]
-            symbols = [symbol for section in sections for symbol in section.iter_symbols()]
-            return {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF"}
-    except (ELFError, ValueError) as error:
+        # In memory, whatever a damaged file says of offsets is an error of its content, and none of the system.
+        elf = ELFFile(io.BytesIO(path.read_bytes()))
+        sections = [one for one in elf.iter_sections() if isinstance(one, SymbolTableSection)]
+        symbols = [symbol for section in sections for symbol in section.iter_symbols()]
+        return {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF"}
+    except (ELFError, OverflowError, ValueError) as error:
         raise ToolError(f"{path}: expected an object file of clang ({error}); build it again") from None
 
 
 def assembly(bundle: str, symbols: Iterable[str]) -> str:
     """Return the assembly. Raises ToolError if no object file asks for device code."""
     names = sorted(symbols)
-    fatbins = [name for name in names if name.startswith(FATBIN) and name != "__hip_fatbin_wrapper"]
+    fatbins = [name for name in names if name.startswith(FATBIN) and not name.startswith(WRAPPER)]
     if not fatbins:
         raise ToolError(
-            f"no object file refers to {FATBIN}; expected such a name: does clang compile HIP in another way?"
+            f"no object file refers to a name that begins with {FATBIN}; expected one for each source with device "
+            "code. Compile them with relocatable device code (-fgpu-rdc)"
         )
 
     def labels(chosen: Iterable[str]) -> str:
         return "".join(f"\t.globl {name}\n\t.hidden {name}\n{name}:\n" for name in chosen)
 
     handles = [name for name in names if name.startswith(HANDLE)]
-    return _ASSEMBLY.format(fatbins=labels(fatbins), handles=labels(handles), bundle=bundle)
+    path = bundle.replace("\\", "\\\\").replace('"', '\\"')
+    return _ASSEMBLY.format(fatbins=labels(fatbins), handles=labels(handles), bundle=path)
 
 
 def main(argv: list[str]) -> int:

@@ -378,6 +378,8 @@ def test_generated_files(artifacts: Artifacts) -> None:
     assert artifacts.scan() == 0
     assert (artifacts.output / "BUILD.bazel").read_text(encoding="utf-8") == BUILD_FILE
     assert (artifacts.output / "artifacts.bzl").read_text(encoding="utf-8") == ARTIFACTS_FILE
+    listed = json.loads((artifacts.output / "artifacts.json").read_text(encoding="utf-8"))
+    assert listed == {"artifacts": {"a_dev_generic": True, "ï_lib_gfx942": True}}
 
 
 @pytest.mark.parametrize(
@@ -410,7 +412,7 @@ def test_runs_alone_and_says_the_same_twice(artifacts: Artifacts, tmp_path: Path
         subprocess.run(command, check=True, env={})
         trees.append({path.relative_to(output): path.read_bytes() for path in output.rglob("*") if path.is_file()})
     assert trees[0] == trees[1]
-    assert len(trees[0]) == 6
+    assert len(trees[0]) == 7
 
 
 def test_names_are_utf_8_in_any_locale(artifacts: Artifacts, tmp_path: Path) -> None:
@@ -454,6 +456,9 @@ def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> Non
         "",
         "DIST_TARGETS = [] or _DIST_TARGETS_0 or _DIST_TARGETS_1",
     ], "only what tells about the build is fetched to load it"
+    listed = json.loads((artifacts.output / "artifacts.json").read_text(encoding="utf-8"))["artifacts"]
+    archives = ("base_lib_generic", "base_run_generic", "rand_lib_gfx950:xnack+")
+    assert listed == {"blas_lib_generic": True} | dict.fromkeys(archives, False), "whether each is in this repository"
     scope: dict[str, Any] = {"load": lambda *_, **__: None, "Label": str, "struct": dict, "_SPLIT_0": False}
     scope |= {"_SPLIT_1": True, "_DIST_TARGETS_0": ["gfx942"], "_DIST_TARGETS_1": []}
     exec(text, scope)

@@ -4,8 +4,8 @@
 
 Each MANIFEST is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
 directory is laid out as the SDK is when it is installed, with links to these files. So nothing is copied, and Bazel
-notices when a file changes. Links of the artifacts stay, if they lead to something in the prefix. One that leads to a
-directory around itself goes: whoever lists the prefix would never come to an end.
+notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. One that leads back to
+a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """
@@ -16,9 +16,10 @@ import json
 import os
 import posixpath
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
+from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
 
 
@@ -33,19 +34,21 @@ class Prefix:
 
     def add(self, manifest: Path) -> None:
         """Add what a manifest lists. Raises CatalogError if another artifact has the same path with other content."""
+        repository = manifest.parent.parent
         try:
             document = json.loads(manifest.read_text(encoding="utf-8"))
             artifact, entries = document["artifact"], document["entries"]
-        except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
-            raise CatalogError(f"{manifest}: expected the manifest of an artifact ({error})") from None
-        repository = manifest.parent.parent
-        for entry in entries:
-            path = entry["path"]
-            if entry["kind"] == "file":
-                # `../{repository}/{path in it}`
-                self._add_file(path, repository / entry["file"].split("/", 2)[2], artifact)
-            elif entry["kind"] == "link":
-                self._add_link(path, entry["target"], artifact)
+            # The file of an entry is `../{repository}/{path in it}`.
+            files = {one["path"]: repository / one["file"].split("/", 2)[2] for one in entries if one["kind"] == "file"}
+            links = {one["path"]: f"{one['target']}" for one in entries if one["kind"] == "link"}
+        except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
+            raise CatalogError(
+                f"{manifest}: expected the manifest of an artifact ({error!r}). Fetch its repository again"
+            ) from None
+        for path, file in files.items():
+            self._add_file(path, file, artifact)
+        for path, target in links.items():
+            self._add_link(path, target, artifact)
 
     def add_tree(self, root: Path) -> None:
         """Add a directory in which an SDK is installed. Links out of it count as the files that they lead to."""
@@ -78,38 +81,72 @@ class Prefix:
         )
 
     def write(self, output: Path) -> None:
-        """Write the prefix, with links to the files. Raises CatalogError if a file lies below what is a file or link."""
+        """Write the prefix, with links to the files. Raises CatalogError if a path lies below a file or link."""
         for path in (*self.files, *self.links):
-            if above := next(
-                (parent for parent in _parents(path) if parent in self.files or parent in self.links), None
-            ):
-                raise self._conflict(above, self._owners[path])
+            if above := next((one for one in _parents(path) if one in self.files or one in self.links), None):
+                raise CatalogError(
+                    f"{path} of the artifact {self._owners[path]} lies below {above} of {self._owners[above]}, which "
+                    "is no directory; expected a directory there. Replace one of the artifacts"
+                )
         for path, file in sorted(self.files.items()):
             place = output / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(file.absolute())
-        for path, target in sorted(self.links.items()):
-            if self._is_useful(path):
-                (output / path).parent.mkdir(parents=True, exist_ok=True)
-                (output / path).symlink_to(target)
+        for path in sorted(self.useful_links()):
+            (output / path).parent.mkdir(parents=True, exist_ok=True)
+            (output / path).symlink_to(self.links[path])
 
-    def _is_useful(self, path: str) -> bool:
-        """Return whether a link leads, maybe through others, to a file or directory that is not around it."""
-        directories = {parent for file in self.files for parent in _parents(file)}
-        seen = {path}
-        while (place := _followed(path, self.links[path])) in self.links:
-            if place in seen:
-                return False
-            seen.add(place)
-            path = place
-        if place in self.files:
+    def useful_links(self) -> dict[str, str]:
+        """Return where the links lead to that stay: to a file, or a directory whose listing comes to an end with it."""
+        directories = {parent for file in self.files for parent in _parents(file)} | {""}
+        useful: dict[str, str] = {}
+        found = True
+        while found:  # A link may lead through others, which come first then.
+            found = False
+            for path, target in sorted(self.links.items()):
+                if path in useful:
+                    continue
+                place = self._followed(posixpath.dirname(path), target, useful)
+                leads_back = place in directories and _reaches(place, posixpath.dirname(path), directories, useful)
+                if place is not None and (place in self.files or place in directories) and not leads_back:
+                    useful[path] = place
+                    found = True
+        return useful
+
+    def _followed(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
+        """Return the path that a link's text leads to, None if it leaves the prefix or leads through other links."""
+        if target.startswith("/"):
+            return None
+        parts = directory.split("/") if directory else []
+        for part in target.split("/"):
+            place = "/".join(parts)
+            if place in self.files or (part == ".." and not parts):
+                return None
+            if part == "..":
+                parts.pop()
+            elif part not in ("", "."):
+                place = "/".join([*parts, part])
+                if place in self.links and place not in useful:
+                    return None
+                place = useful.get(place, place)
+                parts = place.split("/") if place else []
+        return "/".join(parts)
+
+
+def _reaches(start: str, end: str, directories: Set[str], useful: dict[str, str]) -> bool:
+    """Return whether someone who lists a directory with all below it, through links, comes to another one."""
+    waiting, seen = [start], set()
+    while waiting:
+        place = waiting.pop()
+        if _is_in(end, place):
             return True
-        return place in directories and not any(f"{one}/".startswith(f"{place}/") for one in seen)
+        seen.add(place)
+        waiting += [to for path, to in useful.items() if _is_in(path, place) and to in directories and to not in seen]
+    return False
 
 
-def _followed(path: str, target: str) -> str:
-    """Return where a link leads to, relative to the prefix."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+def _is_in(path: str, directory: str) -> bool:
+    return not directory or f"{path}/".startswith(f"{directory}/")
 
 
 def _parents(path: str) -> list[str]:
@@ -131,19 +168,6 @@ def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None) -> 
     if not prefix.files:
         raise CatalogError(f"{os.fspath(output)}: there are no files for it; expected artifacts of a ROCm build")
     prefix.write(output)
-
-
-def report(work: Callable[[], None]) -> int:
-    """Do the work; return 1, with one line on standard error, when the input cannot be used."""
-    try:
-        work()
-    except CatalogError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"{error.filename}: {error.strerror}; check its permissions", file=sys.stderr)
-        return 1
-    return 0
 
 
 def main(argv: list[str]) -> int:

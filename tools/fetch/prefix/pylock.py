@@ -2,9 +2,9 @@
 
     python3 -m tools.fetch.prefix.pylock pylock.toml
 
-prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the PyPA,
-https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it has no
-wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
+prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the
+PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it
+has no wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """

@@ -2,7 +2,7 @@
 
     python3 -m tools.fetch.prefix.repository --output DIR [--target TARGET]... [--tree DIR | MANIFEST...]
 
-Of the manifests' artifacts, or of a directory in which an SDK is installed, it makes the install prefix in `DIR/prefix`. Then
+It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`. Then
 it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What packages
 name and the prefix lacks is in `DIR/left_out.txt`.
 """

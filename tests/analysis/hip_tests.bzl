@@ -1,0 +1,274 @@
+"""Analysis tests of HIP programs: which actions there are, what each names, and which declarations are refused.
+
+Their toolchain is an SDK of empty files, in hip_sdk.
+"""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules:hip.bzl", "hip_binary", "hip_library")
+load("//rules:sdk_repository.bzl", "hip_targets")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
+
+visibility("private")
+
+_TOOLCHAIN = {"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:hip_toolchain"]}
+_TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
+
+# The words by which a command line of this test depends on the machine or on the compilation mode.
+_VARIABLE = ("-O", "-g", "-DNDEBUG", "--sysroot=", "-iquote", "-isystem", "-I")
+
+def _outputs(action):
+    return [file.basename for file in action.outputs.to_list()]
+
+def _with_prefix(argv, prefix):
+    """Returns what follows a prefix in the arguments that begin with it."""
+    return [argument.removeprefix(prefix) for argument in argv if argument.startswith(prefix)]
+
+def _normal(env, action):
+    """Returns an action's arguments without directories of outputs and the name of the target, and without search paths."""
+    root = action.argv[0].removesuffix("/bin/clang")
+    name = analysistest.target_under_test(env).label.name
+    outputs = analysistest.target_bin_dir_path(env) + "/"
+    arguments = [argument.replace(root, "SDK").replace(outputs, "").replace(name, "NAME") for argument in action.argv]
+    normal = []
+    for before, argument in zip([""] + arguments[:-1], arguments):
+        if not argument.startswith(_VARIABLE) and before not in ["-iquote", "-isystem"]:
+            normal.append(argument.rpartition("/")[2] if before == "-o" else argument)
+    return normal
+
+# What clang is told for gfx90a, whatever other targets there are.
+_FOR_GFX90A = [
+    "SDK/bin/clang",
+    "-no-canonical-prefixes",
+    "-x",
+    "hip",
+    "-fPIC",
+    "-resource-dir=SDK/lib/clang/22",
+    "--rocm-path=SDK",
+    "--rocm-device-lib-path=SDK/lib/clang/22/lib/amdgcn/bitcode",
+    "-Wno-builtin-macro-redefined",
+    "-D__DATE__=\"redacted\"",
+    "-D__TIMESTAMP__=\"redacted\"",
+    "-D__TIME__=\"redacted\"",
+    "-ffile-compilation-dir=.",
+    "-DPUBLIC=1",
+    "-D__HIP_PLATFORM_AMD__=1",
+    "-DOWN",
+    "-Wall",
+    "-fgpu-flush-denormals-to-zero",
+    "--cuda-device-only",
+    "--no-gpu-bundle-output",
+    "--offload-arch=gfx90a",
+    "-c",
+    "tests/analysis/data.hip",
+    "-o",
+    "data.hip.gfx90a.co",
+]
+
+def _library_impl(ctx):
+    env = analysistest.begin(ctx)
+    targets = ctx.attr.targets
+    device = actions_of(env, "HipCompileDevice")
+    pairs = {tuple(_with_prefix(action.argv, "--offload-arch=") + [action.argv[action.argv.index("-c") + 1].rpartition("/")[2]]): None for action in device}
+    asserts.equals(env, sorted([(target, source) for target in targets for source in ["data.cu", "data.hip"]]), sorted(pairs))
+    asserts.equals(env, len(pairs), len(device), "one action for each source and target")
+    for action in device:
+        asserts.equals(env, ["data"], [line.partition(".")[0] for line in _outputs(action)])
+        asserts.true(env, action.env["LD_LIBRARY_PATH"].endswith("/prefix/lib"), "the compiler finds its libraries")
+        (target,) = _with_prefix(action.argv, "--offload-arch=")
+        others = [one for one in targets if one != target and [argument for argument in action.argv if one.replace(":", ".") in argument or one in argument]]
+        asserts.equals(env, [], others, "the command line names one target")
+    (mine,) = [action for action in device if "data.hip.gfx90a.co" in _outputs(action)]
+    asserts.equals(env, _FOR_GFX90A, _normal(env, mine))
+    asserts.equals(env, 2, len(actions_of(env, "HipCompileHost")))
+    for action in actions_of(env, "HipBundle"):
+        asserts.equals(env, [",".join(["host-x86_64-unknown-linux-gnu-"] + ["hipv4-amdgcn-amd-amdhsa--" + target for target in targets])], _with_prefix(action.argv, "-targets="))
+        asserts.equals(env, 1 + len(targets), len(_with_prefix(action.argv, "-input=")))
+        asserts.true(env, "-compress" in action.argv, "`compress` reaches the bundler")
+    asserts.equals(env, ["data.cu.hipfb", "data.hip.hipfb"], sorted([name for action in actions_of(env, "HipBundle") for name in _outputs(action)]))
+    return analysistest.end(env)
+
+_ATTRS = {"targets": attr.string_list(doc = "The targets that are compiled for.")}
+
+_one_target_test = analysistest.make(_library_impl, attrs = _ATTRS, config_settings = _TOOLCHAIN | {_TARGETS: ["gfx90a"]})
+_three_targets_test = analysistest.make(_library_impl, attrs = _ATTRS, config_settings = _TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100", "gfx908:sramecc+:xnack-"]})
+
+def _host_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = [action for action in actions_of(env, "HipCompileHost") if _outputs(action) == ["data.hip.o"]]
+    asserts.true(env, "--cuda-host-only" in action.argv, "only the host's code")
+    at = action.argv.index("-fcuda-include-gpubinary")
+    asserts.true(env, action.argv[at + 2].endswith("/data.hip.hipfb"), "the bundle is embedded")
+    asserts.true(env, action.argv[at + 2] in [file.path for file in action.inputs.to_list()], "the bundle is an input")
+    asserts.false(env, "-fgpu-flush-denormals-to-zero" in action.argv, "device_copts are for GPUs alone")
+    for option in ["-DPUBLIC=1", "-DOWN", "-Wall"]:
+        asserts.true(env, option in action.argv, option)
+    asserts.true(env, "-Itests/analysis/headers" in action.argv, "`includes` is relative to the package")
+    asserts.true(env, "hip_runtime.h" in [file.basename for file in action.inputs.to_list()], "headers of the runtime are inputs")
+    info = analysistest.target_under_test(env)[CcInfo]
+    asserts.equals(env, ["PUBLIC=1", "__HIP_PLATFORM_AMD__=1"], sorted(info.compilation_context.defines.to_list()), "what depends on it has no local_defines")
+    asserts.true(env, "data.h" in [file.basename for file in info.compilation_context.headers.to_list()], "hdrs")
+    libraries = [library for given in info.linking_context.linker_inputs.to_list() for library in given.libraries]
+    files = [library.pic_static_library or library.resolved_symlink_dynamic_library for library in libraries]
+    asserts.equals(env, ["libhip_library.a", "libamdhip64.so.7", "libhsa-runtime64.so.1"], [file.basename for file in files])
+    asserts.equals(env, ["libhip_library.a"], [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()])
+    return analysistest.end(env)
+
+_host_test = analysistest.make(_host_impl, config_settings = _TOOLCHAIN | {_TARGETS: ["gfx90a"]})
+
+def _own_targets_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx90a:xnack+"], sorted([target for action in actions_of(env, "HipCompileDevice") for target in _with_prefix(action.argv, "--offload-arch=")]))
+    asserts.true(env, "data.hip.gfx90a.xnack+.co" in [name for action in actions_of(env, "HipCompileDevice") for name in _outputs(action)], "no colon in the name of a file")
+    return analysistest.end(env)
+
+_own_targets_test = analysistest.make(_own_targets_impl, config_settings = _TOOLCHAIN | {_TARGETS: ["gfx942"]})
+
+def _relocatable_impl(ctx):
+    env = analysistest.begin(ctx)
+    device, host = actions_of(env, "HipCompileDevice"), actions_of(env, "HipCompileHost")
+    asserts.equals(env, [], actions_of(env, "HipBundle"), "programs link and bundle")
+    asserts.equals(env, ["data.cu.gfx1100.bc", "data.cu.gfx90a.xnack+.bc", "data.hip.gfx1100.bc", "data.hip.gfx90a.xnack+.bc"], sorted([name for action in device for name in _outputs(action)]))
+    for action in device + host:
+        asserts.true(env, "-fgpu-rdc" in action.argv, "relocatable")
+        source = action.argv[action.argv.index("-c") + 1].removeprefix(analysistest.target_bin_dir_path(env) + "/")
+        asserts.equals(env, [source], _with_prefix(action.argv, "-cuid="), "the host and GPUs have the same names")
+    for action in device:
+        asserts.true(env, "-emit-llvm" in action.argv, "bitcode")
+    return analysistest.end(env)
+
+_TWO = _TOOLCHAIN | {_TARGETS: ["gfx90a:xnack+", "gfx1100"]}
+_relocatable_test = analysistest.make(_relocatable_impl, config_settings = _TWO)
+
+def _device_link_impl(ctx):
+    env = analysistest.begin(ctx)
+    links = {_outputs(action)[0].removeprefix("_hip_program_device."): action for action in actions_of(env, "HipLinkDevice")}
+    asserts.equals(env, ["gfx1100.co", "gfx90a.xnack+.co"], sorted(links))
+    asserts.equals(env, ["mcpu=gfx90a", "-mattr=+xnack"], [option for option in _with_prefix(links["gfx90a.xnack+.co"].argv, "-plugin-opt=") if option.startswith(("mcpu", "-mattr"))])
+    asserts.equals(env, [], _with_prefix(links["gfx1100.co"].argv, "-plugin-opt=-mattr"))
+    for target in ["gfx1100", "gfx90a.xnack+"]:
+        bitcode = [argument.rpartition("/")[2] for argument in links[target + ".co"].argv if argument.endswith(".bc")]
+        asserts.equals(env, ["data.cu.{}.bc".format(target), "data.hip.{}.bc".format(target), "other.hip.{}.bc".format(target)], sorted(bitcode), "its own and its library's")
+    (bundled,) = actions_of(env, "HipBundle")
+    (embedded,) = actions_of(env, "HipEmbed")
+    (assembled,) = actions_of(env, "HipAssemble")
+    assert_hermetic(env, embedded)
+    objects = [file.basename for file in embedded.inputs.to_list() if file.extension == "o"]
+    asserts.equals(env, ["data.cu.o", "data.hip.o", "other.hip.o"], sorted(objects))
+    asserts.true(env, bundled.outputs.to_list()[0] in assembled.inputs.to_list(), "the assembly includes the bundle")
+    (given,) = analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
+    asserts.true(env, given.libraries[0].alwayslink, "nothing else refers to all of it")
+    return analysistest.end(env)
+
+_device_link_test = analysistest.make(_device_link_impl, config_settings = _TWO)
+
+def _no_device_link_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, [], [action.mnemonic for action in analysistest.target_actions(env)], "its sources embed their device code")
+    return analysistest.end(env)
+
+_no_device_link_test = analysistest.make(_no_device_link_impl, config_settings = _TWO)
+
+# What a build names -> the targets.
+_EXPANDED = {
+    "none": ([], []),
+    "a_family": (["gfx110X-all"], ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]),
+    "a_family_and_a_member": (["gfx110X-all", "gfx1100"], ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]),
+    "generic_ones": (["gfx9-4-generic", "gfx11-generic"], ["gfx11-generic", "gfx9-4-generic"]),
+    "features": (["gfx90a:xnack+", "gfx90a:xnack-"], ["gfx90a:xnack+", "gfx90a:xnack-"]),
+    "features_in_any_order": (["gfx90a:xnack+:sramecc-", "gfx9-4-generic:xnack+"], ["gfx9-4-generic:xnack+", "gfx90a:sramecc-:xnack+"]),
+}
+
+# Names of no target and no family -> the word that the refusal quotes.
+_NO_TARGETS = {
+    "empty": "",
+    "a_prefix": "gfx",
+    "no_family": "gfx110Y-all",
+    "another_vendor": "sm_90",
+    "two_in_one": "gfx942,gfx90a",
+    "generic_for_none": "foo-generic",
+    "without_a_feature": "gfx90a:",
+    "a_feature_without_value": "gfx90a:xnack",
+    "an_unknown_feature": "gfx90a:speed+",
+    "contradicting_features": "gfx90a:xnack+:xnack-",
+}
+
+def _expanded_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, ctx.attr.targets, analysistest.target_under_test(env)[BuildSettingInfo].value)
+    return analysistest.end(env)
+
+_expanded_test = analysistest.make(_expanded_impl, attrs = _ATTRS)
+
+def _settings(name):
+    """Declares settings and their tests; returns the names of these."""
+    tests = []
+    for what, (words, targets) in _EXPANDED.items():
+        hip_targets(name = "{}_{}".format(name, what), build_setting_default = words, tags = ["manual"])
+        tests.append("{}_{}_test".format(name, what))
+        _expanded_test(name = tests[-1], target_under_test = "{}_{}".format(name, what), targets = targets)
+    for what, word in _NO_TARGETS.items():
+        label = "//tests/analysis:{}_{}".format(name, what)
+        hip_targets(name = "{}_{}".format(name, what), build_setting_default = [word], tags = ["manual"])
+        messages = ["{}: there is no GPU target or family {}; expected names such as gfx942".format(label, repr(word)), "Set --{}=TARGET,TARGET".format(label)]
+        tests.append(expect_failure("{}_{}_refused_test".format(name, what), label, messages))
+    return tests
+
+_refused_test = failure_test(_TOOLCHAIN)
+
+# Attributes -> what the refusal says.
+_REFUSED = {
+    "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one", "--@rocm//:targets=gfx942"]),
+    "unknown_target": ({"targets": ["gfx90a", "sm_90"]}, ["//tests/analysis:hip_unknown_target: targets: there is no GPU target or family \"sm_90\"; expected names such as"]),
+}
+
+def _refused(name):
+    """Declares targets that are refused, and their tests; returns the names of these."""
+    tests = []
+    for what, (attributes, messages) in _REFUSED.items():
+        hip_library(name = "{}_{}".format(name, what), srcs = ["data.hip"], tags = ["manual"], **attributes)
+        tests.append("{}_{}_test".format(name, what))
+        _refused_test(name = tests[-1], messages = messages, target_under_test = "{}_{}".format(name, what))
+    return tests
+
+def _declare(name):
+    """Declares what the tests look at."""
+    for file in ["data.cu", "data.hip", "headers/data.h", "other.hip"]:
+        write_file(name = name + "_" + file, out = file, tags = ["manual"])
+    common = dict(srcs = ["data.cu", "data.hip"], tags = ["manual"])
+    hip_library(
+        name = name + "_library",
+        hdrs = ["headers/data.h"],
+        compress = True,
+        copts = ["-Wall"],
+        defines = ["PUBLIC=1"],
+        device_copts = ["-fgpu-flush-denormals-to-zero"],
+        includes = ["headers"],
+        local_defines = ["OWN"],
+        **common
+    )
+    hip_library(name = name + "_own", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx110X-all", "gfx90a:xnack+"])
+    hip_library(name = name + "_relocatable", relocatable = True, **common)
+    hip_binary(name = name + "_program", srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
+    hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
+
+def hip_test_suite(name):
+    """Declares the tests of HIP programs.
+
+    Args:
+        name: name of the suite.
+    """
+    _declare(name)
+    _one_target_test(name = name + "_one_target_test", target_under_test = name + "_library", targets = ["gfx90a"])
+    _three_targets_test(name = name + "_three_targets_test", target_under_test = name + "_library", targets = ["gfx1100", "gfx908:sramecc+:xnack-", "gfx90a"])
+    _host_test(name = name + "_host_test", target_under_test = name + "_library")
+    _own_targets_test(name = name + "_own_targets_test", target_under_test = name + "_own")
+    _relocatable_test(name = name + "_relocatable_test", target_under_test = name + "_relocatable")
+    _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
+    _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
+    native.test_suite(name = name, tests = _refused(name) + _settings(name) + [
+        "{}_{}_test".format(name, what)
+        for what in ["one_target", "three_targets", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+    ])

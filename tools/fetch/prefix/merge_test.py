@@ -1,0 +1,200 @@
+"""Tests of the merge of artifacts into one install prefix."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.fetch.catalog import catalog
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.merge import main, merge
+
+
+class Artifacts:
+    """Artifacts as the catalog leaves them, each in a repository of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.output = root / "prefix"
+        self.manifests: list[Path] = []
+
+    def add(self, name: str, files: dict[str, str], links: dict[str, str] | None = None) -> None:
+        """Add an artifact: the contents of files, and the texts of links."""
+        folder = self.root / "artifacts" / name / f"{name}_lib_generic" / "stage"
+        for path, content in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(content, encoding="utf-8")
+        for path, target in (links or {}).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).symlink_to(target)
+        (folder.parent / "artifact_manifest.txt").write_text("stage\n", encoding="utf-8")
+        repository = self.root / f"repository_{name}"
+        repository.mkdir()
+        arguments = [f"--artifacts={folder.parents[1]}", f"--repository=repository_{name}", f"--output={repository}"]
+        assert catalog.main(arguments) == 0
+        self.manifests.append(repository / "manifests" / f"{name}_lib_generic.json")
+
+    def merged(self) -> dict[str, str]:
+        """Merge them; return the contents of files, and the texts of the links that stay as `-> text`."""
+        merge(self.manifests, self.output)
+        found = {}
+        for directory, names, files in os.walk(self.output):
+            for path in (Path(directory, name) for name in (*names, *files)):
+                text = str(path.readlink()) if path.is_symlink() else "/"
+                if not text.startswith("/"):
+                    found[path.relative_to(self.output).as_posix()] = f"-> {text}"
+                elif path.is_file():
+                    found[path.relative_to(self.output).as_posix()] = path.read_text(encoding="utf-8")
+        return found
+
+    def refusal(self) -> str:
+        """Return why they cannot be merged."""
+        with pytest.raises(CatalogError) as caught:
+            merge(self.manifests, self.output)
+        return str(caught.value)
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Artifacts:
+    return Artifacts(tmp_path)
+
+
+def test_files_of_all_artifacts_lie_side_by_side(artifacts: Artifacts) -> None:
+    artifacts.add("blas", {"lib/libblas.so.1": "blas", "include/blas.h": "header", "share/a b/ï+@": "odd name"})
+    artifacts.add("fft", {"lib/libfft.so.2": "fft"}, {"lib/libfft.so": "libfft.so.2"})
+    assert artifacts.merged() == {
+        "include/blas.h": "header",
+        "lib/libblas.so.1": "blas",
+        "lib/libfft.so": "-> libfft.so.2",
+        "lib/libfft.so.2": "fft",
+        "share/a b/ï+@": "odd name",
+    }
+
+
+def test_files_are_links_to_those_of_the_repositories(artifacts: Artifacts) -> None:
+    artifacts.add("blas", {"lib/libblas.so.1": "before"})
+    artifacts.merged()
+    link = artifacts.output / "lib/libblas.so.1"
+    assert link.readlink() == artifacts.root / "repository_blas/files/blas_lib_generic/stage/lib/libblas.so.1"
+    (artifacts.root / "artifacts/blas/blas_lib_generic/stage/lib/libblas.so.1").write_text("after", encoding="utf-8")
+    assert link.read_text(encoding="utf-8") == "after"
+
+
+def test_equal_files_and_links_of_two_artifacts(artifacts: Artifacts) -> None:
+    for name in ("blas", "fft"):
+        artifacts.add(name, {"share/licence": "same"}, {"licence": "share/licence"})
+    assert artifacts.merged() == {"share/licence": "same", "licence": "-> share/licence"}
+
+
+@pytest.mark.parametrize(
+    ("files", "links"),
+    [({"a/x": "other"}, {}), ({"b": "x"}, {"a/x": "../b"}), ({"a/y": ""}, {"l": "a/y"}), ({"l": "file"}, {})],
+)
+def test_one_path_with_different_content(files: dict[str, str], links: dict[str, str], artifacts: Artifacts) -> None:
+    artifacts.add("blas", {"a/x": "one", "a/z": ""}, {"l": "a/z"})
+    artifacts.add("fft", files, links)
+    error = artifacts.refusal()
+    assert error.startswith(("a/x: ", "l: "))
+    assert "the artifacts blas_lib_generic and fft_lib_generic have it with different content" in error
+    assert error.endswith("Replace one of the artifacts")
+
+
+@pytest.mark.parametrize(("path", "above"), [("lib/file/x", "lib/file"), ("lib64/deep/x", "lib64")])
+def test_a_path_below_something_that_is_no_directory(path: str, above: str, artifacts: Artifacts) -> None:
+    artifacts.add("blas", {"lib/file": ""}, {"lib64": "lib"})
+    artifacts.add("fft", {path: ""})
+    assert f"{path} of the artifact fft_lib_generic lies below {above} of blas_lib_generic" in artifacts.refusal()
+
+
+#: Links -> which of them stay, beside the files a/b/file, include/hsa/hsa.h and lib/libx.so.1.
+LINKS: list[tuple[dict[str, str], list[str]]] = [
+    ({"lib/libx.so": "libx.so.1", "lib64": "lib", "opt/lib": "../lib"}, ["lib/libx.so", "lib64", "opt/lib"]),
+    ({"one": "two", "two": "lib/three", "lib/three": "libx.so.1"}, ["lib/three", "one", "two"]),
+    # Through a link to a directory, and back up from where that leads.
+    ({"lib64": "a/b", "x": "lib64/file", "y": "lib64/../lib"}, ["lib64", "x"]),
+    # Nothing there, or not in the prefix.
+    ({"lib/liby.so": "liby.so.1", "x": "lib/libx.so.1/y", "y": "lib/libx.so.1/../libx.so.1"}, []),
+    # Among themselves.
+    ({"x": "y", "y": "x", "z": "z", "lib/w": "../x"}, []),
+    # To a directory around themselves: in front of all others that lead through them.
+    ({"include/hsa/hsa": ".", "root": ".", "a/b/up": "..", "a/b/top": "../.."}, []),
+    ({"include/hsa/hsa": ".", "header": "include/hsa/hsa/hsa.h"}, []),
+    # Around each other: the first stays.
+    ({"a/to_lib": "../lib", "lib/to_a": "../a"}, ["a/to_lib"]),
+    (
+        {"a/b/to_lib": "../../lib", "lib/to_include": "../include", "include/to_a": "../a"},
+        ["a/b/to_lib", "include/to_a"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("links", "staying"), LINKS)
+def test_links_that_stay(links: dict[str, str], staying: list[str], artifacts: Artifacts) -> None:
+    files = {"a/b/file": "", "include/hsa/hsa.h": "", "lib/libx.so.1": ""}
+    artifacts.add("core", files, links)
+    merged = artifacts.merged()
+    assert sorted(set(merged) - set(files)) == staying
+    for path in staying:
+        assert (artifacts.output / path).exists(), "it leads somewhere"
+    # Whoever follows all links comes to an end.
+    walked = [directory for directory, _, _ in os.walk(artifacts.output, followlinks=True)]
+    assert len(walked) < 30
+
+
+def test_many_links_take_no_time_of_the_number_of_files(artifacts: Artifacts) -> None:
+    artifacts.add(
+        "core", {f"lib/{at}/file": "" for at in range(300)}, {f"link{at}": f"lib/{at}/file" for at in range(300)}
+    )
+    assert len(artifacts.merged()) == 600
+
+
+ENTRY = {"path": "a", "kind": "file", "file": "../r/files/a"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b"null",
+        {},
+        {"artifact": "a"},
+        {"artifact": "a", "entries": None},
+        {"artifact": "a", "entries": [1]},
+        {"artifact": "a", "entries": [{}]},
+        {"artifact": "a", "entries": [ENTRY | {"file": "no slashes"}]},
+        {"artifact": "a", "entries": [ENTRY | {"file": 3}]},
+        {"artifact": "a", "entries": [ENTRY | {"path": []}]},
+        {"artifact": "a", "entries": [{"path": "a", "kind": "link"}]},
+    ],
+)
+def test_a_damaged_manifest(document: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "repository" / "manifests" / "a.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
+    assert main([f"--output={tmp_path / 'prefix'}", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"{file}: expected the manifest of an artifact (")
+    assert error.count("\n") == 1
+
+
+def test_a_manifest_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"--output={tmp_path / 'prefix'}", str(tmp_path / "m/a.json")]) == 1
+    assert "a.json: expected the manifest of an artifact" in capsys.readouterr().err
+
+
+def test_artifacts_without_files(artifacts: Artifacts) -> None:
+    artifacts.add("empty", {}, {"lib64": "lib"})
+    assert "there are no files for it; expected artifacts" in artifacts.refusal()
+
+
+def test_a_file_that_is_gone(artifacts: Artifacts, capsys: pytest.CaptureFixture[str]) -> None:
+    artifacts.add("blas", {"x": "same"})
+    artifacts.add("fft", {"x": "same"})
+    (artifacts.root / "artifacts/fft/fft_lib_generic/stage/x").unlink()
+    assert main([f"--output={artifacts.output}", *map(str, artifacts.manifests)]) == 1
+    assert "No such file" in capsys.readouterr().err
