@@ -56,7 +56,7 @@ class Prefix:
             for place in sorted(Path(directory, name) for name in (*names, *files)):
                 path = place.relative_to(root).as_posix()
                 target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
-                if target and not target.startswith("/") and not _followed(path, target).startswith("../"):
+                if target and not _leaves(path, target):
                     self._add_link(path, target, str(root))
                 elif place.is_file():
                     self._add_file(path, place, str(root))
@@ -131,6 +131,12 @@ class Prefix:
                 place = useful.get(place, place)
                 parts = place.split("/") if place else []
         return "/".join(parts)
+
+
+def _leaves(path: str, target: str) -> bool:
+    """Return whether a link's text leads out of the prefix, if no directory on its way is a link."""
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return target.startswith("/") or place.split("/")[0] == ".."
 
 
 def _reaches(start: str, end: str, directories: Set[str], useful: dict[str, str]) -> bool:

@@ -23,8 +23,8 @@ from tools.fetch.prefix.generator_expressions import evaluated
 from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
-#: Directories that have packages, in `cmake/{name}` or `{name}/cmake`. Earlier ones go before later ones. The compiler has its
-#: own directory, with packages for those who work on compilers.
+#: Directories that have packages, in `cmake/{name}` or `{name}/cmake`. Earlier ones go before later ones. The compiler
+#: has its own directory, with packages for those who work on compilers.
 _BASES: Final = ("lib", "lib64", "lib/*-linux-gnu", "share")
 _CONFIG: Final = re.compile(r"(?P<name>.+?)(?P<end>Config|-config)\.cmake")
 #: Libraries that the compiler brings; `Threads` is CMake's name for the options of POSIX threads.

@@ -2,9 +2,9 @@
 
     python3 -m tools.fetch.prefix.repository --output DIR [--target TARGET]... [--tree DIR | MANIFEST...]
 
-It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`. Then
-it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What packages
-name and the prefix lacks is in `DIR/left_out.txt`.
+It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
+Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
+packages name and the prefix lacks is in `DIR/left_out.txt`.
 """
 
 import argparse
