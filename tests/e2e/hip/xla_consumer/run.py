@@ -92,7 +92,7 @@ def check(directory: Path, artifacts: Path) -> None:
         assert error.startswith("hip"), result.stdout
         print(f"a kernel: built in {program.seconds:.0f} s; the program says {last}")
     finally:
-        workspace.run("shutdown")
+        workspace.run("clean", "--expunge")
 
 
 def main(argv: list[str]) -> int:
@@ -103,8 +103,8 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--scratch", type=Path, help="directory to work in; a temporary one by default")
     args = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="rocm-xla-") as directory:
-        check(args.scratch or Path(directory), args.artifacts.resolve())
+    with tempfile.TemporaryDirectory(prefix="rocm-xla-", dir=args.scratch) as directory:
+        check(Path(directory), args.artifacts.resolve())
     return 0
 
 
