@@ -50,6 +50,17 @@ class Prefix:
         for path, target in links.items():
             self._add_link(path, target, artifact)
 
+    def add_tree(self, root: Path) -> None:
+        """Add a directory in which an SDK is installed. Links out of it count as the files that they lead to."""
+        for directory, names, files in os.walk(root):
+            for place in sorted(Path(directory, name) for name in (*names, *files)):
+                path = place.relative_to(root).as_posix()
+                target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
+                if target and not target.startswith("/") and not _followed(path, target).startswith("../"):
+                    self._add_link(path, target, str(root))
+                elif place.is_file():
+                    self._add_file(path, place, str(root))
+
     def _add_file(self, path: str, file: Path, artifact: str) -> None:
         known = self.files.get(path)
         if path in self.links or (known and not filecmp.cmp(known, file, shallow=False)):
@@ -95,14 +106,14 @@ class Prefix:
             for path, target in sorted(self.links.items()):
                 if path in useful:
                     continue
-                place = self._followed(posixpath.dirname(path), target, useful)
+                place = self._place(posixpath.dirname(path), target, useful)
                 leads_back = place in directories and _reaches(place, posixpath.dirname(path), directories, useful)
                 if place is not None and (place in self.files or place in directories) and not leads_back:
                     useful[path] = place
                     found = True
         return useful
 
-    def _followed(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
+    def _place(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
         """Return the path that a link's text leads to, None if it leaves the prefix or leads through other links."""
         if target.startswith("/"):
             return None
@@ -138,17 +149,27 @@ def _is_in(path: str, directory: str) -> bool:
     return not directory or f"{path}/".startswith(f"{directory}/")
 
 
+def _followed(path: str, target: str) -> str:
+    """Return where a link's text leads to, relative to the prefix, if it leads through no other links."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+
+
 def _parents(path: str) -> list[str]:
     """Return the directories around a relative path, from the outermost."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def merge(manifests: Sequence[Path], output: Path) -> None:
-    """Merge artifacts into a prefix; see the top of this file. Raises CatalogError for artifacts that do not fit."""
+def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None) -> None:
+    """Merge artifacts, or a directory in which an SDK is installed, into a prefix; see the top of this file.
+
+    Raises CatalogError for artifacts that do not fit.
+    """
     prefix = Prefix()
     for manifest in manifests:
         prefix.add(manifest)
+    if tree:
+        prefix.add_tree(tree)
     if not prefix.files:
         raise CatalogError(f"{os.fspath(output)}: there are no files for it; expected artifacts of a ROCm build")
     prefix.write(output)
