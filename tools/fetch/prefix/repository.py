@@ -2,7 +2,7 @@
 
     python3 -m tools.fetch.prefix.repository --output DIR --label TEXT [--target TARGET]... [MANIFEST...]
 
-Of the manifests' artifacts it makes the install prefix in `DIR/prefix`; without manifests, an SDK is there already. Then
+It merges the manifests' artifacts to the install prefix `DIR/prefix`; without manifests, an SDK is there already. Then
 it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What packages
 name and the prefix lacks is in `DIR/left_out.txt`.
 """
