@@ -58,7 +58,14 @@ def test_a_program_finds_its_device_code_by_every_name(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(PROGRAM, encoding="utf-8")
     objects = [built(tmp_path, "one"), built(tmp_path, "two")]
     assert embed(tmp_path / "app.s", tmp_path / "app.hipfb", *objects) == 0
-    link = [compiler() or "cc", "-o", tmp_path / "app", tmp_path / "main.c", *objects, tmp_path / "app.s"]
+    link: list[str | Path] = [
+        compiler() or "cc",
+        "-o",
+        tmp_path / "app",
+        tmp_path / "main.c",
+        *objects,
+        tmp_path / "app.s",
+    ]
     for options in ([], ["-Wl,--gc-sections"], ["-Wl,-z,noexecstack", "-Wl,--fatal-warnings"]):
         assert run(*link, *options) == 0
         assert run(tmp_path / "app") == 42

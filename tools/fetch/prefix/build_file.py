@@ -64,6 +64,11 @@ def _call(rule: str, attributes: Iterable[tuple[str, str]]) -> str:
     return f"{rule}(\n" + "".join(f"    {name} = {value},\n" for name, value in attributes) + ")\n"
 
 
+def quoted_list(values: Iterable[str]) -> str:
+    """Return a list of strings as the value of an attribute."""
+    return _list(values, "    ")
+
+
 def placed_list(paths: Iterable[str], indent: str) -> str:
     """Return a list of paths in the prefix, as labels or patterns of the repository."""
     return _list(_placed(paths), indent)
@@ -81,6 +86,6 @@ def call(rule: str, **attributes: str | Sequence[str]) -> str:
 
 def libraries_text(targets: Sequence[Target]) -> str:
     """Return the part of the BUILD file with the libraries, and with all headers."""
-    headers = ("all_headers", f'glob(["{PREFIX}/include/**"], allow_empty = True)')
+    headers = ("all_headers", f'glob(\n        ["{PREFIX}/include/**"],\n        allow_empty = True,\n    )')
     parts = [_call("filegroup", [("name", _quoted(headers[0])), ("srcs", headers[1])])]
     return "\n".join([*parts, *(_call("rocm_library", _attributes(target)) for target in targets)])

@@ -5,7 +5,10 @@ from tools.fetch.prefix.plan import Target
 
 GOLDEN = """filegroup(
     name = "all_headers",
-    srcs = glob(["prefix/include/**"], allow_empty = True),
+    srcs = glob(
+        ["prefix/include/**"],
+        allow_empty = True,
+    ),
 )
 
 rocm_library(

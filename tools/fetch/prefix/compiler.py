@@ -1,5 +1,6 @@
 """Finds the compiler of HIP programs in an install prefix, and declares it as a toolchain for Bazel."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ hip_toolchain(
     clang = "{prefix}/{clang}",
     clang_path = "{clang}",
     device_libraries = "{device_libraries}",
-    files = glob({files}),
+    files = glob({patterns}){files},
     libraries = {libraries},
     lld = "{prefix}/{lld}",
     resource_directory = "{resource_directory}",
@@ -76,7 +77,7 @@ def find_compiler(prefix: Path) -> Compiler | None:
         return None
     for name in ("lld", "clang-offload-bundler"):
         _expect(prefix, [_join(llvm, "bin", name)], "which compiles device code")
-    resources = sorted(prefix.glob(_join(llvm, "lib/clang/*", WRAPPER)))
+    resources = sorted(prefix.glob(_join(llvm, "lib/clang/*", WRAPPER)), key=_release)
     if not resources:
         _expect(prefix, [_join(llvm, "lib/clang/*", WRAPPER)], "which clang includes in HIP sources")
     resource_directory = resources[-1].parents[1].relative_to(prefix).as_posix()
@@ -84,6 +85,12 @@ def find_compiler(prefix: Path) -> Compiler | None:
     places = [_join(place, bitcode) for place in around for bitcode in BITCODE]
     found = _expect(prefix, [_join(place, DEVICE_LIBRARY) for place in places], "with the device libraries")
     return Compiler(llvm, resource_directory, found.rpartition("/")[0])
+
+
+def _release(wrapper: Path) -> tuple[list[int], str]:
+    """Return by what resource directories are sorted: they are named by clang's release, such as `9` or `22.0.1`."""
+    name = wrapper.parents[1].name
+    return [int(number) for number in re.findall(r"[0-9]+", name)], name
 
 
 def _join(*parts: str) -> str:
@@ -106,16 +113,14 @@ def toolchain_text(compiler: Compiler, prefix: Path, runtime: str) -> str:
     shared = SharedLibraries(prefix)
     programs = [compiler.program(name) for name in PROGRAMS]
     libraries = sorted({library for program in programs for library in shared.closure(program)})
-    patterns = [
-        _join(compiler.resource_directory, "include/**"),
-        _join(compiler.device_libraries, "*.bc"),
-        *(path for path in (*map(compiler.program, CALLED), *VERSIONS) if (prefix / path).is_file()),
-    ]
+    patterns = [_join(compiler.resource_directory, "include/**"), _join(compiler.device_libraries, "*.bc")]
+    files = [path for path in (*map(compiler.program, CALLED), *VERSIONS) if (prefix / path).is_file()]
     return _TOOLCHAIN.format(
         bundler=compiler.program("clang-offload-bundler"),
         clang=compiler.program("clang"),
         device_libraries=compiler.device_libraries,
-        files=placed_list(patterns, "    "),
+        files=f" + {placed_list(files, '    ')}" if files else "",
+        patterns=placed_list(patterns, "    "),
         libraries=placed_list(libraries, "    "),
         lld=compiler.program("lld"),
         prefix=PREFIX,

@@ -106,14 +106,14 @@ class Prefix:
             for path, target in sorted(self.links.items()):
                 if path in useful:
                     continue
-                place = self._followed(posixpath.dirname(path), target, useful)
+                place = self._place(posixpath.dirname(path), target, useful)
                 leads_back = place in directories and _reaches(place, posixpath.dirname(path), directories, useful)
                 if place is not None and (place in self.files or place in directories) and not leads_back:
                     useful[path] = place
                     found = True
         return useful
 
-    def _followed(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
+    def _place(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
         """Return the path that a link's text leads to, None if it leaves the prefix or leads through other links."""
         if target.startswith("/"):
             return None

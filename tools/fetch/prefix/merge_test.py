@@ -198,3 +198,32 @@ def test_a_file_that_is_gone(artifacts: Artifacts, capsys: pytest.CaptureFixture
     (artifacts.root / "artifacts/fft/fft_lib_generic/stage/x").unlink()
     assert main([f"--output={artifacts.output}", *map(str, artifacts.manifests)]) == 1
     assert "No such file" in capsys.readouterr().err
+
+
+def test_an_sdk_that_is_installed(tmp_path: Path) -> None:
+    """Links out of it count as the files that they lead to, as those of rocm-sdk-devel to other packages do."""
+    root = tmp_path / "site/_devel"
+    (tmp_path / "site/_core/lib").mkdir(parents=True)
+    (tmp_path / "site/_core/lib/libone.so.1").write_text("one", encoding="utf-8")
+    (root / "lib/deep").mkdir(parents=True)
+    (root / "lib/libtwo.so.2").write_text("two", encoding="utf-8")
+    links = {
+        "lib/libone.so.1": "../../_core/lib/libone.so.1",
+        "lib/libone.so": "libone.so.1",
+        "lib/absolute": str(tmp_path / "site/_core/lib/libone.so.1"),
+        "lib64": "lib",
+        "lib/deep/up": "..",
+        "lib/gone": "../../gone",
+    }
+    for path, target in links.items():
+        (root / path).symlink_to(target)
+    merge([], tmp_path / "prefix", root)
+    found = {path.relative_to(tmp_path / "prefix").as_posix() for path in (tmp_path / "prefix").rglob("*")}
+    assert found == {"lib", "lib/absolute", "lib/libone.so", "lib/libone.so.1", "lib/libtwo.so.2", "lib64"}
+    assert (tmp_path / "prefix/lib/libone.so").read_text(encoding="utf-8") == "one"
+    assert (tmp_path / "prefix/lib64").readlink() == Path("lib")
+
+
+def test_a_directory_without_files(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="there are no files for it"):
+        merge([], tmp_path / "prefix", tmp_path)

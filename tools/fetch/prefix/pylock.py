@@ -12,18 +12,22 @@ It needs the standard library alone, because it runs before anything is fetched.
 import argparse
 import json
 import platform
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
 
 #: The first digits of the versions of the format that this module reads.
 MAJOR = "1"
+SHA256 = re.compile("[0-9a-f]{64}")
+REMEDY = "Write it with `uv pip compile --format pylock.toml`, or with `pip lock`"
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,17 @@ def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
 
     Raises CatalogError if the file is not of the format, or names no such wheel.
     """
-    remedy = "Write it with `uv pip compile --format pylock.toml`, or with `pip lock`"
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        if str(document["lock-version"]).partition(".")[0] != MAJOR:
-            raise CatalogError(f"{path}: lock-version is {document['lock-version']}; expected {MAJOR}.x. {remedy}")
+        version = document["lock-version"]
+        if str(version).partition(".")[0] != MAJOR:
+            raise CatalogError(f"{path}: lock-version is {version}; expected {MAJOR}.x. {REMEDY}")
         wheels = [wheel for package in document["packages"] for wheel in _wheels(package, path, machine)]
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {remedy}") from None
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+        raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {REMEDY}") from None
     if not wheels:
         raise CatalogError(
-            f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {remedy}"
+            f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {REMEDY}"
         )
     return wheels
 
@@ -67,9 +71,12 @@ def _wheels(package: dict[str, Any], path: Path, machine: str) -> Iterator[Locke
     """Yield the first wheel of a package that is for a CPU, if there is one."""
     for wheel in package.get("wheels", ()):
         location = wheel.get("url") or (path.parent / wheel["path"]).resolve().as_uri()
-        name = wheel.get("name") or location.partition("#")[0].rpartition("/")[2]
+        name = wheel.get("name") or unquote(urlsplit(location).path).rpartition("/")[2]
         if is_for_machine(name, machine):
-            yield LockedWheel(name, (location,), wheel["hashes"]["sha256"])
+            sha256 = wheel.get("hashes", {}).get("sha256", "")
+            if not SHA256.fullmatch(sha256):
+                raise CatalogError(f"{path}: {name}: sha256 is {sha256!r}; expected 64 hex digits. {REMEDY}")
+            yield LockedWheel(name, (location,), sha256)
             return
 
 

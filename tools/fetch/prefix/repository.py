@@ -8,14 +8,13 @@ packages name and the prefix lacks is in `DIR/left_out.txt`.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
-from tools.fetch.prefix.build_file import PREFIX, libraries_text
+from tools.fetch.prefix.build_file import PREFIX, libraries_text, quoted_list
 from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
@@ -50,7 +49,7 @@ def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
     require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
-    parts = [_HEAD.format(targets=json.dumps(list(targets))), libraries_text(libraries)]
+    parts = [_HEAD.format(targets=quoted_list(targets)), libraries_text(libraries)]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
     parts += program_calls(prefix, compiler, names)

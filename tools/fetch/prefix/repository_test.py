@@ -8,13 +8,19 @@ from tools.fetch.prefix.repository import main
 from tools.fetch.prefix.sample import PrefixWriter, library, write_prefix
 
 
-def run(output: Path) -> str:
-    assert main(["--output", str(output), "--label", "@rocm"]) == 0
-    return (output / "BUILD.bazel").read_text(encoding="utf-8")
+def arguments(place: Path) -> list[str]:
+    """Return those for the prefix in a directory, and for a repository beside it."""
+    (place / "repository").mkdir()
+    return ["--output", str(place / "repository"), "--tree", str(place / "prefix")]
 
 
-def message(output: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["--output", str(output), "--label", "@rocm"]) == 1
+def run(place: Path) -> str:
+    assert main(arguments(place)) == 0
+    return (place / "repository/BUILD.bazel").read_text(encoding="utf-8")
+
+
+def message(place: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments(place)) == 1
     return capsys.readouterr().err
 
 
@@ -44,7 +50,7 @@ def test_libraries_of_others_are_noted(tmp_path: Path) -> None:
     writer.write("include/x.h")
     writer.package("x", library("x", "INTERFACE", "ZLIB::ZLIB"))
     run(tmp_path)
-    notes = (tmp_path / "left_out.txt").read_text(encoding="utf-8")
+    notes = (tmp_path / "repository/left_out.txt").read_text(encoding="utf-8")
     assert notes == "x: ZLIB::ZLIB, which it links with: no package of the prefix offers it\n"
 
 

@@ -1,0 +1,197 @@
+"""The whole BUILD file of a small SDK: a CMake package, the compiler, and a program."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.repository import build_text
+from tools.lib.elf.sample import Sample
+
+#: What CMake's `install(EXPORT)` writes, in short.
+PACKAGE = """
+get_filename_component(_IMPORT_PREFIX "${CMAKE_CURRENT_LIST_FILE}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+add_library(hip::amdhip64 SHARED IMPORTED)
+set_target_properties(hip::amdhip64 PROPERTIES
+  INTERFACE_INCLUDE_DIRECTORIES "${_IMPORT_PREFIX}/include"
+  IMPORTED_LOCATION "${_IMPORT_PREFIX}/lib/libamdhip64.so.7"
+  IMPORTED_SONAME "libamdhip64.so.7"
+)
+add_library(hip::host INTERFACE IMPORTED)
+set_target_properties(hip::host PROPERTIES
+  INTERFACE_COMPILE_DEFINITIONS "__HIP_PLATFORM_AMD__=1"
+  INTERFACE_LINK_LIBRARIES "hip::amdhip64"
+)
+"""
+COMPILER = (
+    "lib/llvm/amdgcn/bitcode/ocml.bc",
+    "lib/llvm/bin/clang-offload-bundler",
+    "lib/llvm/bin/ld.lld",
+    "lib/llvm/bin/lld",
+    "lib/llvm/bin/llvm-objcopy",
+    "lib/llvm/lib/clang/22/include/__clang_hip_runtime_wrapper.h",
+)
+
+
+@pytest.fixture
+def prefix(tmp_path: Path) -> Path:
+    """Make the SDK."""
+    package = tmp_path / "lib/cmake/hip/hip-config.cmake"
+    package.parent.mkdir(parents=True)
+    package.write_text(PACKAGE, encoding="utf-8")
+    for path in (*COMPILER, "include/hip/hip_runtime.h", "bin/hipcc"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch(mode=0o755)
+    (tmp_path / "bin/hipcc").write_bytes(Sample(soname=None, needed=("libamdhip64.so.7",)).build())
+    (tmp_path / "lib/llvm/bin/clang").write_bytes(Sample(soname=None, needed=("libhsa-runtime64.so.1",)).build())
+    (tmp_path / "lib/llvm/bin/clang").chmod(0o755)
+    library = Sample(soname="libamdhip64.so.7", needed=("libhsa-runtime64.so.1", "libc.so.6"))
+    (tmp_path / "lib/libamdhip64.so.7").write_bytes(library.build())
+    (tmp_path / "lib/libhsa-runtime64.so.1").write_bytes(Sample(soname="libhsa-runtime64.so.1").build())
+    return tmp_path
+
+
+def test_the_whole_file(prefix: Path) -> None:
+    text, left_out = build_text(prefix, ["gfx90a", "gfx110X-all"])
+    assert text == GOLDEN
+    assert left_out == []
+
+
+@pytest.mark.skipif(not os.environ.get("BUILDIFIER") and not shutil.which("buildifier"), reason="no buildifier")
+def test_it_is_formatted(prefix: Path, tmp_path: Path) -> None:
+    text, _ = build_text(prefix, ["gfx90a", "gfx110X-all"])
+    file = tmp_path / "BUILD.bazel"
+    file.write_text(text, encoding="utf-8")
+    command = [os.environ.get("BUILDIFIER") or "buildifier", "-mode=diff", "-lint=warn", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+
+
+def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
+    (prefix / "lib/llvm/bin/clang").unlink()
+    text, _ = build_text(prefix, [])
+    assert "hip_toolchain(" not in text
+    assert "    build_setting_default = [],\n" in text
+    assert 'name = "hip_host"' in text
+
+
+def test_without_a_runtime_there_is_no_toolchain(prefix: Path) -> None:
+    """A compiler alone compiles no HIP program, but may be asked for as a program."""
+    (prefix / "lib/cmake/hip/hip-config.cmake").unlink()
+    text, _ = build_text(prefix, [])
+    assert "hip_toolchain(" not in text
+    assert 'program = "prefix/lib/llvm/bin/clang"' in text
+
+
+def test_a_compiler_without_its_linker(prefix: Path) -> None:
+    (prefix / "lib/llvm/bin/lld").unlink()
+    with pytest.raises(CatalogError, match="bin/lld: there is no such file, which compiles device code"):
+        build_text(prefix, [])
+
+
+GOLDEN = """\
+# Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
+
+load("@rules_rocm_python//rules:sdk_repository.bzl", "hip_targets", "hip_toolchain", "rocm_library", "rocm_program")
+
+package(default_visibility = ["//visibility:public"])
+
+# The GPU targets and families to compile for.
+hip_targets(
+    name = "targets",
+    build_setting_default = [
+        "gfx90a",
+        "gfx110X-all",
+    ],
+)
+
+filegroup(
+    name = "all_headers",
+    srcs = glob(
+        ["prefix/include/**"],
+        allow_empty = True,
+    ),
+)
+
+rocm_library(
+    name = "hip",
+    deps = [
+        ":hip_amdhip64",
+        ":hip_host",
+    ],
+)
+
+rocm_library(
+    name = "hip_amdhip64",
+    hdrs = glob(["prefix/include/hip/**"]),
+    includes = ["prefix/include"],
+    needed = ["prefix/lib/libhsa-runtime64.so.1"],
+    shared_library = "prefix/lib/libamdhip64.so.7",
+)
+
+rocm_library(
+    name = "hip_host",
+    defines = ["__HIP_PLATFORM_AMD__=1"],
+    deps = [":hip_amdhip64"],
+)
+
+hip_toolchain(
+    name = "hip_compiler",
+    bundler = "prefix/lib/llvm/bin/clang-offload-bundler",
+    clang = "prefix/lib/llvm/bin/clang",
+    clang_path = "lib/llvm/bin/clang",
+    device_libraries = "lib/llvm/amdgcn/bitcode",
+    files = glob([
+        "prefix/lib/llvm/lib/clang/22/include/**",
+        "prefix/lib/llvm/amdgcn/bitcode/*.bc",
+    ]) + [
+        "prefix/lib/llvm/bin/ld.lld",
+        "prefix/lib/llvm/bin/llvm-objcopy",
+    ],
+    libraries = ["prefix/lib/libhsa-runtime64.so.1"],
+    lld = "prefix/lib/llvm/bin/lld",
+    resource_directory = "lib/llvm/lib/clang/22",
+    runtime = ":hip",
+    targets = ":targets",
+)
+
+toolchain(
+    name = "hip_toolchain",
+    exec_compatible_with = [
+        "@platforms//cpu:x86_64",
+        "@platforms//os:linux",
+    ],
+    target_compatible_with = [
+        "@platforms//cpu:x86_64",
+        "@platforms//os:linux",
+    ],
+    toolchain = ":hip_compiler",
+    toolchain_type = "@rules_rocm_python//rules/hip:toolchain_type",
+)
+
+rocm_program(
+    name = "clang",
+    needed = ["prefix/lib/libhsa-runtime64.so.1"],
+    program = "prefix/lib/llvm/bin/clang",
+)
+
+rocm_program(
+    name = "clang-offload-bundler",
+    program = "prefix/lib/llvm/bin/clang-offload-bundler",
+)
+
+rocm_program(
+    name = "hipcc",
+    needed = [
+        "prefix/lib/libamdhip64.so.7",
+        "prefix/lib/libhsa-runtime64.so.1",
+    ],
+    program = "prefix/bin/hipcc",
+)
+"""
