@@ -40,7 +40,7 @@ EXAMPLES: Final = {
     "rocm.sdk": Example("examples/hip/MODULE.bazel"),
     "rocm.selection": Example("MODULE.bazel", "own_rocm_selection"),
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
-    "rocm.xla_config": Example("tests/e2e/hip/xla_consumer/MODULE.bazel", "rocm_for_xla"),
+    "rocm.xla_config": Example("tests/e2e/hip/xla_consumer/MODULE.bazel"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_index": Example(_TWO, "dist"),
