@@ -532,6 +532,20 @@ CHECKS: tuple[Check, ...] = (
     Check("clients", "programs from PyPI run with ROCm 7 (split)", SPLIT7.clients, (DEBIAN,)),
     Check("validators", "every tool accepts the wheels", SPLIT7.validate, (DEBIAN,)),
     Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),
+    Check(
+        "hip",
+        "HIP programs: what a change runs, the same bytes from the strictest sandbox",
+        with_rocm7("tests.e2e.hip.programs"),
+        (DEBIAN_PACKAGES,),
+        holds="",
+    ),
+    Check(
+        "xla",
+        "XLA's labels and load statements, with the ROCm of rocm.sdk",
+        with_rocm7("tests.e2e.hip.xla_consumer.run"),
+        (DEBIAN_PACKAGES,),
+        holds="",
+    ),
     Check("debian-rocm", "Debian's ROCm in one command", module("tests.e2e.install.debian_rocm"), (DEBIAN_PACKAGES,)),
     Check(
         "served-bucket",
