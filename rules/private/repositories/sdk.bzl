@@ -63,7 +63,7 @@ def _source(rctx):
 
 def _wanted(rctx, artifact):
     """Whether programs need an artifact: it has no code for GPUs, or code for one that they are compiled for."""
-    name, component, target = (artifact.split("_") + ["", ""])[:3]
+    _, component, target = (artifact.split("_") + ["", ""])[:3]
     return component in _COMPONENTS and (target == "generic" or not rctx.attr.targets or target in rctx.attr.targets or target.partition("-")[2] != "")
 
 def _manifests(rctx):

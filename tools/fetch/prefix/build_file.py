@@ -76,7 +76,11 @@ def placed_list(paths: Iterable[str], indent: str) -> str:
 
 def call(rule: str, **attributes: str | Sequence[str]) -> str:
     """Return the call of a rule. Attributes that are empty are left out."""
-    values = {name: _quoted(value) if isinstance(value, str) else _list(value, "    ") for name, value in attributes.items() if value}
+    values = {
+        name: _quoted(value) if isinstance(value, str) else _list(value, "    ")
+        for name, value in attributes.items()
+        if value
+    }
     return _call(rule, values.items())
 
 

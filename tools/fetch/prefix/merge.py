@@ -56,7 +56,7 @@ class Prefix:
             for place in sorted(Path(directory, name) for name in (*names, *files)):
                 path = place.relative_to(root).as_posix()
                 target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
-                if target and not target.startswith("/") and not _followed(path, target).startswith("../"):
+                if target and not _leaves(path, target):
                     self._add_link(path, target, str(root))
                 elif place.is_file():
                     self._add_file(path, place, str(root))
@@ -106,14 +106,14 @@ class Prefix:
             for path, target in sorted(self.links.items()):
                 if path in useful:
                     continue
-                place = self._place(posixpath.dirname(path), target, useful)
+                place = self._followed(posixpath.dirname(path), target, useful)
                 leads_back = place in directories and _reaches(place, posixpath.dirname(path), directories, useful)
                 if place is not None and (place in self.files or place in directories) and not leads_back:
                     useful[path] = place
                     found = True
         return useful
 
-    def _place(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
+    def _followed(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
         """Return the path that a link's text leads to, None if it leaves the prefix or leads through other links."""
         if target.startswith("/"):
             return None
@@ -133,6 +133,12 @@ class Prefix:
         return "/".join(parts)
 
 
+def _leaves(path: str, target: str) -> bool:
+    """Return whether a link's text leads out of the prefix, if no directory on its way is a link."""
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return target.startswith("/") or place.split("/")[0] == ".."
+
+
 def _reaches(start: str, end: str, directories: Set[str], useful: dict[str, str]) -> bool:
     """Return whether someone who lists a directory with all below it, through links, comes to another one."""
     waiting, seen = [start], set()
@@ -147,11 +153,6 @@ def _reaches(start: str, end: str, directories: Set[str], useful: dict[str, str]
 
 def _is_in(path: str, directory: str) -> bool:
     return not directory or f"{path}/".startswith(f"{directory}/")
-
-
-def _followed(path: str, target: str) -> str:
-    """Return where a link's text leads to, relative to the prefix, if it leads through no other links."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
 
 
 def _parents(path: str) -> list[str]:
