@@ -24,6 +24,17 @@ def _target(word):
         return None
     return ":".join([processor] + given)
 
+def _contradiction(targets):
+    """Returns what is wrong with targets together, or None: of one processor, either all say a feature or none does."""
+    first = {}
+    for target in sorted(targets):
+        processor, _, features = target.partition(":")
+        named = [feature[:-1] for feature in features.split(":") if feature]
+        other, known = first.setdefault(processor, (target, named))
+        if known != named:
+            return "{} and {} cannot be in one program; expected the same features, each with + or -, or none".format(other, target)
+    return None
+
 def expanded_targets(words):
     """Returns GPU targets by the names of targets and families.
 
@@ -44,7 +55,7 @@ def expanded_targets(words):
         if not members:
             return struct(error = "there is no GPU target or family {}; expected names such as gfx942, gfx90a:xnack+, gfx11-generic or gfx110X-all".format(repr(word)), targets = [])
         targets |= {package_owner(target): True for target in members}
-    return struct(error = None, targets = sorted(targets))
+    return struct(error = _contradiction(targets), targets = sorted(targets))
 
 def _hip_targets_impl(ctx):
     expanded = expanded_targets(ctx.build_setting_value)

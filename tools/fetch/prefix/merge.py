@@ -39,15 +39,19 @@ class Prefix:
             document = json.loads(manifest.read_text(encoding="utf-8"))
             artifact, entries = document["artifact"], document["entries"]
             # The file of an entry is `../{repository}/{path in it}`.
-            files = {one["path"]: repository / one["file"].split("/", 2)[2] for one in entries if one["kind"] == "file"}
-            links = {one["path"]: f"{one['target']}" for one in entries if one["kind"] == "link"}
+            files = [
+                (f"{one['path']}", repository / one["file"].split("/", 2)[2])
+                for one in entries
+                if one["kind"] == "file"
+            ]
+            links = [(f"{one['path']}", f"{one['target']}") for one in entries if one["kind"] == "link"]
         except (AttributeError, IndexError, KeyError, OSError, TypeError, ValueError) as error:
             raise CatalogError(
                 f"{manifest}: expected the manifest of an artifact ({error!r}). Fetch its repository again"
             ) from None
-        for path, file in files.items():
+        for path, file in files:  # Base directories of one artifact may have equal files, too.
             self._add_file(path, file, artifact)
-        for path, target in links.items():
+        for path, target in links:
             self._add_link(path, target, artifact)
 
     def add_tree(self, root: Path) -> None:
@@ -75,6 +79,8 @@ class Prefix:
         self._owners.setdefault(path, artifact)
 
     def _conflict(self, path: str, artifact: str) -> CatalogError:
+        if self._owners[path] == artifact:
+            return CatalogError(f"{path}: the artifact {artifact} has it twice, with different content. Build it again")
         return CatalogError(
             f"{path}: the artifacts {self._owners[path]} and {artifact} have it with different content; "
             "expected one of them to have it. Replace one of the artifacts"
@@ -106,14 +112,14 @@ class Prefix:
             for path, target in sorted(self.links.items()):
                 if path in useful:
                     continue
-                place = self._place(posixpath.dirname(path), target, useful)
+                place = self._followed(posixpath.dirname(path), target, useful)
                 leads_back = place in directories and _reaches(place, posixpath.dirname(path), directories, useful)
                 if place is not None and (place in self.files or place in directories) and not leads_back:
                     useful[path] = place
                     found = True
         return useful
 
-    def _place(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
+    def _followed(self, directory: str, target: str, useful: dict[str, str]) -> str | None:
         """Return the path that a link's text leads to, None if it leaves the prefix or leads through other links."""
         if target.startswith("/"):
             return None

@@ -101,6 +101,29 @@ def test_one_path_with_different_content(files: dict[str, str], links: dict[str,
     assert error.endswith("Replace one of the artifacts")
 
 
+def with_two_base_directories(root: Path, *contents: str) -> Path:
+    """Return the manifest of an artifact that has a file in each of several base directories."""
+    entries = []
+    for at, content in enumerate(contents):
+        (root / f"files/{at}").mkdir(parents=True)
+        (root / f"files/{at}/x").write_text(content, encoding="utf-8")
+        entries.append({"path": "lib/x", "kind": "file", "file": f"../r/files/{at}/x"})
+    manifest = root / "manifests/blas_lib_generic.json"
+    manifest.parent.mkdir()
+    manifest.write_text(json.dumps({"artifact": "blas_lib_generic", "entries": entries}), encoding="utf-8")
+    return manifest
+
+
+def test_equal_files_of_one_artifact(tmp_path: Path) -> None:
+    merge([with_two_base_directories(tmp_path / "r", "same", "same")], tmp_path / "prefix")
+    assert (tmp_path / "prefix/lib/x").readlink() == tmp_path / "r/files/0/x"
+
+
+def test_different_files_of_one_artifact(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="lib/x: the artifact blas_lib_generic has it twice, with different content"):
+        merge([with_two_base_directories(tmp_path / "r", "one", "two")], tmp_path / "prefix")
+
+
 @pytest.mark.parametrize(("path", "above"), [("lib/file/x", "lib/file"), ("lib64/deep/x", "lib64")])
 def test_a_path_below_something_that_is_no_directory(path: str, above: str, artifacts: Artifacts) -> None:
     artifacts.add("blas", {"lib/file": ""}, {"lib64": "lib"})
@@ -168,7 +191,6 @@ ENTRY = {"path": "a", "kind": "file", "file": "../r/files/a"}
         {"artifact": "a", "entries": [{}]},
         {"artifact": "a", "entries": [ENTRY | {"file": "no slashes"}]},
         {"artifact": "a", "entries": [ENTRY | {"file": 3}]},
-        {"artifact": "a", "entries": [ENTRY | {"path": []}]},
         {"artifact": "a", "entries": [{"path": "a", "kind": "link"}]},
     ],
 )
