@@ -7,7 +7,6 @@ Inputs are real files that cannot be written, at the paths that they have in Baz
 
 import hashlib
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,10 +46,8 @@ def stage(action: Recorded, execroot: Path, without: Place | None) -> None:
     execroot.mkdir(parents=True)
     for place in action.files:
         if place != without:
-            target = execroot / place.execroot
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place.runfiles, target)
-            target.chmod(0o444)
+            for target in place.copied_to(execroot):
+                target.chmod(0o444)
     for place in action.outputs:
         (execroot / place.execroot).parent.mkdir(parents=True, exist_ok=True)
 

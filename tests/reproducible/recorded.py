@@ -7,6 +7,7 @@ The tests run where their runfiles are; of those the record names all inputs, an
 """
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +19,18 @@ class Place:
 
     execroot: str
     runfiles: Path
+
+    def copied_to(self, execroot: Path) -> list[Path]:
+        """Copy the file, or the files of a directory, to another execution root; return the copies."""
+        is_directory = self.runfiles.is_dir()
+        files = sorted(path for path in self.runfiles.rglob("*") if path.is_file()) if is_directory else [self.runfiles]
+        copies = [
+            execroot / self.execroot / (path.relative_to(self.runfiles) if is_directory else "") for path in files
+        ]
+        for path, copy in zip(files, copies, strict=True):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        return copies
 
 
 @dataclass(frozen=True)

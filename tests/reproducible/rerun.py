@@ -64,11 +64,9 @@ def run(command: list[str], directory: Path, **variables: str) -> "subprocess.Co
 def stage(action: Recorded, execroot: Path) -> None:
     """Copy the inputs of an action, with other dates and modes, and make the folders of its outputs."""
     for number, place in enumerate(action.files):
-        target = execroot / place.execroot
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(place.runfiles, target)
-        target.chmod((0o600, 0o755)[number % 2])
-        os.utime(target, (number, 86400 * number))
+        for target in place.copied_to(execroot):
+            target.chmod((0o600, 0o755)[number % 2])
+            os.utime(target, (number, 86400 * number))
     for place in action.outputs:
         (execroot / place.execroot).parent.mkdir(parents=True, exist_ok=True)
 

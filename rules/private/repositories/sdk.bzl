@@ -41,6 +41,15 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
 # What unpacks itself when rocm-sdk-devel is installed.
 _DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
 
+_WHEELS = """\
+# The wheels as they are, for `sdk_requiring_wheel`.
+filegroup(
+    name = "wheels",
+    srcs = glob(["*.whl"]),
+    visibility = ["//visibility:public"],
+)
+"""
+
 # Components of artifacts that programs are compiled, linked and run with.
 _COMPONENTS = ["dev", "lib", "run"]
 
@@ -97,13 +106,14 @@ def _unpacked_wheels(rctx):
     wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [rctx.path(rctx.attr.wheels)], rctx.attr._sources))
     for wheel in wheels:
         rctx.report_progress("fetching " + wheel["name"])
-        rctx.download_and_extract(
-            auth = get_auth(rctx, wheel["urls"]),
-            output = "site",
-            sha256 = wheel["sha256"],
-            type = "zip",
-            url = wheel["urls"],
-        )
+        file = "wheels/" + wheel["name"]
+        rctx.download(auth = get_auth(rctx, wheel["urls"]), output = file, sha256 = wheel["sha256"], url = wheel["urls"])
+
+        # Bazel knows what to do by the suffix.
+        rctx.symlink(file, file + ".zip")
+        rctx.extract(file + ".zip", output = "site")
+        rctx.delete(file + ".zip")
+    rctx.file("wheels/BUILD.bazel", _WHEELS)
     for archive in _DEVEL_ARCHIVES:
         if rctx.path(archive).exists:
             rctx.extract(archive, output = "site")
