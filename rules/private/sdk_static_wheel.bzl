@@ -17,7 +17,9 @@ def _outputs(ctx, version):
 
     # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it.
     folder = "" if variant else "static/"
-    names = {"digest": name + ".digest.json", "metadata": name + ".metadata", "wheel": name}
+
+    # The wheel first: messages call an action by its first output.
+    names = {"wheel": name, "metadata": name + ".metadata", "digest": name + ".digest.json"}  # buildifier: disable=unsorted-dict-items
     if variant:
         names["variant"] = name + ".variant.json"
     return {option: ctx.actions.declare_file(folder + file) for option, file in names.items()}

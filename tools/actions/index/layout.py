@@ -62,6 +62,8 @@ def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
         directory = name_in_distribution(target).lower() if target else ""
         path = str(places.get(one.filename, wheels))
         sources.append(IndexSource(replace(one, directory=directory), path, metadata))
+    if not sources:
+        raise ToolError(f"{described}: says nothing of {wheels}; expected what describe read of it. Build it again")
     return sources
 
 
