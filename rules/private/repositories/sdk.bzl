@@ -71,21 +71,24 @@ def _source(rctx):
     return struct(artifacts = listing["artifacts"], label = label)
 
 def _wanted(rctx, artifact):
-    """Whether programs need an artifact: it has no code for GPUs, or code for one that they are compiled for."""
+    """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
     _, component, target = (artifact.split("_") + ["", ""])[:3]
-    return component in _COMPONENTS and (target == "generic" or not rctx.attr.targets or target in rctx.attr.targets or target.partition("-")[2] != "")
+    words = [word.partition(":")[0] for word in rctx.attr.targets]
+
+    # A family may have any target, and any family a target.
+    is_open = not words or "-" in target or any(["-" in word or "X" in word for word in words])
+    return component in _COMPONENTS and (target == "generic" or is_open or target.partition(":")[0] in words)
 
 def _manifests(rctx):
     """Returns the paths of the manifests of all artifacts that are needed, whose repositories Bazel fetches for that."""
-    source = _source(rctx)
-    return [
-        rctx.path(Label("@@{}//:manifests/{}.json".format(
-            source.label.workspace_name if is_here else archive_repository_name(source.label.workspace_name, artifact),
-            artifact.replace(":", "%3A"),
-        )))
-        for artifact, is_here in sorted(source.artifacts.items())
-        if _wanted(rctx, artifact)
-    ]
+    source, paths = _source(rctx), []
+    for artifact, is_here in sorted(source.artifacts.items()):
+        if _wanted(rctx, artifact):
+            repository = source.label.workspace_name if is_here else archive_repository_name(source.label.workspace_name, artifact)
+            path = rctx.path(Label("@@{}//:manifests/{}.json".format(repository, artifact.replace(":", "%3A"))))
+            rctx.watch(path)
+            paths.append(path)
+    return paths
 
 def _installed(rctx):
     """Returns the directory in which an SDK is installed."""
@@ -103,7 +106,9 @@ def _installed(rctx):
 
 def _unpacked_wheels(rctx):
     """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them. Returns the development tree."""
-    wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [rctx.path(rctx.attr.wheels)], rctx.attr._sources))
+    lock = rctx.path(rctx.attr.wheels)
+    rctx.watch(lock)  # From Bazel 8 on, path() alone does not.
+    wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [lock], rctx.attr._sources))
     for wheel in wheels:
         rctx.report_progress("fetching " + wheel["name"])
         file = "wheels/" + wheel["name"]
