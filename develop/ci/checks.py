@@ -388,6 +388,12 @@ def layouts_of_devel(machine: Machine) -> None:
     PLAIN7.cmake(machine, like=SPLIT7.cmake(machine))
 
 
+def hip_wheel(machine: Machine) -> None:
+    """Compile an extension with ROCm's packages, and install it beside them."""
+    given = ("--dist", machine.build(SPLIT7.packages), "--root", machine.sid, "--uv", machine.programs / "bin/uv")
+    machine.module("tests.e2e.hip.wheel", *given)
+
+
 #: What many others need; those do not wait for each other, but for the network.
 FETCHED = (
     Check("root-debian13", "make a Debian 13 root", make(lambda machine: machine.debian13), (DEBIAN,), holds=APT),
@@ -530,6 +536,7 @@ CHECKS: tuple[Check, ...] = (
     *SPLIT7.checks("ROCm 7 (split)", DEBIAN),
     Check("split-reports", "what users reported does not happen", SPLIT7.reports, (DEBIAN,)),
     Check("clients", "programs from PyPI run with ROCm 7 (split)", SPLIT7.clients, (DEBIAN,)),
+    Check("hip-wheel", "an extension with HIP code, from ROCm 7's packages to installations", hip_wheel, (DEBIAN,)),
     Check("validators", "every tool accepts the wheels", SPLIT7.validate, (DEBIAN,)),
     Check("amd", "our packages against AMD's own", compare_with_amd, (AMD,)),
     Check(

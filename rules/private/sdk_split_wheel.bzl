@@ -8,6 +8,8 @@ visibility(["//rules"])
 def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:
         fail("{}: targets is empty; expected GPU targets or families, such as \"gfx942\"".format(shown(ctx.label)))
+    if not ctx.file.wheel.is_directory and ctx.file.wheel.extension != "whl":
+        fail("{}: wheel: {} is no wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     directory = ctx.actions.declare_directory(ctx.label.name)
     reports = [ctx.actions.declare_file(ctx.label.name + ".sizes." + kind) for kind in ["json", "txt"]]
     args = tool_args(ctx)
@@ -19,7 +21,7 @@ def _sdk_split_wheel_impl(ctx):
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
     args.add_all(reports, format_each = "--size-report=%s")
-    args.add(ctx.file.wheel)
+    args.add_all([ctx.file.wheel])
     run_tool(
         ctx,
         tool = ctx.attr._split_wheel,
@@ -48,7 +50,7 @@ programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wh
         "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
         "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each. `wheel-variants`: as drafts of Python packaging have it."),
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
-        "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
+        "wheel": attr.label(mandatory = True, allow_single_file = True, doc = "The wheel, or an `sdk_requiring_wheel`."),
         "whole": attr.string_list(doc = "Patterns of files of the wheel to leave as they are, with the code for all GPUs."),
         "_split_wheel": tool_attr("//tools/commands/split_wheel:split_wheel_tool"),
     },

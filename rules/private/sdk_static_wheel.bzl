@@ -13,10 +13,11 @@ def _outputs(ctx, version):
     variant = ctx.attr.variant
     if bool(variant) != bool(ctx.attr.variant_targets):
         fail("{}: variant = \"{}\", variant_targets = {}; expected both, or neither for a wheel for every machine. Set `variant` and `variant_targets`".format(shown(ctx.label), variant, ctx.attr.variant_targets))
-    name = "{}-{}-py3-none-any{}.whl".format(escaped(ctx.attr.distribution), version, "-" + variant if variant else "")
+    name = "{}-{}-py3-none-{}{}.whl".format(escaped(ctx.attr.distribution), version, ctx.attr.platform_tag, "-" + variant if variant else "")
 
-    # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it.
-    folder = "" if variant else "static/"
+    # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it. A
+    # wheel with compiled files has no sdist here.
+    folder = "" if variant or ctx.attr.platform_tag != "any" else "static/"
 
     # The wheel first: messages call an action by its first output.
     names = {"wheel": name, "metadata": name + ".metadata", "digest": name + ".digest.json"}  # buildifier: disable=unsorted-dict-items
@@ -59,7 +60,7 @@ def _sdk_static_wheel_impl(ctx):
     ]
 
 sdk_static_wheel = rule(
-    doc = """Writes a wheel of small files for every platform. Its requirements are fixed at build time.
+    doc = """Writes a wheel of small files, for every platform or for one. Its requirements are fixed at build time.
 
 It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
 `sdk_index` as `static`.
@@ -73,6 +74,7 @@ It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
         "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference, `module:function`."),
         "extras": attr.string_list_dict(doc = "Name of each extra -> requirements (PEP 508). `{version}` stands for the version of this distribution."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the wheel."),
+        "platform_tag": attr.string(default = "any", doc = "Platform tag of a wheel with compiled files, such as a `hip_binary`. Its output is not in `static/`."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
         "variant": attr.string(doc = "Label of the wheel variant, the last part of its file name: 1 to 16 of `0-9`, `a-z`, `_` and `.`. Empty for a wheel for every machine."),

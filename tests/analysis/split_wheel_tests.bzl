@@ -28,9 +28,11 @@ def split_wheel_test_suite(name):
     """
     sdk_split_wheel(name = name + "_subject", tags = ["manual"], targets = ["gfx942"], wheel = "acme-1.0-py3-none-any.whl")
     sdk_split_wheel(name = name + "_for_none", tags = ["manual"], targets = [], wheel = "acme-1.0-py3-none-any.whl")
+    sdk_split_wheel(name = name + "_of_none", tags = ["manual"], targets = ["gfx942"], wheel = "data.txt")
     write_file(name = name + "_wheel", out = "acme-1.0-py3-none-any.whl", tags = ["manual"])
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
     native.test_suite(name = name, tests = [
         name + "_declares_test",
         expect_failure(name + "_for_none_test", name + "_for_none", ["targets is empty"]),
+        expect_failure(name + "_of_none_test", name + "_of_none", ["data.txt is no wheel", "expected a file that ends with .whl"]),
     ])

@@ -17,6 +17,7 @@ from tests.lint.workspace import WORKSPACE, sources
 OTHER_PROJECTS = (
     "examples/another_sdk/",
     "examples/hip/",
+    "examples/hip_wheel/",
     "tests/e2e/consumer/acme/",
     "tests/e2e/hip/xla_consumer/",
     "tests/e2e/windows/real_sdk/",

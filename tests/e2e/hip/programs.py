@@ -35,11 +35,11 @@ HOST_TOOLCHAIN = ("/bin", "/usr/bin", "/usr/include")
 MNEMONICS = ("HipAssemble", "HipBundle", "HipCompileDevice", "HipCompileHost", "HipEmbed", "HipLinkDevice", "CppLink")
 
 
-def copy_project(directory: Path, artifacts: Path) -> Workspace:
-    """Copy the workspace to `rules` below a directory, and the example beside it."""
-    rules, project = directory / "rules", directory / "hip"
+def copy_project(directory: Path, example: str, artifacts: Path | None = None) -> Workspace:
+    """Copy the workspace to `rules` below a directory, and an example beside it."""
+    rules, project = directory / "rules", directory / Path(example).name
     copy_workspace(rules)
-    shutil.copytree(rules / EXAMPLE, project)
+    shutil.copytree(rules / example, project)
     module = project / "MODULE.bazel"
     text = module.read_text(encoding="utf-8")
     assert '"../.."' in text
@@ -148,7 +148,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--artifacts", type=Path, required=True, help="artifacts of ROCm 6 or newer")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="rocm-hip-") as directory:
-        workspace = copy_project(Path(directory), args.artifacts.resolve())
+        workspace = copy_project(Path(directory), EXAMPLE, args.artifacts.resolve())
         try:
             check_changes(workspace)
             check_programs(workspace)

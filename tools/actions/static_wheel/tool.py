@@ -1,4 +1,4 @@
-"""Writes a wheel of small files, pure Python whose requirements are fixed: it stands for an sdist that cannot be run.
+"""Writes a wheel of small files, with fixed requirements: of pure Python, it stands for an sdist that cannot be run.
 
     static_wheel --label TARGET --project JSON --description README --extra NAME=REQUIREMENT…
                  --console-script NAME=REFERENCE… --wheel OUT --metadata OUT --digest OUT
@@ -87,7 +87,8 @@ def write(args: Arguments) -> None:
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
-    texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(TAG, purelib=True)}
+    tag = "-".join(wheel.name.removesuffix(".whl").split("-")[2:5])
+    texts = {f"{dist_info}/METADATA": metadata, f"{dist_info}/WHEEL": wheel_text(tag, purelib=tag == TAG)}
     if args.console_script:
         texts[f"{dist_info}/entry_points.txt"] = entry_points_text(_pairs(args.console_script))
     if args.variant:

@@ -137,3 +137,11 @@ def test_a_label_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.Capture
     options = [f"--variant={tmp_path}/a/variant", "--variant-target=gfx1101"]
     assert build(tmp_path / "a", name=NAME.replace(".whl", "-GFX.whl"), options=options) == 1
     assert capsys.readouterr().err.startswith("ERROR: //:rocm: variant: the variant label 'GFX' is not valid; expected")
+
+
+def test_a_wheel_with_compiled_files_is_for_its_platform(tmp_path: Path) -> None:
+    name = "rocm-7.10.0-py3-none-linux_x86_64.whl"
+    assert build(tmp_path / "a", name=name) == 0
+    wheel = contents(tmp_path / "a", name)["rocm-7.10.0.dist-info/WHEEL"].decode()
+    assert "Tag: py3-none-linux_x86_64\n" in wheel
+    assert "Root-Is-Purelib: false\n" in wheel

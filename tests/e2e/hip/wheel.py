@@ -1,0 +1,95 @@
+"""A Python extension with HIP code, from ROCm's packages to installations: the example project examples/hip_wheel.
+
+    python3 -m tests.e2e.hip.wheel --dist DIR --root ROOT --uv PATH
+
+Run it from the top of the workspace. DIR is a build of //packaging:dist of ROCm 6 or newer, and ROOT a root file system
+in which its libraries run. uv locks the packages. Bazel compiles, makes the wheel require them, splits it and publishes
+an index to a directory. pip installs for two GPUs: each gets code for its own, `pip check` agrees, and the extension
+says that there is no GPU.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.e2e.hip.programs import NO_GPU, TARGETS, copy_project
+from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+
+EXAMPLE = "examples/hip_wheel"
+#: What the example's README locks.
+REQUIREMENT = "rocm[libraries,devel]"
+USE = """
+import acme_saxpy
+try:
+    acme_saxpy.saxpy(2, [1, 2], [3, 4])
+except RuntimeError as error:
+    print(error)
+"""
+#: How the ID of a code object begins in a bundle.
+CODE = b"hipv4-amdgcn-amd-amdhsa--"
+
+
+def lock(workspace: Workspace, dist: Path, uv: Path) -> None:
+    """Lock ROCm's packages, as the README says."""
+    (workspace.directory / "requirements.in").write_text(f"{REQUIREMENT}\n", encoding="utf-8")
+    index = ("--index-url", f"{(dist / 'static/simple').as_uri()}", "--no-config", "--prerelease", "allow")
+    output = ("--format", "pylock.toml", "-o", "pylock.toml", "requirements.in")
+    subprocess.run([uv, "pip", "compile", "--quiet", *index, *output], cwd=workspace.directory, check=True)
+
+
+def install(root: Path, index: Path, environment: Path) -> str:
+    """Install the extension in the root, and return what it prints."""
+    python = environment / "bin/python"
+    commands: tuple[list[str | Path], ...] = (
+        ["python3", "-m", "venv", environment],
+        [python, "-m", "pip", "install", "--quiet", "--pre", "--isolated", "--index-url", index.as_uri(), "acme-saxpy"],
+        [python, "-m", "pip", "check"],
+        [python, "-c", USE],
+    )
+    output = ""
+    for command in commands:
+        within = [WORKSPACE / "tests/e2e/roots/in_root.sh", root, *command]
+        result = subprocess.run(within, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
+        output = result.stdout
+    return output
+
+
+def check_installed(root: Path, published: Path, target: str, environment: Path) -> None:
+    """Install for a GPU target; assert that the extension has code for it alone, and finds the HIP runtime."""
+    printed = install(root, published / target / "simple", environment)
+    assert NO_GPU in printed, printed
+    (library,) = environment.glob("lib/python*/site-packages/acme_saxpy/libsaxpy.so")
+    content = library.read_bytes()
+    found = {one for one in TARGETS if CODE + one.encode() in content}
+    assert found == {target}, f"{target}: has code for {sorted(found)}"
+    print(f"{target}: {library.stat().st_size:,} bytes; {printed.strip()}", flush=True)
+
+
+def main(argv: list[str]) -> int:
+    """Run all; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dist", type=Path, required=True, help="a build of //packaging:dist")
+    parser.add_argument("--root", type=Path, required=True, help="root file system with a libc for it")
+    parser.add_argument("--uv", type=Path, required=True, help="uv")
+    args = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="rocm-hip-wheel-") as name:
+        directory = Path(name)
+        workspace = copy_project(directory, EXAMPLE)
+        try:
+            lock(workspace, args.dist.resolve(), args.uv.absolute())
+            built(workspace.build("//:dist"))
+            published = directory / "published"
+            result = workspace.run("run", *workspace.options, "//:publish", "--", "--to", str(published))
+            assert result.returncode == 0, result.stdout
+            for target in TARGETS:
+                check_installed(args.root, published, target, directory / target)
+        finally:
+            workspace.run("clean", "--expunge")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
