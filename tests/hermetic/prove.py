@@ -28,7 +28,8 @@ TARGETS = (
     "//packaging:size_report",
     *MINI,
     "//tests/mini/requiring_wheel:requiring",
-    "//tests/mini/split_wheel:thin",
+    "//tests/mini/requiring_wheel:requiring",
+    "//tests/mini/split_wheel:whole",
     "//examples/framework:rocm_init",
 )
 TEST = "//tests/hermetic:actions_test"

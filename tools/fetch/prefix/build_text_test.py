@@ -1,8 +1,5 @@
 """The whole BUILD file of a small SDK: a CMake package, the compiler, and a program."""
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -61,16 +58,6 @@ def test_the_whole_file(prefix: Path) -> None:
     text, left_out = build_text(prefix, ["gfx90a", "gfx110X-all"])
     assert text == GOLDEN
     assert left_out == []
-
-
-@pytest.mark.skipif(not os.environ.get("BUILDIFIER") and not shutil.which("buildifier"), reason="no buildifier")
-def test_it_is_formatted(prefix: Path, tmp_path: Path) -> None:
-    text, _ = build_text(prefix, ["gfx90a", "gfx110X-all"])
-    file = tmp_path / "BUILD.bazel"
-    file.write_text(text, encoding="utf-8")
-    command = [os.environ.get("BUILDIFIER") or "buildifier", "-mode=diff", "-lint=warn", str(file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (0, ""), result.stderr
 
 
 def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
