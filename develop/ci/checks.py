@@ -275,6 +275,12 @@ def remote(name: str) -> Callable[[Machine], None]:
     return run
 
 
+def remote_hip(machine: Machine) -> None:
+    """Build HIP programs with remote engines."""
+    given = ("--programs", machine.scratch / "buildgrid", "--artifacts", machine.rocm7 / "split")
+    machine.module("tests.remote.hip", "--root", machine.engines, *given)
+
+
 def with_rocm7(name: str) -> Callable[[Machine], None]:
     """Run a program with ROCm 7, split."""
     return lambda machine: machine.module(name, "--artifacts", machine.rocm7 / "split")
@@ -421,6 +427,7 @@ REMOTE = (
     ),
     Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,), holds=ENGINES),
     Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,), holds=ENGINES),
+    Check("remote-hip", "HIP programs, compiled by remote workers", remote_hip, (DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
 CHECKS: tuple[Check, ...] = (

@@ -26,7 +26,8 @@ HERE = {"internal"}
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
     """Return what the project's .bazelrc would say."""
     properties = tuple(f"--remote_default_exec_properties={key}={value}" for key, value in PLATFORM.items())
-    return (f"--remote_executor={service.url}", "--remote_local_fallback=false", "--jobs=16", *properties)
+    downloads = "--remote_download_outputs=all"  # they are compared
+    return (f"--remote_executor={service.url}", "--remote_local_fallback=false", "--jobs=16", downloads, *properties)
 
 
 def build(workspace: Workspace, log: Path) -> list[Spawn]:
