@@ -41,7 +41,9 @@ class Worker:
         cas = ("buildbox-casd", f"--bind=unix:{self._socket}", f"--cas-remote={service}", "--quota-high=20G")
         self._cas = Server("the worker's CAS", in_root(root, *cas, str(self._store)), self.log, self._socket.exists)
         run = ["--buildbox-run=/usr/bin/buildbox-run-bubblewrap", "--runner-arg=--staging-mode=copy-or-link"]
-        for source, target in (("/usr", "/usr"), ("/usr/bin", "/bin"), ("/usr/lib", "/lib"), ("/etc", "/etc")):
+        # The runner makes no links, so /bin is a mount; gcc, found there, takes / for its prefix, and wants /libexec.
+        merged = [(f"/usr/{name}", f"/{name}") for name in ("bin", "lib", "libexec")]
+        for source, target in (("/usr", "/usr"), *merged, ("/etc", "/etc")):
             run.append(f"--runner-arg=--ro-bind-mount={source}:{target}")
         if (root / "usr/lib64").exists():
             run.append("--runner-arg=--ro-bind-mount=/usr/lib64:/lib64")
