@@ -214,6 +214,11 @@ def _settings(name):
         hip_targets(name = "{}_{}".format(name, what), build_setting_default = [word], tags = ["manual"])
         messages = ["{}: there is no GPU target or family {}; expected names such as gfx942".format(label, repr(word)), "Set --{}=TARGET,TARGET".format(label)]
         tests.append(expect_failure("{}_{}_refused_test".format(name, what), label, messages))
+
+    # Users type the name that their module gives the repository.
+    hip_targets(name = name + "_option", build_setting_default = ["gfx"], option = "@acme//:targets", tags = ["manual"])
+    messages = ["@acme//:targets: there is no GPU target or family \"gfx\"", "Set --@acme//:targets=TARGET,TARGET"]
+    tests.append(expect_failure(name + "_option_refused_test", "//tests/analysis:{}_option".format(name), messages))
     return tests
 
 _refused_test = failure_test(_TOOLCHAIN)

@@ -60,11 +60,13 @@ def expanded_targets(words):
 def _hip_targets_impl(ctx):
     expanded = expanded_targets(ctx.build_setting_value)
     if expanded.error:
-        fail("{}: {}. Set --{}=TARGET,TARGET".format(shown(ctx.label), expanded.error, shown(ctx.label)))
+        option = ctx.attr.option or shown(ctx.label)
+        fail("{}: {}. Set --{}=TARGET,TARGET".format(option, expanded.error, option))
     return [BuildSettingInfo(value = expanded.targets)]
 
 hip_targets = rule(
     doc = "The build setting with the GPU targets to compile for: a list of targets and families, separated by commas on the command line.",
     implementation = _hip_targets_impl,
+    attrs = {"option": attr.string(doc = "How users name the setting in options, for errors. Bazel only tells rules its canonical label.")},
     build_setting = config.string_list(flag = True),
 )

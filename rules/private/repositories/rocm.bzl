@@ -103,6 +103,7 @@ def _declare_sdk(module, tag):
         name = tag.name,
         artifacts = tag.artifacts,
         path = tag.path,
+        repository = tag.name,
         tag = name,
         targets = tag.targets,
         variable = tag.variable,

@@ -133,7 +133,7 @@ def _unpacked_wheels(rctx):
     return devel
 
 def _sdk_impl(rctx):
-    arguments = ["--output", rctx.path(".")]
+    arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository]
     arguments += ["--target=" + target for target in rctx.attr.targets]
     if rctx.attr.artifacts:
         arguments += _manifests(rctx)
@@ -150,6 +150,7 @@ sdk = repository_rule(
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS: where the SDK comes from."),
         "path": attr.string(doc = "Directory in which the SDK is installed, if it does not come from artifacts."),
+        "repository": attr.string(mandatory = True, doc = "The name that the module gives the repository. Only the canonical one is known otherwise."),
         "tag": attr.string(doc = "How errors name the tag that declares the repository."),
         "targets": attr.string_list(doc = "GPU targets that HIP programs are compiled for unless the build says others."),
         "variable": attr.string(doc = "Environment variable that names another directory."),

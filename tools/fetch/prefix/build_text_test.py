@@ -96,6 +96,7 @@ hip_targets(
         "gfx90a",
         "gfx110X-all",
     ],
+    option = "@rocm//:targets",
 )
 
 filegroup(

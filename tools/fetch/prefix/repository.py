@@ -1,6 +1,6 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `rocm.sdk`.
 
-    python3 -m tools.fetch.prefix.repository --output DIR [--target TARGET]... [--tree DIR | MANIFEST...]
+    python3 -m tools.fetch.prefix.repository --output DIR [--name NAME] [--target TARGET]... [--tree DIR | MANIFEST...]
 
 It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
 Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
@@ -33,13 +33,16 @@ package(default_visibility = ["//visibility:public"])
 hip_targets(
     name = "targets",
     build_setting_default = {targets},
+    option = "@{name}//:targets",
 )
 """
+#: What modules call the repository, unless they say otherwise.
+DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
 RUNTIME = "hip"
 
 
-def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
+def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
     """Return the text of the BUILD file, and what the CMake packages name and it leaves out.
 
     Raises CatalogError for an SDK that cannot be used.
@@ -49,19 +52,21 @@ def build_text(prefix: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
     require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
-    parts = [_HEAD.format(targets=quoted_list(targets)), libraries_text(libraries)]
+    parts = [_HEAD.format(name=name, targets=quoted_list(targets)), libraries_text(libraries)]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
     parts += program_calls(prefix, compiler, names)
     return "\n".join(parts), left_out(packages)
 
 
-def write(manifests: Sequence[Path], output: Path, targets: Sequence[str], tree: Path | None = None) -> None:
-    """Write the repository. Raises CatalogError for an SDK that cannot be used."""
+def write(
+    manifests: Sequence[Path], output: Path, targets: Sequence[str], tree: Path | None = None, name: str = DEFAULT_NAME
+) -> None:
+    """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
     prefix = output / PREFIX
     merge(manifests, prefix, tree)
     try:
-        text, notes = build_text(prefix, targets)
+        text, notes = build_text(prefix, targets, name)
     except CMakeError as error:
         raise CatalogError(str(error)) from None
     (output / "BUILD.bazel").write_text(text, encoding="utf-8")
@@ -72,11 +77,12 @@ def main(argv: list[str]) -> int:
     """Run the program; return 1, with one message on standard error, when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of a repository with a ROCm SDK.")
     parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
+    parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
     parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
     parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
     parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
     args = parser.parse_args(argv)
-    return report(lambda: write(args.manifests, args.output, args.target, args.tree))
+    return report(lambda: write(args.manifests, args.output, args.target, args.tree, args.name))
 
 
 if __name__ == "__main__":

@@ -45,6 +45,13 @@ def test_a_prefix_of_links(tmp_path: Path) -> None:
     assert run(tmp_path / "merged") == run(tmp_path / "real")
 
 
+def test_the_name_by_which_options_ask_for_targets(tmp_path: Path) -> None:
+    write_prefix(tmp_path / "prefix")
+    assert main([*arguments(tmp_path), "--name=acme_rocm", "--target=gfx90a"]) == 0
+    text = (tmp_path / "repository/BUILD.bazel").read_text(encoding="utf-8")
+    assert '    build_setting_default = ["gfx90a"],\n    option = "@acme_rocm//:targets",\n' in text
+
+
 def test_libraries_of_others_are_noted(tmp_path: Path) -> None:
     writer = PrefixWriter(tmp_path / "prefix")
     writer.write("include/x.h")
