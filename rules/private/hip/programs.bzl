@@ -22,7 +22,13 @@ def _program(name, program, srcs, deps, attributes):
         deps = deps,
         **(compilation | hidden)
     )
-    hip_device_link(name = "_" + name + "_device", deps = ["_" + name + "_hip"], **hidden)
+    hip_device_link(
+        name = "_" + name + "_device",
+        # Of relocatable code, which a program links, this rule makes the bundle.
+        compress = compilation.get("compress", False),
+        deps = ["_" + name + "_hip"],
+        **hidden
+    )
     program(name = name, deps = ["_" + name + "_hip", "_" + name + "_device"], **attributes)
 
 def hip_binary(name, srcs = [], deps = [], **kwargs):
