@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 
@@ -31,7 +32,8 @@ class WheelName:
         top, slash, rest = path.partition("/")
         if slash and top == old.dist_info:
             return f"{self.dist_info}/{rest}"
-        return f"{self.base}.data/{rest}" if slash and top.endswith(".data") else path
+        is_data = top.endswith(".data") and canonicalize_name(top.removesuffix(".data")) == canonicalize_name(old.base)
+        return f"{self.base}.data/{rest}" if slash and is_data else path
 
 
 def read_name(filename: str, dist_info: str, version: Version) -> WheelName:

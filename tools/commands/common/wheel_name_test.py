@@ -38,6 +38,8 @@ def test_files_whose_directory_has_the_version_move() -> None:
     moved = {
         "my_acme-1.0.dist-info/licenses/a-1.0.dist-info/x": "my_acme-1.0+gfx942.dist-info/licenses/a-1.0.dist-info/x",
         "my_acme-1.0.data/scripts/x": "my_acme-1.0+gfx942.data/scripts/x",
+        "My-Acme-1.0.data/scripts/x": "my_acme-1.0+gfx942.data/scripts/x",
         "my_acme/my_acme-1.0.data/x": "my_acme/my_acme-1.0.data/x",
+        "weights.data/x": "weights.data/x",
     }
     assert {path: new.path_from(path, old) for path in moved} == moved

@@ -134,3 +134,12 @@ def test_cycles_are_cut(tmp_path: Path) -> None:
         package("c", library("n::c", "n::a", "n::b")),
     )
     assert {name: target.deps for name, target in targets.items()} == {"a": ("b", "c"), "b": ("c",), "c": ()}
+
+
+def test_a_needed_path_is_no_file_of_the_prefix(tmp_path: Path) -> None:
+    """Otherwise a file of the machine, which happens to be there, would be a label of the repository."""
+    sample = write_prefix(tmp_path / "prefix")
+    outside = sample.write("lib/libelse.so.1")
+    sample.shared("far", str(outside))
+    targets = planned(sample.prefix, package("far", library("far::far", location="lib/libfar.so.1")))
+    assert targets["far"].needed == ()

@@ -59,6 +59,8 @@ class SharedLibraries:
         return self._facts[path]
 
     def _find(self, name: str, directories: list[str]) -> str | None:
+        if "/" in name:  # a path, which the loader takes as it is: no file of the prefix
+            return None
         for directory in directories:
             path = posixpath.normpath(posixpath.join(directory, name))
             if not path.startswith("../") and os.path.isfile(self._prefix / path):  # noqa: PTH113
