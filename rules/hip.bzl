@@ -1,8 +1,10 @@
-"""HIP programs with Bazel: libraries, programs and tests with code for AMD's GPUs."""
+"""HIP programs with Bazel: libraries, programs, tests and wheels with code for AMD's GPUs."""
 
 load("//rules/private/hip:hip_library.bzl", _hip_library = "hip_library")
+load("//rules/private/hip:hip_wheel.bzl", _hip_wheel = "hip_wheel")
 load("//rules/private/hip:programs.bzl", _hip_binary = "hip_binary", _hip_test = "hip_test")
 
 hip_binary = _hip_binary
 hip_library = _hip_library
 hip_test = _hip_test
+hip_wheel = _hip_wheel

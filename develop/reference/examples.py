@@ -14,6 +14,7 @@ _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
 _TARGETS: Final = "packaging/package_targets.bzl"
 _HIP: Final = "examples/hip/BUILD.bazel"
 _HIP_SDK: Final = "tests/analysis/hip_sdk/BUILD.bazel"
+_HIP_WHEEL: Final = "examples/hip_wheel/BUILD.bazel"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
 
@@ -34,6 +35,7 @@ EXAMPLES: Final = {
     "hip_targets": Example(_HIP_SDK, "targets"),
     "hip_test": Example(_HIP, "saxpy_test"),
     "hip_toolchain": Example(_HIP_SDK, "hip_compiler"),
+    "hip_wheel": Example(_HIP_WHEEL, "thin"),
     "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
     "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),
     "rocm.lock": Example("MODULE.bazel", "own_rocm_locked"),

@@ -3,7 +3,7 @@
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules"])
+visibility(["//rules", "//rules/private/hip"])
 
 def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:

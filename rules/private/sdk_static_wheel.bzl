@@ -6,14 +6,14 @@ load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
-visibility(["//rules"])
+visibility(["//rules", "//rules/private/hip"])
 
 def _outputs(ctx, version):
     """Declares the wheel and what is beside it: {name of the tool's option: File}."""
     variant = ctx.attr.variant
     if bool(variant) != bool(ctx.attr.variant_targets):
         fail("{}: variant = \"{}\", variant_targets = {}; expected both, or neither for a wheel for every machine. Set `variant` and `variant_targets`".format(shown(ctx.label), variant, ctx.attr.variant_targets))
-    name = "{}-{}-py3-none-{}{}.whl".format(escaped(ctx.attr.distribution), version, ctx.attr.platform_tag, "-" + variant if variant else "")
+    name = "{}-{}-{}-{}-{}{}.whl".format(escaped(ctx.attr.distribution), version, ctx.attr.python_tag, ctx.attr.abi_tag, ctx.attr.platform_tag, "-" + variant if variant else "")
 
     # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it. A
     # wheel with compiled files has no sdist here.
@@ -71,10 +71,12 @@ With `variant`, it is a wheel variant for some GPUs instead (PEP 825, a draft): 
 It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
     implementation = _sdk_static_wheel_impl,
     attrs = PROJECT_ATTRS | {
+        "abi_tag": attr.string(default = "none", doc = "ABI tag. An extension module for one version of Python has `cp312`, one for the stable ABI `abi3`."),
         "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference, `module:function`."),
         "extras": attr.string_list_dict(doc = "Name of each extra -> requirements (PEP 508). `{version}` stands for the version of this distribution."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the wheel."),
         "platform_tag": attr.string(default = "any", doc = "Platform tag of a wheel with compiled files, such as a `hip_binary`. Its output is not in `static/`."),
+        "python_tag": attr.string(default = "py3", doc = "Python tag. An extension module for one version of Python has `cp312`."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
         "variant": attr.string(doc = "Label of the wheel variant, the last part of its file name: 1 to 16 of `0-9`, `a-z`, `_` and `.`. Empty for a wheel for every machine."),

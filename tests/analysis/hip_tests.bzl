@@ -4,10 +4,10 @@ Their toolchain is an SDK of empty files, in hip_sdk.
 """
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules:hip.bzl", "hip_binary", "hip_library")
+load("//rules:hip.bzl", "hip_binary", "hip_library", "hip_wheel")
 load("//rules:sdk_repository.bzl", "hip_targets")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
 
@@ -152,6 +152,7 @@ def _device_link_impl(ctx):
         bitcode = [argument.rpartition("/")[2] for argument in links[target + ".co"].argv if argument.endswith(".bc")]
         asserts.equals(env, ["data.cu.{}.bc".format(target), "data.hip.{}.bc".format(target), "other.hip.{}.bc".format(target)], sorted(bitcode), "its own and its library's")
     (bundled,) = actions_of(env, "HipBundle")
+    asserts.true(env, "-compress" in bundled.argv, "`compress` reaches the bundler")
     (embedded,) = actions_of(env, "HipEmbed")
     (assembled,) = actions_of(env, "HipAssemble")
     assert_hermetic(env, embedded)
@@ -170,6 +171,39 @@ def _no_device_link_impl(ctx):
     return analysistest.end(env)
 
 _no_device_link_test = analysistest.make(_no_device_link_impl, config_settings = _TWO)
+
+def _wheel_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = actions_of(env, ctx.attr.mnemonic)
+    asserts.equals(env, ctx.attr.inputs, [argument.rpartition("/")[2] for argument in action.argv if not argument.startswith("-")][-1:])
+    for argument in ctx.attr.arguments:
+        asserts.true(env, argument in action.argv, argument)
+    asserts.equals(env, [analysistest.target_under_test(env).label.name], [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()])
+    return analysistest.end(env)
+
+_wheel_test = analysistest.make(_wheel_impl, attrs = {
+    "arguments": attr.string_list(doc = "Some of the action's arguments."),
+    "inputs": attr.string_list(doc = "Names of the wheel, or of the directory of wheels, that the action reads."),
+    "mnemonic": attr.string(doc = "That of the action."),
+})
+
+def _wheels(name):
+    """Declares wheels, and tests of the rules that make them; returns the names of these."""
+    for file in ["wheel.md", "libown.so", "rocm.whl"]:
+        write_file(name = "{}_{}".format(name, file), out = "{}_{}".format(name, file), tags = ["manual"])
+    string_flag(name = name + "_version", build_setting_default = "1.0")
+    about = dict(sdk = [name + "_rocm.whl"], tags = ["manual"])
+    whole = dict(about, abi_tag = "abi3", description = name + "_wheel.md", distribution = "own", files = {name + "_libown.so": "own/libown.so"}, license_expression = "MIT", python_tag = "cp312", summary = "Own", version = name + "_version")
+    hip_wheel(name = name + "_thin", init_py = "own", leave = ["libc.*"], targets = ["gfx90a"], **whole)
+    hip_wheel(name = name + "_fat", wheel = name + "_rocm.whl", **about)
+    tested = {
+        "thin": ("RocmSplitWheel", [name + "_thin.requiring"], ["--targets=gfx90a", "--compression=balanced"]),
+        "thin.requiring": ("RocmRequireSdk", ["own-1.0-cp312-abi3-linux_x86_64.whl"], ["--init-py=own", "--take=*", "--leave=libc.*"]),
+        "fat": ("RocmRequireSdk", [name + "_rocm.whl"], ["--take=*"]),
+    }
+    for target, (mnemonic, inputs, arguments) in tested.items():
+        _wheel_test(name = "{}_{}_test".format(name, target), arguments = arguments, inputs = inputs, mnemonic = mnemonic, target_under_test = "{}_{}".format(name, target))
+    return ["{}_{}_test".format(name, target) for target in tested]
 
 # What a build names -> the targets.
 _EXPANDED = {
@@ -257,7 +291,7 @@ def _declare(name):
     )
     hip_library(name = name + "_own", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx110X-all", "gfx90a:xnack+"])
     hip_library(name = name + "_relocatable", relocatable = True, **common)
-    hip_binary(name = name + "_program", srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
+    hip_binary(name = name + "_program", compress = True, srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 
 def hip_test_suite(name):
@@ -274,7 +308,7 @@ def hip_test_suite(name):
     _relocatable_test(name = name + "_relocatable_test", target_under_test = name + "_relocatable")
     _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
     _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
-    native.test_suite(name = name, tests = _refused(name) + _settings(name) + [
+    native.test_suite(name = name, tests = _refused(name) + _settings(name) + _wheels(name) + [
         "{}_{}_test".format(name, what)
         for what in ["one_target", "three_targets", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
     ])

@@ -4,7 +4,7 @@
 
 Run it from the top of the workspace. DIR is a build of //packaging:dist of ROCm 6 or newer, and ROOT a root file system
 in which its libraries run. uv locks the packages. Bazel compiles, makes the wheel require them, splits it and publishes
-an index to a directory. pip installs for two GPUs: each gets code for its own, `pip check` agrees, and the extension
+an index to a directory. The example's own test passes. pip installs for two GPUs: each gets code for its own, `pip check` agrees, and the extension
 says that there is no GPU.
 """
 
@@ -81,6 +81,7 @@ def main(argv: list[str]) -> int:
         try:
             lock(workspace, args.dist.resolve(), args.uv.absolute())
             built(workspace.build("//:dist"))
+            built(workspace.build("//:install_test", command="test"))
             published = directory / "published"
             result = workspace.run("run", *workspace.options, "//:publish", "--", "--to", str(published))
             assert result.returncode == 0, result.stdout
