@@ -2,7 +2,7 @@
 
     install.py --requirement REQUIREMENT… [--script FILE] [--installer pip|uv] [--python PROGRAM] PATH…
 
-PATH is a directory that holds distributions, or a distribution. Nothing else can be found: no index is asked. The
+PATH is a directory that holds distributions, also in directories below it, or a distribution. Nothing else can be found: no index is asked. The
 script is run as a copy in a directory of its own, so that `import` finds what was installed, not sources beside it or
 where the test runs. What was done, and what failed with all that it printed, is written as JUnit XML where Bazel wants
 it.
@@ -82,7 +82,9 @@ def links(paths: Sequence[Path], scratch: Path) -> list[str]:
     for path in paths:
         if path.is_dir():
             page = path / "index.html"
-            folders.append(page if page.is_file() else path)
+            # Split wheels are in a directory for each GPU.
+            below = sorted({wheel.parent for wheel in path.glob("*/*.whl")})
+            folders += [page] if page.is_file() else [path, *below]
         else:
             (loose / path.name).symlink_to(path)
     return ["--no-index", *(f"--find-links={folder}" for folder in [*folders, loose])]

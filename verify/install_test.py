@@ -49,3 +49,13 @@ def test_sources_beside_the_script_and_the_test_are_not_imported(
     printed = capfd.readouterr().out
     assert "installed in the process; True" in printed
     assert "installed in its child" in printed
+
+
+@pytest.mark.parametrize("place", [".", "gfx942"])
+def test_wheels_of_a_directory_are_found(
+    tmp_path: Path, wheel: Path, place: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Split wheels are in a directory for each GPU."""
+    (tmp_path / "thin" / place).mkdir(parents=True)
+    wheel.rename(tmp_path / "thin" / place / wheel.name)
+    assert main(["--requirement=greeting", str(tmp_path / "thin")]) == 0, capfd.readouterr().out

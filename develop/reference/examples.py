@@ -31,6 +31,7 @@ EXAMPLES: Final = {
     "artifacts.directory": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_prebuilt"),
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
     "hip_binary": Example(_HIP, "show"),
+    "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
     "hip_targets": Example(_HIP_SDK, "targets"),
     "hip_test": Example(_HIP, "saxpy_test"),

@@ -1,5 +1,7 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
+load(":hip_commands_info.bzl", "HipCommandsInfo")
+
 visibility(["//rules/private/hip"])
 
 # The compiler's date and directories are no part of its output.
@@ -25,6 +27,7 @@ _DEVICE = "hipv4-amdgcn-amd-amdhsa--"
 def _compiler_args(ctx, hip, cc_toolchain, context, copts):
     """Returns the arguments that all compilations of a rule have."""
     args = ctx.actions.args()
+    args.set_param_file_format("multiline")  # of the file that `described` writes
     args.add_all(["-no-canonical-prefixes", "-x", "hip", "-fPIC"])
     args.add(hip.resource_directory, format = "-resource-dir=%s")
     args.add(hip.root, format = "--rocm-path=%s")
@@ -58,21 +61,46 @@ def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatab
         args = _compiler_args(ctx, hip, cc_toolchain, context, copts),
         ctx = ctx,
         device_copts = device_copts,
+        headers = context.headers,
         hip = hip,
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,
     )
 
+def _source_options(compiler, source, target):
+    """Returns the options of one compilation: for which GPU, and under which name in relocatable code."""
+    # By default clang derives the identifier from all arguments, which differ between the host and GPUs.
+    named = ["-fgpu-rdc", "-cuid=" + source.short_path] if compiler.relocatable else []
+    return ["--offload-arch=" + target] + named
+
 def _source_args(compiler, source, target, output):
-    """Returns the arguments of one compilation: what is compiled, to what, and under which name in relocatable code."""
+    """Returns the arguments of one compilation: its options, what is compiled, and to what."""
     args = compiler.ctx.actions.args()
-    args.add(target, format = "--offload-arch=%s")
-    if compiler.relocatable:
-        # By default clang derives the identifier from all arguments, which differ between the host and GPUs.
-        args.add_all(["-fgpu-rdc", "-cuid=" + source.short_path])
+    args.add_all(_source_options(compiler, source, target))
     args.add("-c", source)
     args.add("-o", output)
     return args
+
+def described(compiler, objects, target):
+    """Returns how sources are compiled for the host, for programs that read sources.
+
+    Args:
+        compiler: from `hip_compiler`.
+        objects: list of (File, File): source and object file.
+        target: string: one of the GPU targets.
+
+    Returns:
+        HipCommandsInfo.
+    """
+    arguments = compiler.ctx.actions.declare_file("_hip/{}.args".format(compiler.ctx.label.name))
+    compiler.ctx.actions.write(arguments, compiler.args)
+    sources = [
+        {"file": source.path, "options": ["--cuda-host-only"] + _source_options(compiler, source, target), "output": output.path}
+        for source, output in objects
+    ]
+    library = json.encode({"arguments": arguments.path, "compiler": compiler.hip.clang.path, "sources": sources})
+    files = depset([arguments] + [source for source, _ in objects], transitive = [compiler.headers])
+    return HipCommandsInfo(files = files, libraries = depset([library]))
 
 def _run(compiler, executable, arguments, inputs, output, mnemonic, progress_message):
     """Runs a program of the SDK."""

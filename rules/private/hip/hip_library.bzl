@@ -5,7 +5,8 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/common:labels.bzl", "shown")
-load(":compile.bzl", "bundle", "compile_device", "compile_host", "hip_compiler")
+load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "hip_compiler")
+load(":hip_commands_info.bzl", "HipCommandsInfo")
 load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
 load(":hip_targets.bzl", "expanded_targets")
 load(":static_library.bzl", "static_library")
@@ -69,6 +70,7 @@ def _hip_library_impl(ctx):
         CcInfo(compilation_context = context, linking_context = linking_context),
         DefaultInfo(files = depset(_libraries(ctx, linking_context)), runfiles = runfiles),
         merge_hip_infos([mine] + [dep[HipInfo] for dep in ctx.attr.deps if HipInfo in dep]),
+        described(compiler, zip(sources, objects), targets[0]),
         OutputGroupInfo(hip_objects = depset(objects)),
     ]
 
@@ -95,6 +97,6 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
         "targets": attr.string_list(doc = "GPU targets and families to compile for, instead of those of the build."),
     },
     fragments = ["cpp"],
-    provides = [CcInfo, HipInfo],
+    provides = [CcInfo, HipCommandsInfo, HipInfo],
     toolchains = use_cc_toolchain() + ["//rules/hip:toolchain_type"],
 )

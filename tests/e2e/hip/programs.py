@@ -10,7 +10,9 @@ headers and programs of that toolchain. Then it runs the programs: without a GPU
 
 import argparse
 import hashlib
+import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -141,6 +143,22 @@ def check_programs(workspace: Workspace) -> None:
     built(workspace.build("//...", command="test"))
 
 
+def check_commands(workspace: Workspace) -> None:
+    """Write how sources are compiled, and do what is written: from the workspace, as an editor does."""
+    for _ in range(2):  # the second run finds the file of the first
+        result = workspace.run("run", *_artifacts(workspace), "//:compile_commands")
+        assert result.returncode == 0, result.stdout
+    entries = json.loads((workspace.directory / "compile_commands.json").read_text(encoding="utf-8"))
+    assert len(entries) == SOURCES, entries
+    for entry in entries:
+        (prefix,) = (one.partition("=")[2] for one in entry["arguments"] if one.startswith("--rocm-path="))
+        environment = {"LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/llvm/lib"}  # as in Bazel's actions
+        arguments = [*entry["arguments"], "-fsyntax-only"]
+        run = subprocess.run(arguments, cwd=entry["directory"], env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, f"{entry['file']}: {run.stderr}"
+    print(f"compile_commands.json: {len(entries)} sources, each read by clang as it says", flush=True)
+
+
 def _artifacts(workspace: Workspace) -> Sequence[str]:
     return (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}", *workspace.options)
 
@@ -155,6 +173,7 @@ def main(argv: list[str]) -> int:
         try:
             check_changes(workspace)
             check_programs(workspace)
+            check_commands(workspace)
             check_bytes(workspace, Path(directory))
         finally:
             workspace.run("clean", "--expunge")

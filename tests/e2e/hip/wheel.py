@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
         try:
             lock(workspace, args.dist.resolve(), args.uv.absolute())
             built(workspace.build("//:dist"))
-            built(workspace.build("//:install_test", command="test"))
+            built(workspace.build("//:install_test", command="test", options=("--test_output=errors",)))
             published = directory / "published"
             result = workspace.run("run", *workspace.options, "//:publish", "--", "--to", str(published))
             assert result.returncode == 0, result.stdout

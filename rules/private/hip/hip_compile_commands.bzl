@@ -1,0 +1,70 @@
+"""hip_compile_commands: declares a command that writes compile_commands.json, for editors."""
+
+load("@rules_python//python:defs.bzl", "py_binary")
+load(":hip_commands_info.bzl", "HipCommandsInfo")
+
+visibility(["//rules"])
+
+_AllCommandsInfo = provider(
+    doc = "HipCommandsInfo of a target with those of what it depends on.",
+    fields = {"infos": "depset of HipCommandsInfo."},
+)
+
+_EDGES = ["deps", "implementation_deps"]
+
+def _collect_impl(target, ctx):
+    below = [
+        dep[_AllCommandsInfo].infos
+        for edge in _EDGES
+        for dep in getattr(ctx.rule.attr, edge, None) or []
+        if _AllCommandsInfo in dep
+    ]
+    own = [target[HipCommandsInfo]] if HipCommandsInfo in target else []
+    return [_AllCommandsInfo(infos = depset(own, transitive = below))]
+
+_collect = aspect(
+    doc = "Finds the HIP libraries that a target depends on.",
+    implementation = _collect_impl,
+    attr_aspects = _EDGES,
+)
+
+def _hip_command_index_impl(ctx):
+    infos = depset(transitive = [target[_AllCommandsInfo].infos for target in ctx.attr.targets]).to_list()
+    index = ctx.actions.declare_file(ctx.label.name + ".json")
+    libraries = depset(transitive = [info.libraries for info in infos]).to_list()
+    ctx.actions.write(index, "[\n" + ",\n".join(libraries) + "\n]\n")
+
+    # Of headers, the SDK has thousands, which are there anyway.
+    built = [file for file in depset(transitive = [info.files for info in infos]).to_list() if not file.is_source]
+    return [DefaultInfo(files = depset([index]), runfiles = ctx.runfiles([index] + built))]
+
+_hip_command_index = rule(
+    doc = "Lists how the HIP sources of some targets, and of what they depend on, are compiled.",
+    implementation = _hip_command_index_impl,
+    attrs = {"targets": attr.label_list(mandatory = True, aspects = [_collect], doc = "The targets.")},
+)
+
+def hip_compile_commands(name, targets, **kwargs):
+    """Declares a command that writes how HIP sources are compiled, for clangd and other tools: `bazel run //:compile_commands`.
+
+    It writes `compile_commands.json` at the top of the workspace. Entries of other programs stay in it. Sources are
+    listed as they are compiled for the host, with the first GPU target. Generated headers are built.
+
+    Args:
+        name: name of the target.
+        targets: labels of programs and libraries. The HIP sources of all that they depend on are listed, too.
+        **kwargs: further attributes of `py_binary`.
+    """
+    common = {key: kwargs[key] for key in ["compatible_with", "restricted_to", "target_compatible_with", "testonly"] if key in kwargs}
+    _hip_command_index(name = name + ".index", tags = ["manual"], targets = targets, visibility = ["//visibility:private"], **common)
+    py_binary(
+        name = name,
+        srcs = [Label("//tools/commands/compile_commands:tool.py")],
+        main = Label("//tools/commands/compile_commands:tool.py"),
+        args = ["--index=$(rootpath {}.index)".format(name)],
+        data = [name + ".index"],
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
+        legacy_create_init = 0,
+        deps = [Label("//tools/commands/compile_commands")],
+        **kwargs
+    )

@@ -1,0 +1,95 @@
+"""compile_commands.json, Clang's JSON compilation database: entries of HIP sources, in their place among others'."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.lib.common.program import ToolError
+
+#: Directories of object files of HIP sources: by them, entries of an earlier run are known.
+_OWN_OUTPUTS = "/_hip/"
+#: A path below the execution root, which the workspace lacks: alone, after an option of one letter, or after `=`.
+_PATH = re.compile(r"(-[A-Z]|[^=]*=)?(external|bazel-out)/")
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the workspace is, and Bazel's directories."""
+
+    workspace: Path
+    execution_root: Path
+
+    @classmethod
+    def of(cls, workspace: Path, index: Path) -> "Places":
+        """Find the execution root by a file that was built. Raises ToolError if it is in none."""
+        path = str(index.resolve())
+        root, found, _ = path.partition("/bazel-out/")
+        if not found:
+            raise ToolError(f"{path}: expected a file below bazel-out. Run this program with `bazel run`")
+        return cls(workspace, Path(root))
+
+    def absolute(self, argument: str) -> str:
+        """Return an argument of the compiler with a path that holds in the workspace, too."""
+        if not (found := _PATH.match(argument)):
+            return argument
+        # External repositories may be gone from the execution root after the next build; here they stay.
+        parent = self.execution_root.parents[1] if found[2] == "external" else self.execution_root
+        return f"{found[1] or ''}{parent}/{argument[found.start(2) :]}"
+
+
+def read_index(places: Places, index: Path) -> Iterator[Entry]:
+    """Read what `hip_compile_commands` listed, as entries: one for each source, the first time that it comes."""
+    seen = set()
+    for library in json.loads(index.read_text(encoding="utf-8")):
+        given = (places.execution_root / library["arguments"]).read_text(encoding="utf-8").splitlines()
+        for source in library["sources"]:
+            arguments = [library["compiler"], *given, *source["options"], "-c", source["file"], "-o", source["output"]]
+            if source["file"] not in seen:
+                seen.add(source["file"])
+                yield {
+                    "arguments": [places.absolute(argument) for argument in arguments],
+                    "directory": str(places.workspace),
+                    "file": places.absolute(source["file"]),
+                    "output": places.absolute(source["output"]),
+                }
+
+
+def _others(file: Path, replaced: set[str]) -> list[Entry]:
+    """Return the entries that other programs wrote. Raises ToolError if the file is no such database."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return [one for one in found if _OWN_OUTPUTS not in one.get("output", "") and one["file"] not in replaced]
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError, AttributeError, KeyError):
+        raise ToolError(
+            f"{file}: expected a list of entries, each with `file` (Clang's JSON compilation database). "
+            "Remove the file, or mend it; nothing was written"
+        ) from None
+
+
+def update(file: Path, entries: list[Entry]) -> int:
+    """Put entries into a database, in place of those of an earlier run; return how many of others are in it.
+
+    The file is written whole or not at all. Raises ToolError if there is one that is no such database.
+    """
+    others = _others(file, {entry["file"] for entry in entries})
+    whole = sorted([*others, *entries], key=lambda one: (one["file"], one.get("output", "")))
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
+        try:
+            json.dump(whole, new, indent=1)
+            new.write("\n")
+            new.close()
+            Path(new.name).chmod(0o644)
+            os.replace(new.name, file)  # noqa: PTH105
+        except BaseException:
+            Path(new.name).unlink(missing_ok=True)
+            raise
+    return len(others)
