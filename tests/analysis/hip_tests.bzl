@@ -7,7 +7,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules:hip.bzl", "hip_binary", "hip_library", "hip_wheel")
+load("//rules:hip.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_wheel")
 load("//rules:sdk_repository.bzl", "hip_targets")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
 
@@ -172,6 +172,22 @@ def _no_device_link_impl(ctx):
 
 _no_device_link_test = analysistest.make(_no_device_link_impl, config_settings = _TWO)
 
+def _commands_impl(ctx):
+    env = analysistest.begin(ctx)
+    (written,) = [action.content for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite"]
+    libraries = json.decode(written)
+    listed = {source["file"].rpartition("/")[2]: source for library in libraries for source in library["sources"]}
+    asserts.equals(env, ["data.cu", "data.hip", "other.hip"], sorted(listed), "those of all that the program depends on")
+    asserts.equals(env, ["--cuda-host-only", "--offload-arch=gfx1100", "-fgpu-rdc"], listed["other.hip"]["options"][:3])
+    asserts.true(env, listed["other.hip"]["output"].endswith("/other.hip.o"), "the object file")
+    arguments = [library["arguments"] for library in libraries]
+    built = [file.path for file in analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()]
+    asserts.equals(env, [], [path for path in arguments if path not in built], "the arguments are built")
+    asserts.true(env, [path for path in built if path.endswith("/other.hip")], "a generated source is built")
+    return analysistest.end(env)
+
+_commands_test = analysistest.make(_commands_impl, config_settings = _TWO)
+
 def _wheel_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, ctx.attr.mnemonic)
@@ -292,6 +308,7 @@ def _declare(name):
     hip_library(name = name + "_own", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx110X-all", "gfx90a:xnack+"])
     hip_library(name = name + "_relocatable", relocatable = True, **common)
     hip_binary(name = name + "_program", compress = True, srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
+    hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 
 def hip_test_suite(name):
@@ -307,8 +324,9 @@ def hip_test_suite(name):
     _own_targets_test(name = name + "_own_targets_test", target_under_test = name + "_own")
     _relocatable_test(name = name + "_relocatable_test", target_under_test = name + "_relocatable")
     _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
+    _commands_test(name = name + "_commands_test", target_under_test = name + "_commands.index")
     _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
     native.test_suite(name = name, tests = _refused(name) + _settings(name) + _wheels(name) + [
         "{}_{}_test".format(name, what)
-        for what in ["one_target", "three_targets", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+        for what in ["commands", "one_target", "three_targets", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
     ])

@@ -52,9 +52,10 @@ def hip_compile_commands(name, targets, **kwargs):
 
     Args:
         name: name of the target.
-        targets: labels of programs and libraries. The HIP sources of all that they depend on are listed, too.
+        targets: labels of libraries, programs and tests. The HIP sources of all that they depend on are listed, too.
         **kwargs: further attributes of `py_binary`.
     """
+    kwargs = {"testonly": True} | kwargs  # tests may be among the targets
     common = {key: kwargs[key] for key in ["compatible_with", "restricted_to", "target_compatible_with", "testonly"] if key in kwargs}
     _hip_command_index(name = name + ".index", tags = ["manual"], targets = targets, visibility = ["//visibility:private"], **common)
     py_binary(

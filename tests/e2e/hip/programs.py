@@ -11,8 +11,8 @@ headers and programs of that toolchain. Then it runs the programs: without a GPU
 import argparse
 import hashlib
 import json
+import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -150,12 +150,18 @@ def check_commands(workspace: Workspace) -> None:
         assert result.returncode == 0, result.stdout
     entries = json.loads((workspace.directory / "compile_commands.json").read_text(encoding="utf-8"))
     assert len(entries) == SOURCES, entries
+    lines = ["set -eu"]
     for entry in entries:
         (prefix,) = (one.partition("=")[2] for one in entry["arguments"] if one.startswith("--rocm-path="))
-        environment = {"LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/llvm/lib"}  # as in Bazel's actions
-        arguments = [*entry["arguments"], "-fsyntax-only"]
-        run = subprocess.run(arguments, cwd=entry["directory"], env=environment, capture_output=True, text=True)
-        assert run.returncode == 0, f"{entry['file']}: {run.stderr}"
+        # Bazel's actions set the variable, too.
+        libraries = ":".join(f"{prefix}/lib{part}" for part in ("", "/llvm/lib", "/rocm_sysdeps/lib"))
+        command = shlex.join(["env", "-C", entry["directory"], f"LD_LIBRARY_PATH={libraries}", *entry["arguments"]])
+        lines.append(f"{command} -fsyntax-only")
+    script = workspace.directory / "read.sh"
+    script.write_text("\n".join(lines), encoding="utf-8")
+    # Where Bazel runs is the libc that the compiler needs.
+    result = workspace.run("run", *_artifacts(workspace), f"--run_under=sh {script}", f"//:{PROGRAMS[0]}")
+    assert result.returncode == 0, result.stdout
     print(f"compile_commands.json: {len(entries)} sources, each read by clang as it says", flush=True)
 
 
