@@ -2,10 +2,10 @@
 
     install.py --requirement REQUIREMENT… [--script FILE] [--installer pip|uv] [--python PROGRAM] PATH…
 
-PATH is a directory that holds distributions, also in directories below it, or a distribution. Nothing else can be found: no index is asked. The
-script is run as a copy in a directory of its own, so that `import` finds what was installed, not sources beside it or
-where the test runs. What was done, and what failed with all that it printed, is written as JUnit XML where Bazel wants
-it.
+PATH is a directory that holds distributions, also in directories below it, or a distribution. Nothing else can be
+found: no index is asked. The script is run as a copy in a directory of its own, so that `import` finds what was
+installed, not sources beside it or where the test runs. What was done, and what failed with all that it printed, is
+written as JUnit XML where Bazel wants it.
 """
 
 import argparse

@@ -4,8 +4,8 @@
 
 Run it from the top of the workspace. DIR is a build of //packaging:dist of ROCm 6 or newer, and ROOT a root file system
 in which its libraries run. uv locks the packages. Bazel compiles, makes the wheel require them, splits it and publishes
-an index to a directory. The example's own test passes. pip installs for two GPUs: each gets code for its own, `pip check` agrees, and the extension
-says that there is no GPU.
+an index to a directory. The example's own test passes. pip installs for two GPUs: each gets code for its own,
+`pip check` agrees, and the extension says that there is no GPU.
 """
 
 import argparse

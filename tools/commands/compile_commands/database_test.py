@@ -8,6 +8,7 @@ import pytest
 
 from tools.commands.compile_commands import tool
 from tools.commands.compile_commands.database import Places
+from tools.lib.common.program import ToolError
 
 
 class Project:
@@ -107,10 +108,12 @@ def test_what_is_no_database_stays(project: Project, content: str, capsys: pytes
     assert [path.name for path in project.workspace.iterdir()] == ["compile_commands.json"]
 
 
-def test_it_needs_bazel_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_needs_bazel_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Nothing else says where the workspace is."""
     monkeypatch.delenv("BUILD_WORKSPACE_DIRECTORY", raising=False)
     assert tool.main([f"--index={tmp_path}/index.json"]) == 1
     assert "Run this program with `bazel run`" in capsys.readouterr().err
-    with pytest.raises(tool.ToolError, match="expected a file below bazel-out"):
+    with pytest.raises(ToolError, match="expected a file below bazel-out"):
         Places.of(tmp_path, tmp_path / "index.json")
