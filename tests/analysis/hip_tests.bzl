@@ -134,7 +134,8 @@ def _relocatable_impl(ctx):
     for action in device + host:
         asserts.true(env, "-fgpu-rdc" in action.argv, "relocatable")
         source = action.argv[action.argv.index("-c") + 1].removeprefix(analysistest.target_bin_dir_path(env) + "/")
-        asserts.equals(env, [source], _with_prefix(action.argv, "-cuid="), "the host and GPUs have the same names")
+        label = analysistest.target_under_test(env).label
+        asserts.equals(env, ["{}:{}".format(label, source)], _with_prefix(action.argv, "-cuid="), "the host and GPUs have the same names")
     for action in device:
         asserts.true(env, "-emit-llvm" in action.argv, "bitcode")
     return analysistest.end(env)

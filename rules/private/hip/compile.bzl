@@ -70,8 +70,9 @@ def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatab
 def _source_options(compiler, source, target):
     """Returns the options of one compilation: for which GPU, and under which name in relocatable code."""
 
-    # By default clang derives the identifier from all arguments, which differ between the host and GPUs.
-    named = ["-fgpu-rdc", "-cuid=" + source.short_path] if compiler.relocatable else []
+    # By default clang derives the identifier from all arguments, which differ between the host and GPUs. Two libraries of
+    # one program may compile the same source.
+    named = ["-fgpu-rdc", "-cuid={}:{}".format(compiler.ctx.label, source.short_path)] if compiler.relocatable else []
     return ["--offload-arch=" + target] + named
 
 def _source_args(compiler, source, target, output):

@@ -81,6 +81,8 @@ def read_sound_wheel(
     _check_signatures(wheel, drop_signatures=drop_signatures)
     version, dist_info = _named(wheel)
     metadata = parse_core_metadata(wheel.text("METADATA") or b"", f"{path}: {dist_info}/METADATA")
+    if "-" not in dist_info.removesuffix(".dist-info"):
+        raise ToolError(f"{path}: {dist_info}; expected NAME-VERSION.dist-info in the wheel. Build the wheel again")
     [said] = metadata.values("Version")
     if not _is_version(said, version):
         raise ToolError(f"{path}: METADATA says version {said}, the file name {version}. Build the wheel again")

@@ -142,7 +142,19 @@ def test_two_versions_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[s
     other = Sample(CORE.files, name="sdk_core", version="7.11")
     sdk(tmp_path, CORE, MATH, other)
     said = refused(tmp_path, EXPECTS, capsys)
-    assert f"{other.filename} and {CORE.filename}: two wheels of sdk-core in --sdk. Name one of them" in said
+    first, second = tmp_path / "sdk" / other.filename, tmp_path / "sdk" / CORE.filename
+    assert f"{first} and {second}: two wheels of sdk-core in --sdk. Name one of them" in said
+
+
+def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same wheel twice is one wheel."""
+    sdk(tmp_path, CORE, MATH)
+    again = tmp_path / "sdk/again" / CORE.filename
+    again.parent.mkdir()
+    again.write_bytes(Sample({**CORE.files, "other": b""}, name="sdk_core", version=CORE.version).build())
+    assert "two wheels of sdk-core in --sdk. Name one of them" in refused(tmp_path, EXPECTS, capsys)
+    again.write_bytes((tmp_path / "sdk" / CORE.filename).read_bytes())
+    assert run(tmp_path, EXPECTS) == 0
 
 
 def test_a_damaged_library_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

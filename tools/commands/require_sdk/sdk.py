@@ -4,6 +4,7 @@ An SDK has gigabytes, of which few libraries matter. So only the archives' direc
 libraries with the names that are asked for, and those that they need, until nothing is asked for any more.
 """
 
+import filecmp
 import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -77,7 +78,7 @@ class Sdk:
 
         Of several with equally short ones the largest counts: forwarders of development packages are small.
         """
-        self._wheels: dict[NormalizedName, str] = {}
+        self._wheels: dict[NormalizedName, Path] = {}
         for number, opened in enumerate(self._opened):
             self._list(number, opened)
         if not self.libraries:
@@ -97,9 +98,11 @@ class Sdk:
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         if is_for_windows(wheel.tags):
             return
-        other = self._wheels.setdefault(wheel.name, opened.path.name)
-        if other != opened.path.name:
-            raise ToolError(f"{opened.path.name} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+        if other := self._wheels.get(wheel.name):
+            if other.name == opened.path.name and filecmp.cmp(other, opened.path, shallow=False):
+                return
+            raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+        self._wheels[wheel.name] = opened.path
         for member in opened.to_read:
             path = wheel.installed(member.name)
             if path is None or not is_library(path):

@@ -108,6 +108,11 @@ def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path = tmp_path / FAT.filename
     path.write_bytes(zipped({**files, RECORD: make_record(files, RECORD)}))
     assert "expected acme-1.0.dist-info/WHEEL in the wheel" in refused(path, output, capsys)
+    files = {name.replace("acme-1.0.dist-info", "acme.dist-info"): content for name, content in FAT.members().items()}
+    del files["acme.dist-info/RECORD"]
+    record = "acme.dist-info/RECORD"
+    path.write_bytes(zipped({**files, record: make_record(files, record)}))
+    assert "acme.dist-info; expected NAME-VERSION.dist-info in the wheel" in refused(path, output, capsys)
     path = wheel(tmp_path, {"acme-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: acme\nVersion: one\n"})
     assert "METADATA says version one" in refused(path, output, capsys)
 

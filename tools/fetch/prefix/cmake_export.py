@@ -335,5 +335,8 @@ def read_export(files: PrefixFiles, path: str, name: str) -> Export:
     """Read the package `name` that begins with the file `path`. Raises CMakeError if one of its files is damaged."""
     run = _Run(files)
     run.variables.set("CMAKE_FIND_PACKAGE_NAME", name)
-    run.file(path)
+    try:
+        run.file(path)
+    except RecursionError:  # blocks within blocks of functions that call each other
+        raise CMakeError("functions and blocks within each other, too deep to be read", shown(path)) from None
     return Export(path, run.targets, run.dependencies, run.variables, run.notes)

@@ -125,6 +125,13 @@ def test_what_is_left_out_is_noted(tmp_path: Path) -> None:
     ]
 
 
+def calls_below_blocks() -> str:
+    """Return functions that call each other below many blocks, fewer of each than are allowed."""
+    blocks = "if(TRUE)\n" * 60, "endif()\n" * 60
+    functions = [f"function(f{at})\n{blocks[0]}f{at + 1}()\n{blocks[1]}endfunction()\n" for at in range(30)]
+    return "".join([*functions, "f0()"])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -132,6 +139,7 @@ def test_what_is_left_out_is_noted(tmp_path: Path) -> None:
         ("if()\nendif()", "lib/cmake/x/x-config.cmake:1: if() without a condition; expected one."),
         ("include(x-config.cmake)", "more than 40 files or functions within each other"),
         ("function(f)\nf()\nendfunction()\nf()", "more than 40 files or functions within each other"),
+        (calls_below_blocks(), "functions and blocks within each other, too deep to be read"),
         ("set(A aaaaaaaa)\n" + 'set(A "${A}${A}")\n' * 30, "expected at most 1048576"),
         ("set_target_properties(a PROPERTIES B)", "B has no value; expected one for each property"),
         ("set_target_properties(a)", "expected PROPERTIES after the targets"),

@@ -5,7 +5,8 @@
 Each MANIFEST is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
 directory is laid out as the SDK is when it is installed, with links to these files. So nothing is copied, and Bazel
 notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. One that leads back to
-a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end.
+a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end. Files with
+the names of Bazel's own go, too: they would make packages of directories of the prefix.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """
@@ -18,9 +19,14 @@ import posixpath
 import sys
 from collections.abc import Sequence, Set
 from pathlib import Path
+from typing import Final
 
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
+
+
+#: A directory with one of these is a package of Bazel, whose files are not those of the package above.
+BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
 
 
 class Prefix:
@@ -54,18 +60,27 @@ class Prefix:
         for path, target in links:
             self._add_link(path, target, artifact)
 
-    def add_tree(self, root: Path) -> None:
-        """Add a directory in which an SDK is installed. Links out of it count as the files that they lead to."""
-        for directory, names, files in os.walk(root):
+    def add_tree(self, root: Path, path: str = "", around: frozenset[str] = frozenset()) -> None:
+        """Add a directory in which an SDK is installed, as `path` of the prefix.
+
+        Links out of it count as the files and directories that they lead to, unless they lead back to where they are:
+        into a directory around one of `around` (real paths). Raises CatalogError for a directory that cannot be read.
+        """
+        around |= {os.path.realpath(root)}
+        for directory, names, files in os.walk(root, onerror=_refuse):
             for place in sorted(Path(directory, name) for name in (*names, *files)):
-                path = place.relative_to(root).as_posix()
+                inside = place.relative_to(root).as_posix()
                 target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
-                if target and not _leaves(path, target):
-                    self._add_link(path, target, str(root))
+                if target and not _leaves(inside, target):
+                    self._add_link(posixpath.join(path, inside), target, str(root))
                 elif place.is_file():
-                    self._add_file(path, place, str(root))
+                    self._add_file(posixpath.join(path, inside), place, str(root))
+                elif target and place.is_dir() and not _is_around(os.path.realpath(place), around):
+                    self.add_tree(place, posixpath.join(path, inside), around)
 
     def _add_file(self, path: str, file: Path, artifact: str) -> None:
+        if posixpath.basename(path) in BUILD_FILES:
+            return
         known = self.files.get(path)
         if path in self.links or (known and not filecmp.cmp(known, file, shallow=False)):
             raise self._conflict(path, artifact)
@@ -137,6 +152,15 @@ class Prefix:
                 place = useful.get(place, place)
                 parts = place.split("/") if place else []
         return "/".join(parts)
+
+
+def _is_around(directory: str, inner: Set[str]) -> bool:
+    """Return whether a directory is one of those, or around it."""
+    return any(_is_in(one, directory) for one in inner)
+
+
+def _refuse(error: OSError) -> None:
+    raise CatalogError(f"{error.filename}: {error.strerror}; expected a directory that Bazel may read (chmod a+rx)")
 
 
 def _leaves(path: str, target: str) -> bool:

@@ -236,12 +236,20 @@ def test_an_sdk_that_is_installed(tmp_path: Path) -> None:
         "lib64": "lib",
         "lib/deep/up": "..",
         "lib/gone": "../../gone",
+        "llvm": str(tmp_path / "elsewhere/llvm"),
     }
+    (tmp_path / "elsewhere/llvm/bin").mkdir(parents=True)
+    (tmp_path / "elsewhere/llvm/bin/clang").write_text("clang", encoding="utf-8")
+    (tmp_path / "elsewhere/llvm/clang").symlink_to("bin/clang")
+    (tmp_path / "elsewhere/llvm/again").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/sdk").symlink_to(root)
     for path, target in links.items():
         (root / path).symlink_to(target)
     merge([], tmp_path / "prefix", root)
     found = {path.relative_to(tmp_path / "prefix").as_posix() for path in (tmp_path / "prefix").rglob("*")}
-    assert found == {"lib", "lib/absolute", "lib/libone.so", "lib/libone.so.1", "lib/libtwo.so.2", "lib64"}
+    libraries = {"lib/absolute", "lib/libone.so", "lib/libone.so.1", "lib/libtwo.so.2"}
+    assert found == {*libraries, "lib", "lib64", "llvm", "llvm/bin", "llvm/bin/clang", "llvm/clang"}
+    assert (tmp_path / "prefix/llvm/clang").read_text(encoding="utf-8") == "clang"
     assert (tmp_path / "prefix/lib/libone.so").read_text(encoding="utf-8") == "one"
     assert (tmp_path / "prefix/lib64").readlink() == Path("lib")
 
@@ -249,3 +257,21 @@ def test_an_sdk_that_is_installed(tmp_path: Path) -> None:
 def test_a_directory_without_files(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="there are no files for it"):
         merge([], tmp_path / "prefix", tmp_path)
+
+
+def test_a_directory_that_may_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "sdk/lib").mkdir(parents=True)
+    (tmp_path / "sdk/lib/x").write_text("x", encoding="utf-8")
+
+    def walk(root: Path, onerror: Any) -> Any:
+        onerror(PermissionError(13, "Permission denied", str(root / "lib")))
+        return ()
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(CatalogError, match="/lib: Permission denied; expected a"):
+        patch.setattr(os, "walk", walk)
+        merge([], tmp_path / "prefix", tmp_path / "sdk")
+
+
+def test_build_files_make_no_packages(artifacts: Artifacts) -> None:
+    artifacts.add("blas", {"include/blas/BUILD": "", "include/BUILD.bazel": "", "include/blas/blas.h": "1"})
+    assert artifacts.merged() == {"include/blas/blas.h": "1"}

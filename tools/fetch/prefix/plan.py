@@ -66,17 +66,32 @@ def label_of(package: str, library: str) -> str:
     return base if base.startswith(package.lower()) else f"{package.lower()}_{base}"
 
 
+def aliases_of(libraries: Sequence[Library]) -> dict[str, str]:
+    """Return which libraries of a package are another name of another one, as `foo` often is of `foo::foo`."""
+    return {
+        one.name: other.name
+        for one in libraries
+        for other in libraries
+        if other.name.rpartition("::")[2].lower() == one.name.rpartition("::")[2].lower()
+        and one == Library(one.name, "interface", "", "", (), (), (), (other.name,), ())
+    }
+
+
 class _Planner:
     """Plans the targets of one prefix."""
 
     def __init__(self, prefix: Path, packages: Sequence[Package]) -> None:
         self._belongings = Belongings(prefix)
         self._shared = SharedLibraries(prefix)
+        aliases = {alias: library for one in packages for alias, library in aliases_of(one.libraries).items()}
         self._packages = [
-            replace(one, libraries=usable) for one in packages if (usable := tuple(filter(is_linkable, one.libraries)))
+            replace(one, libraries=usable)
+            for one in packages
+            if (usable := tuple(each for each in one.libraries if is_linkable(each) and each.name not in aliases))
         ]
         self._by_package = {one.name.lower(): one for one in self._packages}
         self._labels = self._assign()
+        self._labels |= {alias: self._labels[library] for alias, library in aliases.items() if library in self._labels}
 
     def _assign(self) -> dict[str, str]:
         """Return the name of each library's target. Raises CMakeError if two have one name."""

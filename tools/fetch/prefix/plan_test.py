@@ -1,5 +1,6 @@
 """Targets of a prefix: their names, headers, dependencies and needed libraries."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,15 @@ def test_a_needed_path_is_no_file_of_the_prefix(tmp_path: Path) -> None:
     sample.shared("far", str(outside))
     targets = planned(sample.prefix, package("far", library("far::far", location="lib/libfar.so.1")))
     assert targets["far"].needed == ()
+
+
+def test_another_name_of_a_library_is_no_target(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    alias = Library("foo", "interface", "", "", (), (), (), ("foo::foo",), ())
+    user = package("Bar", library("bar::bar", "foo"))
+    targets = planned(tmp_path, package("Foo", alias, library("foo::foo")), user)
+    assert (list(targets), targets["bar"].deps) == (["bar", "foo"], ("foo",))
+    mutual = replace(library("foo::foo", "foo"), include_directories=())
+    assert planned(tmp_path, package("Foo", alias, mutual)) == {}
+    with pytest.raises(CMakeError, match="foo and foo::foo would both have this name"):
+        planned(tmp_path, package("Foo", library("foo"), library("foo::foo")))
