@@ -24,7 +24,6 @@ from typing import Final
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
 
-
 #: A directory with one of these is a package of Bazel, whose files are not those of the package above.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
 

@@ -259,7 +259,7 @@ def test_a_directory_without_files(tmp_path: Path) -> None:
         merge([], tmp_path / "prefix", tmp_path)
 
 
-def test_a_directory_that_may_not_be_read(tmp_path: Path) -> None:
+def test_a_directory_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sdk/lib").mkdir(parents=True)
     (tmp_path / "sdk/lib/x").write_text("x", encoding="utf-8")
 
@@ -267,8 +267,8 @@ def test_a_directory_that_may_not_be_read(tmp_path: Path) -> None:
         onerror(PermissionError(13, "Permission denied", str(root / "lib")))
         return ()
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(CatalogError, match="/lib: Permission denied; expected a"):
-        patch.setattr(os, "walk", walk)
+    monkeypatch.setattr(os, "walk", walk)
+    with pytest.raises(CatalogError, match="/lib: Permission denied; expected a directory that Bazel may read"):
         merge([], tmp_path / "prefix", tmp_path / "sdk")
 
 
