@@ -41,6 +41,12 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
 # What unpacks itself when rocm-sdk-devel is installed.
 _DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
 
+# How the names of packages with device code for one GPU target begin, in file names.
+_DEVICE_PACKAGE = "rocm_sdk_device_"
+
+# How the directories of packages begin, and that of the development tree.
+_TREES, _DEVEL = "_rocm_sdk_", "_rocm_sdk_devel"
+
 _WHEELS = """\
 # The wheels as they are, for `sdk_requiring_wheel`.
 filegroup(
@@ -70,14 +76,23 @@ def _source(rctx):
               "use --config=debian_rocm, or name an installed ROCm: rocm.sdk(path = \"/opt/rocm\")").format(rctx.attr.tag, label))
     return struct(artifacts = listing["artifacts"], label = label)
 
-def _wanted(rctx, artifact):
-    """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
-    _, component, target = (artifact.split("_") + ["", ""])[:3]
+def _runs(rctx, target):
+    """Whether code for a GPU target or family may be code for a GPU that programs are compiled for."""
     words = [word.partition(":")[0] for word in rctx.attr.targets]
 
     # A family may have any target, and any family a target.
     is_open = not words or "-" in target or any(["-" in word or "X" in word for word in words])
-    return component in _COMPONENTS and (target == "generic" or is_open or target.partition(":")[0] in words)
+    return is_open or target.partition(":")[0] in words
+
+def _wanted(rctx, artifact):
+    """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
+    _, component, target = (artifact.split("_") + ["", ""])[:3]
+    return component in _COMPONENTS and (target == "generic" or _runs(rctx, target))
+
+def _wanted_wheel(rctx, name):
+    """Whether programs need a wheel of this file name: it is no package with device code, or one for their GPUs."""
+    target = name.partition("-")[0].removeprefix(_DEVICE_PACKAGE)
+    return not name.startswith(_DEVICE_PACKAGE) or _runs(rctx, target.replace("_", "-"))
 
 def _manifests(rctx):
     """Returns the paths of the manifests of all artifacts that are needed, whose repositories Bazel fetches for that."""
@@ -105,10 +120,15 @@ def _installed(rctx):
     return path
 
 def _unpacked_wheels(rctx):
-    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them. Returns the development tree."""
+    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them.
+
+    Returns:
+        struct(tree: path of the development tree, beside: list of paths, those of the other packages).
+    """
     lock = rctx.path(rctx.attr.wheels)
     rctx.watch(lock)  # From Bazel 8 on, path() alone does not.
-    wheels = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [lock], rctx.attr._sources))
+    locked = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [lock], rctx.attr._sources))
+    wheels = [wheel for wheel in locked if _wanted_wheel(rctx, wheel["name"])]
     for wheel in wheels:
         rctx.report_progress("fetching " + wheel["name"])
         file = "wheels/" + wheel["name"]
@@ -123,14 +143,14 @@ def _unpacked_wheels(rctx):
         if rctx.path(archive).exists:
             rctx.extract(archive, output = "site")
             rctx.delete(archive)
-    devel = rctx.path("site/_rocm_sdk_devel")
-    if not devel.exists:
+    trees = {path.basename: path for path in rctx.path("site").readdir() if path.basename.startswith(_TREES)}
+    if _DEVEL not in trees:
         fail("\n{}: {} has no wheel with a development tree; expected rocm-sdk-devel among {}. Add it to the requirements, and lock them again".format(
             rctx.attr.tag,
             rctx.attr.wheels,
             ", ".join([wheel["name"] for wheel in wheels]),
         ))
-    return devel
+    return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
 def _sdk_impl(rctx):
     arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository]
@@ -138,7 +158,10 @@ def _sdk_impl(rctx):
     if rctx.attr.artifacts:
         arguments += _manifests(rctx)
     elif rctx.attr.wheels:
-        arguments += ["--tree", _unpacked_wheels(rctx)]
+        unpacked = _unpacked_wheels(rctx)
+        arguments += ["--tree", unpacked.tree]
+        for path in unpacked.beside:
+            arguments += ["--beside", path]
     else:
         arguments += ["--tree", _installed(rctx)]
     rctx.report_progress("reading CMake packages")

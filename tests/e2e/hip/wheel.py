@@ -5,7 +5,7 @@
 Run it from the top of the workspace. DIR is a build of //packaging:dist of ROCm 6 or newer, and ROOT a root file system
 in which its libraries run. uv locks the packages. Bazel compiles, makes the wheel require them, splits it and publishes
 an index to a directory. The example's own test passes. pip installs for two GPUs: each gets code for its own,
-`pip check` agrees, and the extension says that there is no GPU.
+`pip check` agrees, and the extension says that there is no GPU. At the end, packages with device code are locked, too.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from tests.e2e.testing.builds import WORKSPACE, Workspace, built
 EXAMPLE = "examples/hip_wheel"
 #: What the example's README locks.
 REQUIREMENT = "rocm[libraries,devel]"
+#: A target of `--dist` that has device code in a package of its own, beside other ones.
+DEVICE = "gfx942"
 USE = """
 import acme_saxpy
 try:
@@ -31,9 +33,9 @@ except RuntimeError as error:
 CODE = b"hipv4-amdgcn-amd-amdhsa--"
 
 
-def lock(workspace: Workspace, dist: Path, uv: Path) -> None:
+def lock(workspace: Workspace, dist: Path, uv: Path, requirement: str = REQUIREMENT) -> None:
     """Lock ROCm's packages, as the README says."""
-    (workspace.directory / "requirements.in").write_text(f"{REQUIREMENT}\n", encoding="utf-8")
+    (workspace.directory / "requirements.in").write_text(f"{requirement}\n", encoding="utf-8")
     index = ("--index-url", f"{(dist / 'static/simple').as_uri()}", "--no-config", "--prerelease", "allow")
     output = ("--format", "pylock.toml", "-o", "pylock.toml", "requirements.in")
     subprocess.run([uv, "pip", "compile", "--quiet", *index, *output], cwd=workspace.directory, check=True)
@@ -68,6 +70,20 @@ def check_installed(root: Path, published: Path, target: str, environment: Path)
     print(f"{target}: {library.stat().st_size:,} bytes; {printed.strip()}", flush=True)
 
 
+def check_device_code(workspace: Workspace, dist: Path, uv: Path) -> None:
+    """Lock the packages with device code for all GPUs: those for the targets are fetched, and part of the SDK."""
+    lock(workspace, dist, uv, REQUIREMENT.replace("devel", "devel,device-all"))
+    module = workspace.directory / "MODULE.bazel"
+    module.write_text(module.read_text(encoding="utf-8").replace(TARGETS[1], DEVICE), encoding="utf-8")
+    built(workspace.build("@rocm//wheels"))
+    (repository,) = Path(workspace.info("output_base"), "external").glob("*rocm~rocm")
+    fetched = sorted(path.name.partition("-")[0] for path in repository.glob("wheels/*_device_*.whl"))
+    assert fetched == [f"rocm_sdk_device_{DEVICE}"], fetched
+    kernels = list((repository / "prefix/lib").rglob(f"*{DEVICE}*"))
+    assert kernels, f"no device code for {DEVICE} in {repository}/prefix"
+    print(f"packages with device code: {fetched[0]} of {DEVICE} alone, {len(kernels)} files of the SDK", flush=True)
+
+
 def main(argv: list[str]) -> int:
     """Run all; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -87,6 +103,7 @@ def main(argv: list[str]) -> int:
             assert result.returncode == 0, result.stdout
             for target in TARGETS:
                 check_installed(args.root, published, target, directory / target)
+            check_device_code(workspace, args.dist.resolve(), args.uv.absolute())
         finally:
             workspace.run("clean", "--expunge")
     return 0

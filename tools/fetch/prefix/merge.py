@@ -27,6 +27,9 @@ from tools.fetch.catalog.names import CatalogError
 #: A directory with one of these is a package of Bazel, whose files are not those of the package above.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
 
+#: Ends of the names of files that a package has because it is one of Python's.
+_PYTHON: Final = (".py", ".pyc")
+
 
 class Prefix:
     """An install prefix to be: the files and links of all artifacts, by path."""
@@ -76,6 +79,17 @@ class Prefix:
                     self._add_file(posixpath.join(path, inside), place, str(root))
                 elif target and place.is_dir() and not _is_around(os.path.realpath(place), around):
                     self.add_tree(place, posixpath.join(path, inside), around)
+
+    def add_missing(self, root: Path) -> None:
+        """Add what the prefix lacks of another directory: of a package beside the development tree, its device code.
+
+        The tree was made of these packages, so all else in them is there, or is Python's.
+        """
+        beside = Prefix()
+        beside.add_tree(root)
+        for path, file in beside.files.items():
+            if path not in self.files and path not in self.links and not path.endswith(_PYTHON):
+                self._add_file(path, file, str(root))
 
     def _add_file(self, path: str, file: Path, artifact: str) -> None:
         if posixpath.basename(path) in BUILD_FILES:
@@ -190,8 +204,10 @@ def _parents(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None) -> None:
+def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None, beside: Sequence[Path] = ()) -> None:
     """Merge artifacts, or a directory in which an SDK is installed, into a prefix; see the top of this file.
+
+    What the prefix lacks then comes from the directories `beside` the tree.
 
     Raises CatalogError for artifacts that do not fit.
     """
@@ -200,6 +216,8 @@ def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None) -> 
         prefix.add(manifest)
     if tree:
         prefix.add_tree(tree)
+    for directory in beside:
+        prefix.add_missing(directory)
     if not prefix.files:
         raise CatalogError(f"{os.fspath(output)}: there are no files for it; expected artifacts of a ROCm build")
     prefix.write(output)

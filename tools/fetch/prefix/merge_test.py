@@ -275,3 +275,22 @@ def test_a_directory_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.Mo
 def test_build_files_make_no_packages(artifacts: Artifacts) -> None:
     artifacts.add("blas", {"include/blas/BUILD": "", "include/BUILD.bazel": "", "include/blas/blas.h": "1"})
     assert artifacts.merged() == {"include/blas/blas.h": "1"}
+
+
+def test_device_code_beside_the_development_tree(tmp_path: Path) -> None:
+    """Packages with device code add files to that of the libraries. The tree was made without them."""
+    contents = {
+        "_devel/lib/libone.so.1": "one, with links",
+        "_libraries/lib/libone.so.1": "one",
+        "_libraries/lib/one/kernels_gfx90a.co": "kernels",
+        "_libraries/__init__.py": "",
+    }
+    for path, content in contents.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content, encoding="utf-8")
+    merge([], tmp_path / "prefix", tmp_path / "_devel", [tmp_path / "_libraries"])
+    files = {path.relative_to(tmp_path / "prefix").as_posix(): path for path in (tmp_path / "prefix").rglob("*.*")}
+    assert {path: file.read_text(encoding="utf-8") for path, file in files.items()} == {
+        "lib/libone.so.1": "one, with links",
+        "lib/one/kernels_gfx90a.co": "kernels",
+    }

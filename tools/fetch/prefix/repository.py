@@ -1,6 +1,7 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `rocm.sdk`.
 
-    python3 -m tools.fetch.prefix.repository --output DIR [--name NAME] [--target TARGET]... [--tree DIR | MANIFEST...]
+    python3 -m tools.fetch.prefix.repository --output DIR [--name NAME] [--target TARGET]...
+        [--tree DIR [--beside DIR]... | MANIFEST...]
 
 It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
 Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
@@ -60,11 +61,16 @@ def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -
 
 
 def write(
-    manifests: Sequence[Path], output: Path, targets: Sequence[str], tree: Path | None = None, name: str = DEFAULT_NAME
+    manifests: Sequence[Path],
+    output: Path,
+    targets: Sequence[str],
+    tree: Path | None = None,
+    beside: Sequence[Path] = (),
+    name: str = DEFAULT_NAME,
 ) -> None:
     """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
     prefix = output / PREFIX
-    merge(manifests, prefix, tree)
+    merge(manifests, prefix, tree, beside)
     try:
         text, notes = build_text(prefix, targets, name)
     except CMakeError as error:
@@ -80,9 +86,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
     parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
     parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
+    parser.add_argument(
+        "--beside", type=Path, action="append", default=[], help="directory with files of the SDK that the tree lacks"
+    )
     parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
     args = parser.parse_args(argv)
-    return report(lambda: write(args.manifests, args.output, args.target, args.tree, args.name))
+    return report(lambda: write(args.manifests, args.output, args.target, args.tree, args.beside, args.name))
 
 
 if __name__ == "__main__":
