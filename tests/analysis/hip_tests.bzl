@@ -207,7 +207,7 @@ _wheel_test = analysistest.make(_wheel_impl, attrs = {
 def _wheels(name):
     """Declares wheels, and tests of the rules that make them; returns the names of these."""
     for file in ["wheel.md", "libown.so", "rocm.whl"]:
-        write_file(name = "{}_{}".format(name, file), out = "{}_{}".format(name, file), tags = ["manual"])
+        write_file(name = "{}_written_{}".format(name, file), out = "{}_{}".format(name, file), tags = ["manual"])
     string_flag(name = name + "_version", build_setting_default = "1.0")
     about = dict(sdk = [name + "_rocm.whl"], tags = ["manual"])
     whole = dict(about, abi_tag = "abi3", description = name + "_wheel.md", distribution = "own", files = {name + "_libown.so": "own/libown.so"}, license_expression = "MIT", python_tag = "cp312", summary = "Own", version = name + "_version")
@@ -273,6 +273,7 @@ def _settings(name):
     return tests
 
 _refused_test = failure_test(_TOOLCHAIN)
+_refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]})
 
 # Attributes -> what the refusal says.
 _REFUSED = {
@@ -288,6 +289,13 @@ def _refused(name):
         hip_library(name = "{}_{}".format(name, what), srcs = ["data.hip"], tags = ["manual"], **attributes)
         tests.append("{}_{}_test".format(name, what))
         _refused_test(name = tests[-1], messages = messages, target_under_test = "{}_{}".format(name, what))
+
+    # Its library is for the targets of the build.
+    program = name + "_other_targets"
+    hip_binary(name = program, srcs = ["other.hip"], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
+    messages = ["//tests/analysis:hip_relocatable is compiled for gfx1100, gfx90a, and", "_hip for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`"]
+    tests.append(program + "_test")
+    _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_device".format(program))
     return tests
 
 def _declare(name):

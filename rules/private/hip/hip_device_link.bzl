@@ -3,6 +3,7 @@
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load(":compile.bzl", "assemble", "bundle", "hip_compiler", "link_device")
 load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
@@ -28,10 +29,22 @@ def _assembly(ctx, bundled, host_objects):
     )
     return output
 
+def _check_targets(libraries):
+    """Fails unless all libraries are compiled for the same GPU targets: a link for one needs the code of all."""
+    for library in libraries[1:]:
+        if library.targets != libraries[0].targets:
+            fail("{} is compiled for {}, and {} for {}; expected the same GPU targets in all relocatable code of a program. Change `targets`".format(
+                shown(library.label),
+                library.targets,
+                shown(libraries[0].label),
+                libraries[0].targets,
+            ))
+
 def _hip_device_link_impl(ctx):
     linked = merge_hip_infos([dep[HipInfo] for dep in ctx.attr.deps])
     if not linked.device_objects:
         return [CcInfo()]
+    _check_targets(linked.libraries.to_list())
     hip, cc_toolchain = ctx.toolchains["//rules/hip:toolchain_type"].hip, find_cc_toolchain(ctx)
     compiler = hip_compiler(ctx, hip, cc_toolchain, cc_common.create_compilation_context(), [], [], True)
     stem = "_hip/" + ctx.label.name

@@ -7,6 +7,7 @@ HipInfo = provider(
     fields = {
         "device_objects": "dict from a GPU target (string) to a depset of File: LLVM bitcode.",
         "host_objects": "depset of File: object files that refer to the linked device code.",
+        "libraries": "depset of struct(label = Label, targets = string): which library is compiled for which GPU targets.",
     },
 )
 
@@ -26,4 +27,5 @@ def merge_hip_infos(infos):
             for target in targets
         },
         host_objects = depset(transitive = [info.host_objects for info in infos]),
+        libraries = depset(transitive = [info.libraries for info in infos]),
     )

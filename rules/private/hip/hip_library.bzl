@@ -64,7 +64,11 @@ def _hip_library_impl(ctx):
     objects = [one.object for one in compiled]
     linking_context = static_library(ctx, cc_toolchain, objects, ctx.attr.alwayslink, ctx.attr.linkopts, [info.linking_context for info in infos])
     device = {target: depset([one.device[target] for one in compiled]) for target in targets} if ctx.attr.relocatable else {}
-    mine = HipInfo(device_objects = device, host_objects = depset(objects if ctx.attr.relocatable else []))
+    mine = HipInfo(
+        device_objects = device,
+        host_objects = depset(objects if ctx.attr.relocatable else []),
+        libraries = depset([struct(label = ctx.label, targets = ", ".join(targets))] if device and sources else []),
+    )
     runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps + ctx.attr.data])
     return [
         CcInfo(compilation_context = context, linking_context = linking_context),

@@ -9,6 +9,7 @@ wheel is read once, for its digest; of its members, only METADATA is inflated.
 import zipfile
 import zlib
 from dataclasses import dataclass
+from lzma import LZMAError
 from pathlib import Path
 
 from tools.lib.common.digest import Digest, file_sha256
@@ -60,7 +61,9 @@ def read_metadata(path: Path, name: str) -> bytes:
                     "wheel again"
                 )
             return archive.read(places[0])
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except PermissionError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ToolError(f"{name}: expected a wheel, which is a zip archive: {error}. Build the wheel again") from None
 
 

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from tools.actions.describe.tool import main
+from tools.actions.describe.tool import main, read_metadata
+from tools.lib.common.program import ToolError
 from verify.sample import METADATA, Sample, zipped
 
 ACME = Sample(name="acme", tag="py3-none-any")
@@ -95,3 +97,22 @@ def test_what_is_no_wheel(content: bytes, message: str, tmp_path: Path, capsys: 
     said = refused(tmp_path, path, capsys)
     assert said.startswith(f"ERROR: //:acme: {ACME.filename}: ")
     assert message in said
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_each_damaged_byte_is_noticed_or_harmless(method: int, tmp_path: Path) -> None:
+    path = tmp_path / ACME.filename
+    with zipfile.ZipFile(path, "w", compression=method) as archive:
+        archive.writestr("acme-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n" * 3)
+    whole = path.read_bytes()
+    outcomes = set()
+    for at in range(len(whole)):
+        for mask in (0x01, 0x80, 0xFF):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
+            try:
+                read_metadata(path, "acme")
+            except ToolError as error:
+                outcomes.add(str(error)[:5])
+            else:
+                outcomes.add("read")
+    assert outcomes == {"acme:", "read"}

@@ -10,9 +10,17 @@ from tools.lib.common.program import ToolError
 
 @contextmanager
 def scratch_directory(output: Path) -> Iterator[Path]:
-    """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch."""
+    """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch.
+
+    Raises ToolError if a file is in the way.
+    """
     existed = output.is_dir()
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ToolError(
+            f"{output}: is a file, or lies below one; expected a directory or nothing. Choose another --output"
+        ) from None
     try:
         with tempfile.TemporaryDirectory(prefix=".new-wheels-", dir=output) as scratch:
             yield Path(scratch)

@@ -215,3 +215,10 @@ def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit, match="2"):
         tool.main(arguments, INIT_PY)
     assert "usage: require-sdk" in capsys.readouterr().err
+
+
+def test_a_file_in_the_place_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    for place in ("file", "file/below"):
+        assert "expected a directory or nothing" in refused(tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}")
+    assert (tmp_path / "file").read_text() == "x"

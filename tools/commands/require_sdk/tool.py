@@ -24,7 +24,7 @@ from tools.commands.require_sdk.report import describe
 from tools.commands.require_sdk.sdk import Sdk
 from tools.commands.require_sdk.symbols import COLLECTOR
 from tools.commands.require_sdk.write import Writer
-from tools.lib.common.program import ToolError
+from tools.lib.common.program import ToolError, printable
 
 EPILOG = """what becomes of the wheel:
   acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
@@ -178,7 +178,7 @@ def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
     """Run the command line; returns the exit status."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
     try:
-        print("\n".join(require(arguments, init_py)))
+        print(printable("\n".join(require(arguments, init_py))))
     except (ToolError, OSError) as error:
         print(f"require-sdk: {error}", file=sys.stderr)
         return 1

@@ -20,7 +20,7 @@ from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_lo
 from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
 from tools.commands.split_wheel.write import write_thin_wheels
-from tools.lib.common.program import ToolError
+from tools.lib.common.program import ToolError, printable
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
 
 EPILOG = f"""shapes:
@@ -154,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
     try:
-        print("\n".join(split(arguments)))
+        print(printable("\n".join(split(arguments))))
     except (ToolError, OSError) as error:
         print(f"split-wheel: {error}", file=sys.stderr)
         return 1

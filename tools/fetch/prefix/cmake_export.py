@@ -205,11 +205,13 @@ class _Run:
         return words
 
     def _leave_out(self, nodes: Sequence[Node], reason: str) -> None:
-        commands = commands_in(nodes)
-        for command in commands:
+        for command in commands_in(nodes):
             self.variables.forget(command)
-        names = {command.name for command in commands}
-        if changes := sorted(names & {*self._targets.commands(), "find_dependency"}):
+        self._note_left_out(nodes, reason)
+
+    def _note_left_out(self, nodes: Sequence[Node], reason: str) -> None:
+        names = {command.name for command in commands_in(nodes)}
+        if changes := sorted(names & {*self._targets.commands(), "find_dependency", "include"}):
             self.note(f"{reason}: leaves out {', '.join(changes)}")
 
     def _foreach(self, head: Invocation, body: list[Node]) -> None:
@@ -217,6 +219,8 @@ class _Run:
         if not values:
             raise CMakeError("foreach(): expected a variable")
         name, *words = values
+        if any(map(is_unknown, (*words, *map(self.variables.text, words)))):
+            self._note_left_out(body, "a foreach of items that only a run of CMake tells")
         if words[:1] == ["RANGE"] or "ZIP_LISTS" in words:
             self._leave_out(body, "foreach(RANGE)")
             return

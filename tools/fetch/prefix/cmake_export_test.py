@@ -115,13 +115,21 @@ def test_what_is_left_out_is_noted(tmp_path: Path) -> None:
     add_library(a SHARED IMPORTED)
     endif()
     message(FATAL_ERROR "wrong" " twice\\nmore")
-    set_and_check(D /absent)"""
+    set_and_check(D /absent)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    include(more.cmake)
+    endif()
+    foreach(name IN LISTS CMAKE_CXX_COMPILER_ID)
+    add_library(${name} SHARED IMPORTED)
+    endforeach()"""
     export = read(tmp_path, text)
     assert not export.targets
     assert export.notes == [
         "lib/cmake/x/x-config.cmake:1: a condition that only a run of CMake decides: leaves out add_library",
         "lib/cmake/x/x-config.cmake:4: wrong twice",
         "lib/cmake/x/x-config.cmake:5: set_and_check(D): the prefix has no /absent",
+        "lib/cmake/x/x-config.cmake:6: a condition that only a run of CMake decides: leaves out include",
+        "lib/cmake/x/x-config.cmake:9: a foreach of items that only a run of CMake tells: leaves out add_library",
     ]
 
 

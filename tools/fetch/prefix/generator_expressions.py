@@ -24,8 +24,8 @@ def _flag(value: bool) -> str:
 
 
 def _is_one_of(wanted: str) -> Callable[[Sequence[str]], str]:
-    """Return a test for a value in a list, without regard to case."""
-    return lambda arguments: _flag(wanted.lower() in [one.lower() for one in arguments])
+    """Return a test for a value in a list, without regard to case. Without a list it is a question for the value."""
+    return lambda arguments: _flag(wanted.lower() in map(str.lower, arguments)) if arguments else wanted
 
 
 def _of_language(arguments: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from tools.fetch.prefix.generator_expressions import evaluated
         ("$<LINK_ONLY:dl>", "dl"),
         ("$<1:a,b:c>", "a,b:c"),
         ("$<$<BOOL:OFF>:a>$<$<NOT:$<BOOL:x>>:b>", ""),
+        ("$<CONFIG>$<$<STREQUAL:$<PLATFORM_ID>,Linux>:-$<COMPILE_LANGUAGE>>", "Release-CXX"),
         ("$<$<AND:1,$<CONFIG:Debug,Release>>:a>", "a"),
         ("$<IF:$<PLATFORM_ID:Windows>,w,l>", "l"),
         ("$<$<OR:0,1>:$<COMMA>$<SEMICOLON>$<ANGLE-R>>", ",;>"),

@@ -118,6 +118,12 @@ class Stopwatch:
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
+def printable(text: str) -> str:
+    """Return a text that standard output takes: what its encoding lacks, such as bytes of a path, is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def size_text(size: int) -> str:
     """Return a number of bytes with three digits that count and a decimal unit: 1.24 GB, 512 bytes."""
     value, unit = float(size), 0

@@ -12,6 +12,7 @@ from tools.lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
+    printable,
     read_document,
     report_errors,
     usable_cores,
@@ -129,3 +130,8 @@ def test_a_line_with_amounts_and_rate(capsys: pytest.CaptureFixture[str]) -> Non
 def test_nothing_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
     Stopwatch(verbose=False).report("packed", 1, 1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_paths_that_are_no_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print(printable(os.fsdecode(b"a\xffb")))
+    assert capsys.readouterr().out == "a\\udcffb\n"
