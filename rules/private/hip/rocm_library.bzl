@@ -1,23 +1,46 @@
 """rocm_library: a library of an SDK, for C++ and HIP, as the repository `@rocm` declares it."""
 
+load("@bazel_skylib//lib:paths.bzl", "paths")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
+def _interface(ctx, file):
+    """Makes the interface library of a shared library: all that a linker reads."""
+    output = ctx.actions.declare_file("_hip/{}/{}.ifso".format(ctx.label.name, file.owner.name))
+    args = tool_args(ctx)
+    args.add(output, format = "--output=%s")
+    args.add(file)
+    run_tool(
+        ctx,
+        tool = ctx.attr._interface_library,
+        args = args,
+        inputs = [file],
+        outputs = [output],
+        mnemonic = "HipInterface",
+        progress_message = "Reading the interface of " + file.basename,
+    )
+    return output
+
 def _linked(ctx, cc_toolchain, features, file):
-    """Returns the LibraryToLink of a shared library.
+    """Returns the LibraryToLink of a shared library. Programs are linked with its interface, and run with the library.
 
     In Bazel's directory of shared libraries it has the same place as in the SDK: so its own search path, relative to its
-    directory ($ORIGIN), leads to the libraries that it needs.
+    directory ($ORIGIN), leads to the libraries that it needs. The interface lies beside it, because Bazel makes the search
+    path of a program of where that is. Several targets may need one library, so its name has the target's.
     """
+    place = file.short_path.removeprefix("../")
     return cc_common.create_library_to_link(
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         dynamic_library = file,
-        dynamic_library_symlink_path = file.short_path.removeprefix("../"),
+        dynamic_library_symlink_path = place,
         feature_configuration = features,
+        interface_library = _interface(ctx, file),
+        interface_library_symlink_path = "{}/{}.{}.ifso".format(paths.dirname(place), ctx.label.name, file.basename),
     )
 
 def _rocm_library_impl(ctx):
@@ -55,7 +78,7 @@ def _rocm_library_impl(ctx):
     ]
 
 rocm_library = rule(
-    doc = "A library of an SDK that lies built in a directory.",
+    doc = "A library of an SDK that lies built in a directory. Programs are linked with its interface library, and run with the library.",
     implementation = _rocm_library_impl,
     attrs = {
         "data": attr.label_list(allow_files = True, doc = "Files that the library reads when it runs."),
@@ -67,6 +90,7 @@ rocm_library = rule(
         "needed": attr.label_list(allow_files = True, doc = "Shared libraries that this one needs (DT_NEEDED), and those that they need."),
         "shared_library": attr.label(allow_single_file = True, doc = "The shared library, by its SONAME."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
+        "_interface_library": tool_attr("//tools/actions/interface_library:interface_library_tool"),
     },
     fragments = ["cpp"],
     provides = [CcInfo],

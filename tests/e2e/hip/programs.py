@@ -117,7 +117,7 @@ def check_bytes(workspace: Workspace, directory: Path) -> None:
     built(workspace.build("//..."))
     here = outputs(workspace)
     # Where a project has no toolchain for Python, Bazel's script looks for an interpreter, which no strict sandbox has.
-    elsewhere = (f"--strategy={mnemonic}=local" for mnemonic in ("HipEmbed", "PyTool"))
+    elsewhere = (f"--strategy={mnemonic}=local" for mnemonic in ("HipEmbed", "HipInterface", "PyTool"))
     strict = (*strictest(), *(f"--sandbox_add_mount_pair={path}" for path in HOST_TOOLCHAIN), *elsewhere)
     other = replace(workspace, startup=(f"--output_base={directory / 'other'}",), options=(*workspace.options, *strict))
     try:

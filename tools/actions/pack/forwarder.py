@@ -23,7 +23,7 @@ from struct import pack
 
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
-from tools.lib.elf.versions import VERDAUX, VERDEF
+from tools.lib.elf.versions import version_definitions
 
 ORIGIN = "$ORIGIN"
 #: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.
@@ -68,28 +68,6 @@ def _aligned(offset: int, align: int) -> int:
     return -(-offset // align) * align
 
 
-def _hash(name: bytes) -> int:
-    """Return the hash of a name (gABI, "Hash Table")."""
-    value = 0
-    for byte in name:
-        value = (value << 4) + byte
-        value = (value ^ value >> 24 & 0xF0) & 0xFFFFFFF
-    return value
-
-
-def _version_definitions(names: list[tuple[bytes, int]]) -> bytes:
-    """Return an Elf64_Verdef and its Elf64_Verdaux for each name, given with its offset in .dynstr: first the file's.
-
-    (LSB Core, "Symbol Version Definitions".)
-    """
-    size = VERDEF.size + VERDAUX.size
-    return b"".join(
-        VERDEF.pack(1, c.VER_FLG_BASE * (index == 1), index, 1, _hash(name), VERDEF.size, size * (index < len(names)))
-        + VERDAUX.pack(at, 0)
-        for index, (name, at) in enumerate(names, 1)
-    )
-
-
 def _version_sections(names: list[tuple[bytes, int]], end: int) -> list[_Section]:
     """Lay out .gnu.version and .gnu.version_d behind the file offset `end`; `names` as for the definitions."""
     start = _aligned(end, 2)
@@ -98,8 +76,9 @@ def _version_sections(names: list[tuple[bytes, int]], end: int) -> list[_Section
         ".gnu.version", c.SHT_GNU_VERSYM, bytes(2), start, c.SHF_ALLOC, start, 2, align=2, entry_size=2
     )  # fmt: skip
     start = _aligned(versym.end, 4)
+    definitions = version_definitions(dict(enumerate(names, 1)))
     verdef = _Section(
-        ".gnu.version_d", c.SHT_GNU_VERDEF, _version_definitions(names), start, c.SHF_ALLOC, start, 3, len(names), 4
+        ".gnu.version_d", c.SHT_GNU_VERDEF, definitions, start, c.SHF_ALLOC, start, 3, len(names), 4
     )  # fmt: skip
     return [versym, verdef]
 

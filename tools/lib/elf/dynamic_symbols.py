@@ -19,7 +19,7 @@ from tools.lib.elf.source import ElfError, Source
 from tools.lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
 from tools.lib.elf.versions import VERDEF, VERNAUX, VERNEED, verdef_entries, verneed_entries
 
-_SYM: Final = Struct("<IBBHQQ")
+SYM: Final = Struct("<IBBHQQ")
 _HALF: Final = Struct("<H")
 _STB_LOCAL: Final = 0
 _STB_WEAK: Final = 2
@@ -62,18 +62,18 @@ def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
     count = dynamic_symbol_count(source, elf, address)
     if count is None:
         raise ElfError(elf.path, elf.dynamic[0].position, "neither a section nor a hash table counts its symbols")
-    offset = _place(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
     start, size = string_table(elf)
     strings = source.read(start, size, "the dynamic string table")
-    table = source.unpack_all(_SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
+    table = source.unpack_all(SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
     versions = _versions(source, elf, count)
-    required, offered = _required(source, elf, strings), _offered(source, elf, strings)
+    required, offered = _required(source, elf, strings), offered_versions(source, elf, strings)
     needed: list[NeededSymbol] = []
     defined: dict[str, set[str]] = {}
     for (name, info, _, section, _, _), number in zip(table[1:], versions[1:], strict=True):
         if info >> 4 == _STB_LOCAL or not name:
             continue
-        text = _text(source, strings, name)
+        text = name_at(source, strings, name)
         if section:
             defined.setdefault(text, set()).add(offered.get(number, ""))
             continue
@@ -82,14 +82,16 @@ def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
     return DynamicSymbols(tuple(needed), {name: frozenset(found) for name, found in defined.items()})
 
 
-def _place(source: Source, elf: ElfFile, address: int, size: int, what: str) -> int:
+def place_of(source: Source, elf: ElfFile, address: int, size: int, what: str) -> int:
+    """Return the file offset of a table at an address. Raises ElfError if no segment has it."""
     offset = elf.offset_of(address, size)
     if offset is None:
         raise source.error(elf.dynamic[0].position, f"{what} {address:#x} with {size} bytes is in no PT_LOAD segment")
     return offset
 
 
-def _text(source: Source, strings: bytes, at: int) -> str:
+def name_at(source: Source, strings: bytes, at: int) -> str:
+    """Return a name of the dynamic string table. Raises ElfError if it does not end there."""
     end = strings.find(b"\0", at)
     if end < 0:
         raise source.error(0, f"a name at {at} does not end inside the dynamic string table of {len(strings)} bytes")
@@ -101,7 +103,7 @@ def _versions(source: Source, elf: ElfFile, count: int) -> list[int]:
     address = elf.dynamic_value(c.DT_VERSYM)
     if address is None:
         return [1] * count
-    offset = _place(source, elf, address, count * _HALF.size, "DT_VERSYM")
+    offset = place_of(source, elf, address, count * _HALF.size, "DT_VERSYM")
     numbers = source.unpack_all(_HALF, offset, count * _HALF.size, "the table of symbol versions")
     return [number & _VERSION for (number,) in numbers]
 
@@ -110,11 +112,11 @@ def _required(source: Source, elf: ElfFile, strings: bytes) -> dict[int, tuple[s
     """Return version, library, and whether the library may lack the version, by the version's number."""
     found: dict[int, tuple[str, str, bool]] = {}
     for at, file, names in verneed_entries(source, elf):
-        library = _text(source, strings, file)
+        library = name_at(source, strings, file)
         _, _, _, skip, _ = source.unpack(VERNEED, at, "a symbol version requirement")
         for fields in _auxiliary(source, at + skip, len(names)):
             _, flags, number, name, _ = fields
-            found[number & _VERSION] = (_text(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
+            found[number & _VERSION] = (name_at(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
     return found
 
 
@@ -125,11 +127,11 @@ def _auxiliary(source: Source, at: int, count: int) -> Iterator[tuple[int, ...]]
         at += fields[-1]
 
 
-def _offered(source: Source, elf: ElfFile, strings: bytes) -> dict[int, str]:
+def offered_versions(source: Source, elf: ElfFile, strings: bytes) -> dict[int, str]:
     """Return the versions that the file defines, by number, without that of the file itself."""
     found: dict[int, str] = {}
     for at, names in verdef_entries(source, elf):
         _, _, number, *_ = source.unpack(VERDEF, at, "a symbol version definition")
         if names and number & _VERSION >= _FIRST_VERSION:
-            found[number & _VERSION] = _text(source, strings, names[0])
+            found[number & _VERSION] = name_at(source, strings, names[0])
     return found

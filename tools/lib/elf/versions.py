@@ -3,6 +3,7 @@
 Names are offsets into the dynamic string table. Nothing is trusted: a table that does not end is an ElfError.
 """
 
+from collections.abc import Mapping
 from struct import Struct
 from typing import Final
 
@@ -75,3 +76,26 @@ def verdef_entries(source: Source, elf: ElfFile) -> list[tuple[int, list[int]]]:
             break
         at += following
     return found
+
+
+def name_hash(name: bytes) -> int:
+    """Return the hash of a name (gABI, "Hash Table")."""
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        value = (value ^ value >> 24 & 0xF0) & 0xFFFFFFF
+    return value
+
+
+def version_definitions(names: Mapping[int, tuple[bytes, int]]) -> bytes:
+    """Return an Elf64_Verdef and its Elf64_Verdaux for each version: number -> name, and its offset in .dynstr.
+
+    The first is 1, the file itself. (LSB Core, "Symbol Version Definitions".)
+    """
+    size, last = VERDEF.size + VERDAUX.size, max(names)
+    return b"".join(
+        VERDEF.pack(
+            1, c.VER_FLG_BASE * (number == 1), number, 1, name_hash(name), VERDEF.size, size * (number != last)
+        ) + VERDAUX.pack(at, 0)
+        for number, (name, at) in sorted(names.items())
+    )  # fmt: skip
