@@ -11,9 +11,8 @@ def sdk_install_test(name, wheels, requirement, script = None, python = None, in
 
     Args:
         name: name of the test.
-        wheels: labels of wheels and sdists, or of directories of them, such as an `sdk_index` or an
-            `sdk_split_wheel`. Of split wheels, installers
-            take the local version that sorts last, unless the requirement says which.
+        wheels: labels of wheels and sdists, or of directories of them, such as an `sdk_index` or an `sdk_split_wheel`.
+            Of split wheels, installers take the local version that sorts last, unless the requirement says which.
         requirement: what to install (PEP 508), a string or a list: `rocm[libraries]`.
         script: Python file to run with the environment's interpreter. A copy runs in an empty directory, so that it
             imports what was installed. A non-zero exit code fails the test.

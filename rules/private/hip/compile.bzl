@@ -102,7 +102,7 @@ def described(compiler, objects, target):
     ]
     library = json.encode({"arguments": arguments.path, "compiler": compiler.hip.clang.path, "sources": sources})
     files = depset([arguments] + [source for source, _ in objects], transitive = [compiler.headers])
-    return HipCommandsInfo(files = files, libraries = depset([library]))
+    return HipCommandsInfo(files = files, library = library)
 
 def _run(compiler, executable, arguments, inputs, output, mnemonic, progress_message):
     """Runs a program of the SDK."""

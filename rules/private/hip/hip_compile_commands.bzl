@@ -31,8 +31,7 @@ _collect = aspect(
 def _hip_command_index_impl(ctx):
     infos = depset(transitive = [target[_AllCommandsInfo].infos for target in ctx.attr.targets]).to_list()
     index = ctx.actions.declare_file(ctx.label.name + ".json")
-    libraries = depset(transitive = [info.libraries for info in infos]).to_list()
-    ctx.actions.write(index, "[\n" + ",\n".join(libraries) + "\n]\n")
+    ctx.actions.write(index, "[\n" + ",\n".join([info.library for info in infos]) + "\n]\n")
 
     # Of headers, the SDK has thousands, which are there anyway.
     built = [file for file in depset(transitive = [info.files for info in infos]).to_list() if not file.is_source]

@@ -8,22 +8,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import SYM, name_at, offered_versions, place_of
+from tools.lib.elf.dynamic_symbols import (
+    FIRST_VERSION,
+    STB_LOCAL,
+    SYM,
+    name_at,
+    offered_versions,
+    place_of,
+    version_numbers,
+)
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import read_elf, string_table
 from tools.lib.elf.source import ElfError, Source
 from tools.lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
 
-HALF: Final = Struct("<H")
-#: The number of a version, without the bit that hides a symbol from those who link without a version.
-VERSION: Final = 0x7FFF
-#: The first number that stands for a version: those below are of local and of global symbols without one.
-FIRST_VERSION: Final = 2
-_STB_LOCAL: Final = 0
 _STT_FUNC: Final = 2
 _STT_GNU_IFUNC: Final = 10
 #: Visibilities with which nobody else can refer to a symbol: STV_INTERNAL and STV_HIDDEN.
@@ -87,21 +88,13 @@ def _symbols(source: Source, elf: ElfFile, strings: bytes) -> Iterator[Symbol]:
         return
     offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
     table = source.unpack_all(SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
-    numbers = _version_numbers(source, elf, count)
+    numbers = version_numbers(source, elf, count)
     for (name, info, other, section, value, size), number in zip(table[1:], numbers[1:], strict=True):
-        if section and name and info >> 4 != _STB_LOCAL and other & 3 not in _PRIVATE:
+        if section and name and info >> 4 != STB_LOCAL and other & 3 not in _PRIVATE:
             place = _place(elf, info & 0xF, section, value)
             text = name_at(source, strings, name)
             is_code = place == "code"
             yield Symbol(text, number, info, other, place, 0 if is_code else size, 0 if is_code else value)
-
-
-def _version_numbers(source: Source, elf: ElfFile, count: int) -> list[int]:
-    address = elf.dynamic_value(c.DT_VERSYM)
-    if address is None:
-        return [1] * count
-    offset = place_of(source, elf, address, count * HALF.size, "DT_VERSYM")
-    return [number for (number,) in source.unpack_all(HALF, offset, count * HALF.size, "the symbol versions")]
 
 
 def _place(elf: ElfFile, kind: int, section: int, value: int) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
-from tools.actions.interface_library.interface import FIRST_VERSION, HALF, VERSION, Interface, Symbol
+from tools.actions.interface_library.interface import Interface, Symbol
 from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import SYM
+from tools.lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
 from tools.lib.elf.versions import version_definitions
 
 _EHDR: Final = Struct("<16sHHIQQQIHHHHHH")

@@ -20,13 +20,13 @@ from tools.lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
 from tools.lib.elf.versions import VERDEF, VERNAUX, VERNEED, verdef_entries, verneed_entries
 
 SYM: Final = Struct("<IBBHQQ")
-_HALF: Final = Struct("<H")
-_STB_LOCAL: Final = 0
+HALF: Final = Struct("<H")
+STB_LOCAL: Final = 0
 _STB_WEAK: Final = 2
 #: A version's number, without the bit that hides a symbol from those who link without a version.
-_VERSION: Final = 0x7FFF
+VERSION: Final = 0x7FFF
 #: Numbers below this stand for no version: local, and global.
-_FIRST_VERSION: Final = 2
+FIRST_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
     start, size = string_table(elf)
     strings = source.read(start, size, "the dynamic string table")
     table = source.unpack_all(SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
-    versions = _versions(source, elf, count)
+    versions = [number & VERSION for number in version_numbers(source, elf, count)]
     required, offered = _required(source, elf, strings), offered_versions(source, elf, strings)
     needed: list[NeededSymbol] = []
     defined: dict[str, set[str]] = {}
     for (name, info, _, section, _, _), number in zip(table[1:], versions[1:], strict=True):
-        if info >> 4 == _STB_LOCAL or not name:
+        if info >> 4 == STB_LOCAL or not name:
             continue
         text = name_at(source, strings, name)
         if section:
@@ -98,14 +98,14 @@ def name_at(source: Source, strings: bytes, at: int) -> str:
     return strings[at:end].decode("utf-8", "surrogateescape")
 
 
-def _versions(source: Source, elf: ElfFile, count: int) -> list[int]:
-    """Return the number of each symbol's version (DT_VERSYM); 1 for all where there are none."""
+def version_numbers(source: Source, elf: ElfFile, count: int) -> list[int]:
+    """Return the number of each symbol's version (DT_VERSYM), with the bit that hides it; 1 where there are none."""
     address = elf.dynamic_value(c.DT_VERSYM)
     if address is None:
         return [1] * count
-    offset = place_of(source, elf, address, count * _HALF.size, "DT_VERSYM")
-    numbers = source.unpack_all(_HALF, offset, count * _HALF.size, "the table of symbol versions")
-    return [number & _VERSION for (number,) in numbers]
+    offset = place_of(source, elf, address, count * HALF.size, "DT_VERSYM")
+    numbers = source.unpack_all(HALF, offset, count * HALF.size, "the table of symbol versions")
+    return [number for (number,) in numbers]
 
 
 def _required(source: Source, elf: ElfFile, strings: bytes) -> dict[int, tuple[str, str, bool]]:
@@ -116,7 +116,7 @@ def _required(source: Source, elf: ElfFile, strings: bytes) -> dict[int, tuple[s
         _, _, _, skip, _ = source.unpack(VERNEED, at, "a symbol version requirement")
         for fields in _auxiliary(source, at + skip, len(names)):
             _, flags, number, name, _ = fields
-            found[number & _VERSION] = (name_at(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
+            found[number & VERSION] = (name_at(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
     return found
 
 
@@ -132,6 +132,6 @@ def offered_versions(source: Source, elf: ElfFile, strings: bytes) -> dict[int, 
     found: dict[int, str] = {}
     for at, names in verdef_entries(source, elf):
         _, _, number, *_ = source.unpack(VERDEF, at, "a symbol version definition")
-        if names and number & _VERSION >= _FIRST_VERSION:
-            found[number & _VERSION] = name_at(source, strings, names[0])
+        if names and number & VERSION >= FIRST_VERSION:
+            found[number & VERSION] = name_at(source, strings, names[0])
     return found
