@@ -8,6 +8,7 @@ load(":artifacts_directory.bzl", "artifacts_directory")
 load(":artifacts_lock.bzl", "locked_artifacts")
 load(":choice.bzl", "VARIABLES", "choice")
 load(":debian.bzl", "debian")
+load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
@@ -95,19 +96,20 @@ def _declare_artifacts(mctx, tag):
         sources = sources,
     )
 
-def _declare_sdk(module, tag):
+def _declare_sdk(mctx, module, tag):
     name = "module {}: rocm.sdk(name = {})".format(module.name, repr(tag.name))
     if len([source for source in [tag.artifacts, tag.path, tag.wheels] if source]) != 1:
         fail("{}: expected one of `artifacts`, `path` and `wheels`".format(name))
     sdk(
         name = tag.name,
         artifacts = tag.artifacts,
+        lock_file = str(tag.wheels).removeprefix("@@") if tag.wheels else "",
         path = tag.path,
         repository = tag.name,
         tag = name,
         targets = tag.targets,
         variable = tag.variable,
-        wheels = tag.wheels,
+        wheels = locked_wheels(mctx, tag.name, tag.wheels, tag.targets) if tag.wheels else {},
     )
 
 def _declare_xla_config(module, tag):
@@ -143,7 +145,7 @@ def _rocm_impl(mctx):
         for tag in tags.lock:
             locked_artifacts(mctx, tag.name, tag.file)
         for tag in tags.sdk:
-            _declare_sdk(module, tag)
+            _declare_sdk(mctx, module, tag)
         for tag in tags.selection:
             selection(name = tag.name)
         for tag in tags.version:

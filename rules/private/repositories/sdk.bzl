@@ -5,8 +5,8 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 packages in it say.
 """
 
-load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
 load(":artifact_archive.bzl", "archive_repository_name")
+load(":device_code.bzl", "may_run")
 load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
@@ -27,7 +27,6 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "plan.py",
     "prefix_files.py",
     "programs.py",
-    "pylock.py",
     "repository.py",
     "shared_libraries.py",
 ]] + [Label("//tools/lib/elf:" + name) for name in [
@@ -41,9 +40,6 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
 # What unpacks itself when rocm-sdk-devel is installed.
 _DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
 
-# How the names of packages with device code for one GPU target begin, in file names.
-_DEVICE_PACKAGE = "rocm_sdk_device_"
-
 # How the directories of packages begin, and that of the development tree.
 _TREES, _DEVEL = "_rocm_sdk_", "_rocm_sdk_devel"
 
@@ -51,7 +47,7 @@ _WHEELS = """\
 # The wheels as they are, for `sdk_requiring_wheel`.
 filegroup(
     name = "wheels",
-    srcs = glob(["*.whl"]),
+    srcs = {labels},
     visibility = ["//visibility:public"],
 )
 """
@@ -76,23 +72,10 @@ def _source(rctx):
               "use --config=debian_rocm, or name an installed ROCm: rocm.sdk(path = \"/opt/rocm\")").format(rctx.attr.tag, label))
     return struct(artifacts = listing["artifacts"], label = label)
 
-def _runs(rctx, target):
-    """Whether code for a GPU target or family may be code for a GPU that programs are compiled for."""
-    words = [word.partition(":")[0] for word in rctx.attr.targets]
-
-    # A family may have any target, and any family a target.
-    is_open = not words or "-" in target or any(["-" in word or "X" in word for word in words])
-    return is_open or target.partition(":")[0] in words
-
 def _wanted(rctx, artifact):
     """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
     _, component, target = (artifact.split("_") + ["", ""])[:3]
-    return component in _COMPONENTS and (target == "generic" or _runs(rctx, target))
-
-def _wanted_wheel(rctx, name):
-    """Whether programs need a wheel of this file name: it is no package with device code, or one for their GPUs."""
-    target = name.partition("-")[0].removeprefix(_DEVICE_PACKAGE)
-    return not name.startswith(_DEVICE_PACKAGE) or _runs(rctx, target.replace("_", "-"))
+    return component in _COMPONENTS and (target == "generic" or may_run(rctx.attr.targets, target))
 
 def _manifests(rctx):
     """Returns the paths of the manifests of all artifacts that are needed, whose repositories Bazel fetches for that."""
@@ -120,25 +103,19 @@ def _installed(rctx):
     return path
 
 def _unpacked_wheels(rctx):
-    """Downloads the wheels of the lock file, and unpacks them side by side, as pip installs them.
+    """Unpacks the wheels side by side, as pip installs them.
 
     Returns:
         struct(tree: path of the development tree, beside: list of paths, those of the other packages).
     """
-    lock = rctx.path(rctx.attr.wheels)
-    rctx.watch(lock)  # From Bazel 8 on, path() alone does not.
-    locked = json.decode(run_program(rctx, "tools.fetch.prefix.pylock", [lock], rctx.attr._sources))
-    wheels = [wheel for wheel in locked if _wanted_wheel(rctx, wheel["name"])]
-    for wheel in wheels:
-        rctx.report_progress("fetching " + wheel["name"])
-        file = "wheels/" + wheel["name"]
-        rctx.download(auth = get_auth(rctx, wheel["urls"]), output = file, sha256 = wheel["sha256"], url = wheel["urls"])
+    for label in sorted(rctx.attr.wheels):
+        rctx.report_progress("unpacking " + label.name)
 
         # Bazel knows what to do by the suffix.
-        rctx.symlink(file, file + ".zip")
-        rctx.extract(file + ".zip", output = "site")
-        rctx.delete(file + ".zip")
-    rctx.file("wheels/BUILD.bazel", _WHEELS)
+        rctx.symlink(rctx.path(label), "wheel.zip")
+        rctx.extract("wheel.zip", output = "site")
+        rctx.delete("wheel.zip")
+    rctx.file("wheels/BUILD.bazel", _WHEELS.format(labels = repr([str(label) for label in sorted(rctx.attr.wheels)])))
     for archive in _DEVEL_ARCHIVES:
         if rctx.path(archive).exists:
             rctx.extract(archive, output = "site")
@@ -147,8 +124,8 @@ def _unpacked_wheels(rctx):
     if _DEVEL not in trees:
         fail("\n{}: {} has no wheel with a development tree; expected rocm-sdk-devel among {}. Add it to the requirements, and lock them again".format(
             rctx.attr.tag,
-            rctx.attr.wheels,
-            ", ".join([wheel["name"] for wheel in wheels]),
+            rctx.attr.lock_file,
+            ", ".join([label.name for label in sorted(rctx.attr.wheels)]),
         ))
     return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
@@ -172,12 +149,13 @@ sdk = repository_rule(
     implementation = _sdk_impl,
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS: where the SDK comes from."),
+        "lock_file": attr.string(doc = "The lock file that names the wheels, for errors."),
         "path": attr.string(doc = "Directory in which the SDK is installed, if it does not come from artifacts."),
         "repository": attr.string(mandatory = True, doc = "The name that the module gives the repository. Only the canonical one is known otherwise."),
         "tag": attr.string(doc = "How errors name the tag that declares the repository."),
         "targets": attr.string_list(doc = "GPU targets that HIP programs are compiled for unless the build says others."),
         "variable": attr.string(doc = "Environment variable that names another directory."),
-        "wheels": attr.label(doc = "Lock file of Python packages (`pylock.toml`): where the SDK comes from, if it comes as wheels."),
+        "wheels": attr.label_keyed_string_dict(doc = "Wheels that the SDK comes from -> their SHA-256: the SDK is made again when one changes."),
         "_sources": attr.label_list(default = _SOURCES, allow_files = True),
     },
     environ = ["ROCM_ARTIFACTS_FINGERPRINT"],

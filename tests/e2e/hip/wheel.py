@@ -76,9 +76,10 @@ def check_device_code(workspace: Workspace, dist: Path, uv: Path) -> None:
     module = workspace.directory / "MODULE.bazel"
     module.write_text(module.read_text(encoding="utf-8").replace(TARGETS[1], DEVICE), encoding="utf-8")
     built(workspace.build("@rocm//wheels"))
-    (repository,) = Path(workspace.info("output_base"), "external").glob("*rocm~rocm")
-    fetched = sorted(path.name.partition("-")[0] for path in repository.glob("wheels/*_device_*.whl"))
-    assert fetched == [f"rocm_sdk_device_{DEVICE}"], fetched
+    external = Path(workspace.info("output_base"), "external")
+    (repository,) = external.glob("*rocm~rocm")
+    fetched = sorted(path.name.rpartition(".")[2] for path in external.glob("*rocm~rocm.*-device-*") if path.is_dir())
+    assert fetched == [f"rocm-sdk-device-{DEVICE}"], fetched
     kernels = list((repository / "prefix/lib").rglob(f"*{DEVICE}*"))
     assert kernels, f"no device code for {DEVICE} in {repository}/prefix"
     print(f"packages with device code: {fetched[0]} of {DEVICE} alone, {len(kernels)} files of the SDK", flush=True)

@@ -2,9 +2,9 @@
 
     python3 -m tools.fetch.prefix.pylock pylock.toml
 
-prints a JSON list with an object for each wheel: `name` of the file, `urls`, and `sha256`. The format is that of the
-PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages for which it
-has no wheel for Linux on this CPU are left out, such as sdists: the selector `rocm` is one.
+prints a JSON list with an object for each wheel: `distribution`, `file` (its name), `url` and `sha256`. The format is that
+of the PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages that are
+not of the SDK are left out, and those for which the file has no wheel for Linux on this CPU.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """
@@ -15,6 +15,7 @@ import platform
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from tools.fetch.catalog.names import CatalogError
 #: The first digits of the versions of the format that this module reads.
 MAJOR = "1"
 SHA256 = re.compile("[0-9a-f]{64}")
+#: The distributions of the SDK.
+SDK = re.compile("rocm(?:-.*)?")
 REMEDY = "Write it with `uv pip compile --format pylock.toml`, or with `pip lock`"
 
 
@@ -34,9 +37,11 @@ REMEDY = "Write it with `uv pip compile --format pylock.toml`, or with `pip lock
 class LockedWheel:
     """A wheel that a lock file names."""
 
-    #: Of the file, as PEP 427 has it.
-    name: str
-    urls: tuple[str, ...]
+    #: Normalised, as PEP 503 has it.
+    distribution: str
+    #: Name of the file, as PEP 427 has it.
+    file: str
+    url: str
     #: In hex.
     sha256: str
 
@@ -48,9 +53,9 @@ def is_for_machine(name: str, machine: str) -> bool:
 
 
 def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
-    """Return the wheels of a lock file for a CPU, in the file's order.
+    """Return the wheels of an SDK for a CPU, in the file's order.
 
-    Raises CatalogError if the file is not of the format, or names no such wheel.
+    Raises CatalogError if the file is not of the format, names no such wheel, or two of one distribution.
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -62,21 +67,25 @@ def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
         raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {REMEDY}") from None
     if not wheels:
         raise CatalogError(
-            f"{path}: it names no wheel for Linux on {machine}; expected those of ROCm's packages. {REMEDY}"
+            f"{path}: it names no wheel of ROCm for Linux on {machine}; expected rocm-sdk-devel and what it requires. {REMEDY}"
         )
+    counted = Counter(wheel.distribution for wheel in wheels)
+    if twice := sorted(name for name, count in counted.items() if count > 1):
+        raise CatalogError(f"{path}: it names {twice[0]} twice; expected one wheel for each package. {REMEDY}")
     return wheels
 
 
 def _wheels(package: dict[str, Any], path: Path, machine: str) -> Iterator[LockedWheel]:
-    """Yield the first wheel of a package that is for a CPU, if there is one."""
-    for wheel in package.get("wheels", ()):
+    """Yield the first wheel of a package of the SDK that is for a CPU, if there is one."""
+    distribution = re.sub(r"[-_.]+", "-", package["name"]).lower()
+    for wheel in package.get("wheels", ()) if SDK.fullmatch(distribution) else ():
         location = wheel.get("url") or (path.parent / wheel["path"]).resolve().as_uri()
         name = wheel.get("name") or unquote(urlsplit(location).path).rpartition("/")[2]
         if is_for_machine(name, machine):
             sha256 = wheel.get("hashes", {}).get("sha256", "")
             if not SHA256.fullmatch(sha256):
                 raise CatalogError(f"{path}: {name}: sha256 is {sha256!r}; expected 64 hex digits. {REMEDY}")
-            yield LockedWheel(name, (location,), sha256)
+            yield LockedWheel(distribution, name, location, sha256)
             return
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.fetch.catalog.names import CatalogError
-from tools.fetch.prefix.pylock import LockedWheel, is_for_machine, main, read_pylock
+from tools.fetch.prefix.pylock import SDK, LockedWheel, is_for_machine, main, read_pylock
 
 SHA = {letter: letter * 64 for letter in "abcdef"}
 CORE = "rocm_sdk_core-7.10.0%2Bg1-py3-none"
@@ -48,6 +48,11 @@ version = "7.10.0"
 wheels = [{{ path = "dist/rocm_sdk_devel-7.10.0-py3-none-any.whl", {hashes("c")} }}]
 
 [[packages]]
+name = "numpy"
+version = "2.4.0"
+wheels = [{{ url = "https://host/numpy-2.4.0-py3-none-any.whl", {hashes("e")} }}]
+
+[[packages]]
 name = "mine"
 directory = {{ path = ".", editable = true }}
 """
@@ -74,21 +79,21 @@ def refusal(directory: Path, text: str | bytes) -> str:
 @pytest.mark.parametrize(("machine", "tag", "sha"), [("x86_64", "x86_64", "a"), ("aarch64", "aarch64", "b")])
 def test_one_wheel_of_each_package_for_the_machine(machine: str, tag: str, sha: str, tmp_path: Path) -> None:
     core, devel = read_pylock(written(tmp_path, LOCK), machine)
-    assert (core.name, core.sha256) == (f"rocm_sdk_core-7.10.0+g1-py3-none-linux_{tag}.whl", SHA[sha])
+    assert (core.file, core.sha256) == (f"rocm_sdk_core-7.10.0+g1-py3-none-linux_{tag}.whl", SHA[sha])
     place = (tmp_path / "dist/rocm_sdk_devel-7.10.0-py3-none-any.whl").resolve().as_uri()
-    assert devel == LockedWheel("rocm_sdk_devel-7.10.0-py3-none-any.whl", (place,), SHA["c"])
+    assert devel == LockedWheel("rocm-sdk-devel", "rocm_sdk_devel-7.10.0-py3-none-any.whl", place, SHA["c"])
 
 
 def test_the_url_is_that_of_the_file(tmp_path: Path) -> None:
     core, _ = read_pylock(written(tmp_path, LOCK), "x86_64")
-    assert core.urls == ("https://host/a%20b/rocm_sdk_core-7.10.0%2Bg1-py3-none-linux_x86_64.whl?token=1#sha256=0",)
+    assert core.url == "https://host/a%20b/rocm_sdk_core-7.10.0%2Bg1-py3-none-linux_x86_64.whl?token=1#sha256=0"
 
 
 def test_the_program_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(written(tmp_path, LOCK))]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed[-1]["sha256"] == SHA["c"]
-    assert [sorted(one) for one in printed] == [["name", "sha256", "urls"]] * len(printed)
+    assert [sorted(one) for one in printed] == [["distribution", "file", "sha256", "url"]] * len(printed)
     assert platform.machine() != "x86_64" or len(printed) == 2
 
 
@@ -117,19 +122,35 @@ def test_another_version_of_the_format(version: str, tmp_path: Path) -> None:
     [
         "[]",
         '[{name = "rocm", sdist = {url = "https://host/rocm-1.tar.gz"}}]',
-        '[{name = "a", wheels = []}]',
-        '[{name = "a", wheels = [{url = "https://host/a-1-py3-none-win_amd64.whl", hashes = {sha256 = ""}}]}]',
+        '[{name = "rocm-sdk-a", wheels = []}]',
+        '[{name = "rocm-sdk-a", wheels = [{url = "https://host/a-1-py3-none-win_amd64.whl", hashes = {sha256 = ""}}]}]',
+        '[{name = "a", wheels = [{url = "https://host/a-1-py3-none-any.whl"}]}]',
     ],
 )
 def test_a_lock_file_without_a_wheel_for_the_machine(packages: str, tmp_path: Path) -> None:
-    assert "names no wheel for Linux on x86_64" in refusal(tmp_path, f'lock-version = "1.0"\npackages = {packages}\n')
+    assert "names no wheel of ROCm for Linux on x86_64" in refusal(
+        tmp_path, f'lock-version = "1.0"\npackages = {packages}\n'
+    )
+
+
+@pytest.mark.parametrize(("name", "is_of_sdk"), [("rocm", True), ("rocm-sdk-core", True), ("rocmlib", False)])
+def test_which_distributions_are_of_the_sdk(name: str, is_of_sdk: bool) -> None:
+    assert bool(SDK.fullmatch(name)) == is_of_sdk
+
+
+def test_two_wheels_of_one_distribution(tmp_path: Path) -> None:
+    names = ("rocm-sdk-core", "ROCm_SDK.core")
+    wheel = f'{{url = "https://host/a-1-py3-none-any.whl", {hashes("a")}}}'
+    packages = "".join(f'{{name = "{name}", wheels = [{wheel}]}}, ' for name in names)
+    message = refusal(tmp_path, f'lock-version = "1.0"\npackages = [{packages}]\n')
+    assert "it names rocm-sdk-core twice; expected one wheel for each package" in message
 
 
 @pytest.mark.parametrize("table", ["", 'hashes = {sha512 = "00"}', 'hashes = {sha256 = "00"}', "hashes = {}"])
 def test_a_wheel_without_a_digest(table: str, tmp_path: Path) -> None:
     separated = f", {table}" if table else ""
     wheel = f'{{url = "https://host/a-1-py3-none-any.whl"{separated}}}'
-    message = refusal(tmp_path, f'lock-version = "1.0"\npackages = [{{wheels = [{wheel}]}}]\n')
+    message = refusal(tmp_path, f'lock-version = "1.0"\npackages = [{{name = "rocm-sdk-a", wheels = [{wheel}]}}]\n')
     assert "a-1-py3-none-any.whl: sha256 is " in message
 
 
@@ -145,17 +166,19 @@ def test_a_wheel_without_a_digest(table: str, tmp_path: Path) -> None:
         b'lock-version = "1.0"\npackages = 3\n',
         b'lock-version = "1.0"\npackages = {a = 1}\n',
         b'lock-version = "1.0"\npackages = ["a"]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = 3}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = "abc"}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [3]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{url = 3}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{url = "https://[a-any.whl"}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{path = 3}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{path = "\\u0000-any.whl"}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{name = 3, url = "a"}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{name = "-any.whl", url = "a", hashes = 3}]}]\n',
-        b'lock-version = "1.0"\npackages = [{wheels = [{url = "-any.whl", hashes = {sha256 = 3}}]}]\n',
+        b'lock-version = "1.0"\npackages = [{wheels = []}]\n',
+        b'lock-version = "1.0"\npackages = [{name = 3, wheels = []}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = 3}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = "abc"}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [3]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{url = 3}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{url = "https://[a-any.whl"}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{path = 3}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{path = "\\u0000-any.whl"}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{name = 3, url = "a"}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{name = "-any.whl", url = "a", hashes = 3}]}]\n',
+        b'lock-version = "1.0"\npackages = [{name = "rocm-sdk-a", wheels = [{url = "-any.whl", hashes = {sha256 = 3}}]}]\n',
         b"a = " + b"[" * 5000,
     ],
 )
