@@ -2,9 +2,9 @@
 
     python3 -m tools.fetch.prefix.pylock pylock.toml
 
-prints a JSON list with an object for each wheel: `distribution`, `file` (its name), `url` and `sha256`. The format is that
-of the PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages that are
-not of the SDK are left out, and those for which the file has no wheel for Linux on this CPU.
+prints a JSON list with an object for each wheel: `distribution`, `file` (its name), `url` and `sha256`. The format is
+that of the PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages
+that are not of the SDK are left out, and those for which the file has no wheel for Linux on this CPU.
 
 It needs the standard library alone, because it runs before anything is fetched.
 """
@@ -67,7 +67,8 @@ def read_pylock(path: Path, machine: str) -> list[LockedWheel]:
         raise CatalogError(f"{path}: expected a lock file of Python packages ({error!r}). {REMEDY}") from None
     if not wheels:
         raise CatalogError(
-            f"{path}: it names no wheel of ROCm for Linux on {machine}; expected rocm-sdk-devel and what it requires. {REMEDY}"
+            f"{path}: it names no wheel of ROCm for Linux on {machine}; expected rocm-sdk-devel and what it requires. "
+            f"{REMEDY}"
         )
     counted = Counter(wheel.distribution for wheel in wheels)
     if twice := sorted(name for name, count in counted.items() if count > 1):
