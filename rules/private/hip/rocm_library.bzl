@@ -1,52 +1,50 @@
 """rocm_library: a library of an SDK, for C++ and HIP, as the repository `@rocm` declares it."""
 
-load("@bazel_skylib//lib:paths.bzl", "paths")
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 
-def _interface(ctx, file):
-    """Makes the interface library of a shared library: all that a linker reads."""
-    output = ctx.actions.declare_file("_hip/{}/{}.ifso".format(ctx.label.name, file.owner.name))
-    args = tool_args(ctx)
-    args.add(output, format = "--output=%s")
-    args.add(file)
-    run_tool(
-        ctx,
-        tool = ctx.attr._interface_library,
-        args = args,
-        inputs = [file],
-        outputs = [output],
-        mnemonic = "HipInterface",
-        progress_message = "Reading the interface of " + file.basename,
-    )
-    return output
-
-def _linked(ctx, cc_toolchain, features, file):
+def _linked(ctx, cc_toolchain, features, target):
     """Returns the LibraryToLink of a shared library. Programs are linked with its interface, and run with the library.
 
     In Bazel's directory of shared libraries it has the same place as in the SDK: so its own search path, relative to its
     directory ($ORIGIN), leads to the libraries that it needs. The interface lies beside it, because Bazel makes the search
-    path of a program of where that is. Several targets may need one library, so its name has the target's.
+    path of a program of where that is.
     """
-    place = file.short_path.removeprefix("../")
+    info = target[RocmSharedLibraryInfo]
+    place = info.library.short_path.removeprefix("../")
     return cc_common.create_library_to_link(
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
-        dynamic_library = file,
+        dynamic_library = info.library,
         dynamic_library_symlink_path = place,
         feature_configuration = features,
-        interface_library = _interface(ctx, file),
-        interface_library_symlink_path = "{}/{}.{}.ifso".format(paths.dirname(place), ctx.label.name, file.basename),
+        interface_library = info.interface,
+        interface_library_symlink_path = place + ".ifso",
     )
+
+def _data(ctx):
+    """Returns the data files without those whose names say other GPUs than programs are compiled for."""
+    targets = [target.partition(":")[0] for target in ctx.attr.targets[BuildSettingInfo].value] if ctx.attr.targets else []
+    wanted = [name for name, readers in ctx.attr.data_for.items() if [target for target in targets if target in readers]]
+    other = [name for name in ctx.attr.data_for if name not in wanted]
+    if not targets:
+        return ctx.files.data
+    return [
+        file
+        for file in ctx.files.data
+        if not any([name in file.path for name in other]) or any([name in file.path for name in wanted])
+    ]
 
 def _rocm_library_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(cc_toolchain = cc_toolchain, ctx = ctx)
-    libraries = [_linked(ctx, cc_toolchain, features, file) for file in ctx.files.shared_library + ctx.files.needed]
+    shared = ([ctx.attr.shared_library] if ctx.attr.shared_library else []) + ctx.attr.needed
+    libraries = [_linked(ctx, cc_toolchain, features, target) for target in shared]
     if ctx.file.static_library:
         libraries.append(cc_common.create_library_to_link(
             actions = ctx.actions,
@@ -73,7 +71,7 @@ def _rocm_library_impl(ctx):
         ),
         DefaultInfo(
             files = depset(ctx.files.shared_library + ctx.files.static_library),
-            runfiles = ctx.runfiles(ctx.files.data + ctx.files.shared_library + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles(_data(ctx) + ctx.files.shared_library + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
         ),
     ]
 
@@ -82,15 +80,16 @@ rocm_library = rule(
     implementation = _rocm_library_impl,
     attrs = {
         "data": attr.label_list(allow_files = True, doc = "Files that the library reads when it runs."),
+        "data_for": attr.string_list_dict(doc = "GPU in names of `data` -> GPU targets whose programs read such files. Those for other targets are left out."),
         "defines": attr.string_list(doc = "Macros for what includes its headers."),
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries whose headers its headers include, or that have to be linked with it."),
         "hdrs": attr.label_list(allow_files = True, doc = "Headers."),
         "includes": attr.string_list(doc = "Directories to search for headers, relative to the repository."),
         "linkopts": attr.string_list(doc = "Options of the linker."),
-        "needed": attr.label_list(allow_files = True, doc = "Shared libraries that this one needs (DT_NEEDED), and those that they need."),
-        "shared_library": attr.label(allow_single_file = True, doc = "The shared library, by its SONAME."),
+        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that this one needs (DT_NEEDED), and those that they need."),
+        "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
-        "_interface_library": tool_attr("//tools/actions/interface_library:interface_library_tool"),
+        "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
     },
     fragments = ["cpp"],
     provides = [CcInfo],

@@ -21,6 +21,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "cmake_values.py",
     "cmake_variables.py",
     "compiler.py",
+    "device_data.py",
     "generator_expressions.py",
     "merge.py",
     "packages.py",
@@ -29,7 +30,10 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "programs.py",
     "repository.py",
     "shared_libraries.py",
-]] + [Label("//tools/lib/elf:" + name) for name in [
+]] + [
+    Label("//tools/lib/device:target_id.py"),
+    Label("//tools/lib/gpus:paths.py"),
+] + [Label("//tools/lib/elf:" + name) for name in [
     "constants.py",
     "model.py",
     "reader.py",

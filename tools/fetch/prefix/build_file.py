@@ -6,7 +6,7 @@ Files are labels of the repository, in which the prefix is the directory `prefix
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from tools.fetch.prefix.belongings import ALL_HEADERS
@@ -14,6 +14,8 @@ from tools.fetch.prefix.plan import Target
 
 #: The directory of the prefix in the repository.
 PREFIX: Final = "prefix"
+#: The build setting with the GPU targets to compile for.
+TARGETS: Final = ":targets"
 
 
 def _quoted(text: str) -> str:
@@ -29,35 +31,43 @@ def _list(values: Iterable[str], indent: str) -> str:
     return "[\n" + "".join(f"{indent}    {one},\n" for one in quoted) + f"{indent}]"
 
 
+def _strings(values: Sequence[str]) -> str:
+    """Return the value of an attribute that is a list; empty if the list is."""
+    return _list(values, "    ") if values else ""
+
+
+def _glob(patterns: Sequence[str]) -> str:
+    return f"glob({_strings(patterns)})" if patterns else ""
+
+
+def _dictionary(values: Mapping[str, Sequence[str]]) -> str:
+    """Return the value of an attribute that is a dictionary of lists; empty if the dictionary is."""
+    lines = [f"        {_quoted(key)}: {_list(one, '        ')},\n" for key, one in values.items()]
+    return f"{{\n{''.join(lines)}    }}" if lines else ""
+
+
 def _placed(paths: Iterable[str]) -> list[str]:
     return [f"{PREFIX}/{path}" if path else PREFIX for path in paths]
 
 
 def _attributes(target: Target) -> Iterable[tuple[str, str]]:
-    """Yield the attributes that are not empty, in buildifier's order, each with its value."""
-    indent = "    "
-    yield "name", _quoted(target.name)
-    headers = [one for one in target.hdrs if one != ALL_HEADERS]
-    if headers:
-        yield "hdrs", f"glob({_list(_placed(headers), indent)})"
-    elif target.hdrs:
-        yield "hdrs", _list([ALL_HEADERS], indent)
-    if target.data:
-        yield "data", f"glob({_list(_placed(target.data), indent)})"
-    if target.defines:
-        yield "defines", _list(target.defines, indent)
-    if target.includes:
-        yield "includes", _list(_placed(target.includes), indent)
-    if target.linkopts:
-        yield "linkopts", _list(target.linkopts, indent)
-    if target.needed:
-        yield "needed", _list(_placed(target.needed), indent)
-    if target.shared_library:
-        yield "shared_library", _quoted(f"{PREFIX}/{target.shared_library}")
-    if target.static_library:
-        yield "static_library", _quoted(f"{PREFIX}/{target.static_library}")
-    if target.deps:
-        yield "deps", _list(sorted(f":{one}" for one in target.deps), indent)
+    """Return the attributes that are not empty, in buildifier's order, each with its value."""
+    headers = _placed(one for one in target.hdrs if one != ALL_HEADERS)
+    values = {
+        "name": _quoted(target.name),
+        "hdrs": _glob(headers) or _strings(target.hdrs),
+        "data": _glob(_placed(target.data)),
+        "data_for": _dictionary(target.data_for),
+        "defines": _strings(target.defines),
+        "includes": _strings(_placed(target.includes)),
+        "linkopts": _strings(target.linkopts),
+        "needed": _strings([f":{one}" for one in target.needed]),
+        "shared_library": target.shared_library and _quoted(f":{target.shared_library}"),
+        "static_library": target.static_library and _quoted(f"{PREFIX}/{target.static_library}"),
+        "targets": _quoted(TARGETS) if target.data_for else "",
+        "deps": _strings(sorted(f":{one}" for one in target.deps)),
+    }
+    return [(name, value) for name, value in values.items() if value]
 
 
 def _call(rule: str, attributes: Iterable[tuple[str, str]]) -> str:
@@ -84,8 +94,22 @@ def call(rule: str, **attributes: str | Sequence[str]) -> str:
     return _call(rule, values.items())
 
 
-def libraries_text(targets: Sequence[Target]) -> str:
-    """Return the part of the BUILD file with the libraries, and with all headers."""
+def _shared_library(path: str, has_device_code: bool) -> Iterable[tuple[str, str]]:
+    """Yield the attributes of a `rocm_shared_library`; users depend on the `rocm_library`."""
+    yield "name", _quoted(path)
+    yield "library", _quoted(f"{PREFIX}/{path}")
+    if has_device_code:
+        yield "targets", _quoted(TARGETS)
+    yield "visibility", _list(["//visibility:private"], "    ")
+
+
+def libraries_text(targets: Sequence[Target], shared_libraries: Mapping[str, bool]) -> str:
+    """Return the part of the BUILD file with the libraries, with all headers, and with shared libraries.
+
+    Of each shared library by its path, `shared_libraries` tells whether it has device code in itself.
+    """
     headers = ("all_headers", f'glob(\n        ["{PREFIX}/include/**"],\n        allow_empty = True,\n    )')
     parts = [_call("filegroup", [("name", _quoted(headers[0])), ("srcs", headers[1])])]
-    return "\n".join([*parts, *(_call("rocm_library", _attributes(target)) for target in targets)])
+    parts += [_call("rocm_library", _attributes(target)) for target in targets]
+    parts += [_call("rocm_shared_library", _shared_library(*one)) for one in shared_libraries.items()]
+    return "\n".join(parts)

@@ -20,14 +20,22 @@ rocm_library(
     name = "rocblas",
     hdrs = glob(["prefix/include/rocblas/**"]),
     data = glob(["prefix/lib/rocblas/**"]),
+    data_for = {
+        "gfx1100": [
+            "gfx11-generic",
+            "gfx1100",
+        ],
+        "gfx90a": ["gfx90a"],
+    },
     defines = ["A=\\"b\\""],
     includes = [
         "prefix/include/rocblas",
         "prefix/include",
     ],
     linkopts = ["-ldl"],
-    needed = ["prefix/lib/libnuma.so.1"],
-    shared_library = "prefix/lib/librocblas.so.5",
+    needed = [":lib/libnuma.so.1"],
+    shared_library = ":lib/librocblas.so.5",
+    targets = ":targets",
     deps = [
         ":a",
         ":hip",
@@ -38,6 +46,19 @@ rocm_library(
     name = "strange",
     hdrs = [":all_headers"],
     static_library = "prefix/lib/libstrange.a",
+)
+
+rocm_shared_library(
+    name = "lib/libnuma.so.1",
+    library = "prefix/lib/libnuma.so.1",
+    visibility = ["//visibility:private"],
+)
+
+rocm_shared_library(
+    name = "lib/librocblas.so.5",
+    library = "prefix/lib/librocblas.so.5",
+    targets = ":targets",
+    visibility = ["//visibility:private"],
 )
 """
 
@@ -53,6 +74,8 @@ def test_text() -> None:
         linkopts=("-ldl",),
         needed=("lib/libnuma.so.1",),
         data=("lib/rocblas/**",),
+        data_for={"gfx1100": ("gfx11-generic", "gfx1100"), "gfx90a": ("gfx90a",)},
     )
     strange = Target("strange", hdrs=(":all_headers",), static_library="lib/libstrange.a")
-    assert libraries_text((Target("hip", deps=("hip_host",)), rocblas, strange)) == GOLDEN
+    targets = (Target("hip", deps=("hip_host",)), rocblas, strange)
+    assert libraries_text(targets, {"lib/libnuma.so.1": False, "lib/librocblas.so.5": True}) == GOLDEN

@@ -85,7 +85,14 @@ def test_a_compiler_without_its_linker(prefix: Path) -> None:
 GOLDEN = """\
 # Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
 
-load("@rules_rocm_python//rules:sdk_repository.bzl", "hip_targets", "hip_toolchain", "rocm_library", "rocm_program")
+load(
+    "@rules_rocm_python//rules:sdk_repository.bzl",
+    "hip_targets",
+    "hip_toolchain",
+    "rocm_library",
+    "rocm_program",
+    "rocm_shared_library",
+)
 
 package(default_visibility = ["//visibility:public"])
 
@@ -119,14 +126,26 @@ rocm_library(
     name = "hip_amdhip64",
     hdrs = glob(["prefix/include/hip/**"]),
     includes = ["prefix/include"],
-    needed = ["prefix/lib/libhsa-runtime64.so.1"],
-    shared_library = "prefix/lib/libamdhip64.so.7",
+    needed = [":lib/libhsa-runtime64.so.1"],
+    shared_library = ":lib/libamdhip64.so.7",
 )
 
 rocm_library(
     name = "hip_host",
     defines = ["__HIP_PLATFORM_AMD__=1"],
     deps = [":hip_amdhip64"],
+)
+
+rocm_shared_library(
+    name = "lib/libamdhip64.so.7",
+    library = "prefix/lib/libamdhip64.so.7",
+    visibility = ["//visibility:private"],
+)
+
+rocm_shared_library(
+    name = "lib/libhsa-runtime64.so.1",
+    library = "prefix/lib/libhsa-runtime64.so.1",
+    visibility = ["//visibility:private"],
 )
 
 hip_toolchain(

@@ -1,5 +1,8 @@
 """Plans the targets of the repository of an install prefix: one for each CMake package, and for each of its libraries.
 
+    targets = plan_targets(prefix, read_packages(prefix))
+    shared = plan_shared_libraries(prefix, targets)
+
 Names are in lower case. A package's target is called as the package is (`miopen`), a library's as the library is
 without its namespace: `hipfftw`. If that does not begin with the package's name, this comes before it: `hip_amdhip64`,
 `hip_host`. What the package's target is:
@@ -10,17 +13,19 @@ without its namespace: `hipfftw`. If that does not begin with the package's name
 
 A target depends on the libraries that its library names. It also depends on the targets of packages that its package
 asks for, and of those whose directory of headers its headers include from, unless it does so through the others. A
-shared library needs what its ELF header names (DT_NEEDED).
+shared library needs what its ELF header names (DT_NEEDED). Each file that is a shared library is a target by its path,
+which a slash tells from the others: `lib/libamdhip64.so.7`.
 """
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from tools.fetch.prefix.belongings import ALL_HEADERS, Belongings
 from tools.fetch.prefix.cmake_syntax import CMakeError
+from tools.fetch.prefix.device_data import DeviceData
 from tools.fetch.prefix.packages import Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
@@ -47,6 +52,13 @@ class Target:
     needed: tuple[str, ...] = ()
     #: Patterns.
     data: tuple[str, ...] = ()
+    #: How names of data files say GPUs, and which targets have programs that read such files: device_data.py.
+    data_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The shared libraries that programs run with."""
+        return (self.shared_library, *self.needed) if self.shared_library else self.needed
 
 
 def is_for_device(library: Library) -> bool:
@@ -82,6 +94,7 @@ class _Planner:
 
     def __init__(self, prefix: Path, packages: Sequence[Package]) -> None:
         self._belongings = Belongings(prefix)
+        self._device_data = DeviceData(prefix)
         self._shared = SharedLibraries(prefix)
         aliases = {alias: library for one in packages for alias, library in aliases_of(one.libraries).items()}
         self._packages = [
@@ -179,10 +192,10 @@ class _Planner:
             for part in self._belongings.parts(own) if own else []:
                 needed |= {part, *self._shared.closure(part)}
             needed -= {own, *inherited}
-            data = {
-                one for path in (own, target.static_library, *needed) if path for one in self._belongings.data(path)
-            }
-            planned[name] = replace(target, needed=tuple(sorted(needed)), data=tuple(sorted(data)))
+            files = [path for path in (own, target.static_library, *needed) if path]
+            data = sorted({pattern for path in files for pattern in self._belongings.data(path)})
+            data_for = self._device_data.readers(data)
+            planned[name] = replace(target, needed=tuple(sorted(needed)), data=tuple(data), data_for=data_for)
             covered[name] = inherited | needed | ({own} if own else set())
         return [planned[name] for name in sorted(planned)]
 
@@ -252,3 +265,9 @@ def _without_cycles(targets: Mapping[str, Target]) -> dict[str, Target]:
 def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...]:
     """Return the targets for packages of a prefix, sorted by name. Raises CMakeError if two would have one name."""
     return tuple(_Planner(prefix, packages).plan())
+
+
+def plan_shared_libraries(prefix: Path, targets: Sequence[Target]) -> dict[str, bool]:
+    """Return the shared libraries of targets, sorted, and whether each has device code in itself."""
+    shared = SharedLibraries(prefix)
+    return {path: shared.has_device_code(path) for path in sorted({one for target in targets for one in target.files})}

@@ -7,8 +7,9 @@ import pytest
 
 from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.packages import Library, Package, read_packages
-from tools.fetch.prefix.plan import Target, label_of, plan_targets
+from tools.fetch.prefix.plan import Target, label_of, plan_shared_libraries, plan_targets
 from tools.fetch.prefix.sample import write_prefix
+from tools.lib.device.sample import PREFIX, Part, Sample, bundle
 
 
 def library(name: str, *linked: str, location: str = "") -> Library:
@@ -55,6 +56,8 @@ def test_what_a_library_needs_privately(tmp_path: Path) -> None:
     assert targets["miopen"].deps == ("hip_host",)
     assert targets["miopen"].needed == ("lib/librocblas.so.5",)
     assert targets["miopen"].data == ("lib/rocblas/**", "share/miopen/**")
+    assert list(targets["miopen"].data_for) == ["gfx942"]
+    assert "gfx9-4-generic" in targets["miopen"].data_for["gfx942"]
     # rocSOLVER's package asks for rocBLAS, which its headers include.
     assert targets["rocsolver"].deps == ("hip", "rocblas")
     assert targets["rocsolver"].needed == ()
@@ -156,3 +159,16 @@ def test_another_name_of_a_library_is_no_target(tmp_path: Path) -> None:
     assert planned(tmp_path, package("Foo", alias, mutual)) == {}
     with pytest.raises(CMakeError, match="foo and foo::foo would both have this name"):
         planned(tmp_path, package("Foo", library("foo"), library("foo::foo")))
+
+
+def test_shared_libraries_of_all_targets(tmp_path: Path) -> None:
+    writer = write_prefix(tmp_path)
+    code = Sample((Part(bundle([(f"{PREFIX}gfx942", b"code")])),)).build()
+    writer.write("lib/librocsolver.so.1.0", code)
+    targets = plan_targets(tmp_path, read_packages(tmp_path))
+    shared = plan_shared_libraries(tmp_path, targets)
+    assert list(shared) == [
+        *("lib/libMIOpen.so.1", "lib/libamdhip64.so.7", "lib/libhsa-runtime64.so.1", "lib/libnuma.so.1"),
+        *("lib/librocblas.so.5", "lib/librocsolver.so.1"),
+    ]
+    assert [path for path, has_device_code in shared.items() if has_device_code] == ["lib/librocsolver.so.1"]

@@ -20,13 +20,20 @@ from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
 from tools.fetch.prefix.packages import left_out, read_packages, require_libraries
-from tools.fetch.prefix.plan import plan_targets
+from tools.fetch.prefix.plan import plan_shared_libraries, plan_targets
 from tools.fetch.prefix.programs import program_calls
 
 _HEAD = """\
 # Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
 
-load("@rules_rocm_python//rules:sdk_repository.bzl", "hip_targets", "hip_toolchain", "rocm_library", "rocm_program")
+load(
+    "@rules_rocm_python//rules:sdk_repository.bzl",
+    "hip_targets",
+    "hip_toolchain",
+    "rocm_library",
+    "rocm_program",
+    "rocm_shared_library",
+)
 
 package(default_visibility = ["//visibility:public"])
 
@@ -53,7 +60,8 @@ def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -
     require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
-    parts = [_HEAD.format(name=name, targets=quoted_list(targets)), libraries_text(libraries)]
+    text = libraries_text(libraries, plan_shared_libraries(prefix, libraries))
+    parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
     parts += program_calls(prefix, compiler, names)

@@ -1,4 +1,4 @@
-"""What the shared libraries of an install prefix need: from their ELF headers.
+"""What the shared libraries of an install prefix need, and whether they have device code: from their ELF headers.
 
 libraries = SharedLibraries(Path("prefix"))
 libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, as paths in the prefix
@@ -6,6 +6,7 @@ libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, 
 
 import os
 import posixpath
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,18 @@ from tools.lib.elf.source import ElfError
 
 #: Where libraries are that no search path leads to: Debian's have none.
 _DIRECTORIES: Final = ("lib", "lib64", "lib/rocm_sysdeps/lib", "lib/llvm/lib", "lib/host-math/lib")
+#: The section of device code.
+_DEVICE_CODE: Final = ".hip_fatbin"
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is known of a file: nothing, if it is no ELF file."""
+
+    soname: str = ""
+    #: The libraries that it needs and the prefix has, as paths in the prefix.
+    needed: tuple[str, ...] = ()
+    has_device_code: bool = False
 
 
 class SharedLibraries:
@@ -21,14 +34,14 @@ class SharedLibraries:
 
     def __init__(self, prefix: Path) -> None:
         self._prefix = prefix
-        self._facts: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._facts: dict[str, _Facts] = {}
 
     def by_soname(self, path: str, stated: str = "") -> tuple[str, str]:
         """Return the file that is called by a library's SONAME, if there is one, and the SONAME.
 
         `stated` is the SONAME of a library that is no ELF file.
         """
-        soname = self._read(path)[0] or stated.rpartition("/")[2] or posixpath.basename(path)
+        soname = self._read(path).soname or stated.rpartition("/")[2] or posixpath.basename(path)
         named = posixpath.join(posixpath.dirname(path), soname)
         return (named if os.path.isfile(self._prefix / named) else path), soname  # noqa: PTH113
 
@@ -37,25 +50,29 @@ class SharedLibraries:
         found: set[str] = set()
         waiting = [path]
         while waiting:
-            for needed in self._read(waiting.pop())[1]:
+            for needed in self._read(waiting.pop()).needed:
                 if needed not in found and needed != path:
                     found.add(needed)
                     waiting.append(needed)
         return sorted(found)
 
-    def _read(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return the SONAME and the paths of the needed libraries that the prefix has."""
+    def has_device_code(self, path: str) -> bool:
+        """Return whether a library has device code in itself."""
+        return self._read(path).has_device_code
+
+    def _read(self, path: str) -> _Facts:
         if path not in self._facts:
             try:
                 with open(self._prefix / path, "rb") as file:
                     elf = read_elf(file, path)
             except (ElfError, OSError):  # a linker script, or a library for another system
-                self._facts[path] = ("", ())
+                self._facts[path] = _Facts()
             else:
                 searched = [elf.runpath or elf.rpath or ""]
                 directories = [*_search_path(":".join(searched), path), posixpath.dirname(path), *_DIRECTORIES]
                 needed = [self._find(name, directories) for name in elf.needed]
-                self._facts[path] = (elf.soname or "", tuple(one for one in needed if one))
+                has_device_code = any(one.name == _DEVICE_CODE and one.size for one in elf.section_headers)
+                self._facts[path] = _Facts(elf.soname or "", tuple(one for one in needed if one), has_device_code)
         return self._facts[path]
 
     def _find(self, name: str, directories: list[str]) -> str | None:

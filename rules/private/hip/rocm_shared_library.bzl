@@ -1,0 +1,61 @@
+"""rocm_shared_library: a file of an SDK, with what programs are linked with and what they run with."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
+
+visibility(["//rules"])
+
+def _interface(ctx):
+    """Makes the interface library: all that a linker reads, which is the same for all GPUs."""
+    output = ctx.actions.declare_file("_hip/{}.ifso".format(ctx.label.name))
+    args = tool_args(ctx)
+    args.add(output, format = "--output=%s")
+    args.add(ctx.file.library)
+    run_tool(
+        ctx,
+        tool = ctx.attr._interface_library,
+        args = args,
+        inputs = [ctx.file.library],
+        outputs = [output],
+        mnemonic = "HipInterface",
+        progress_message = "Reading the interface of " + ctx.file.library.basename,
+    )
+    return output
+
+def _sliced(ctx, targets):
+    """Makes the library with code for these GPU targets alone. It takes the same place in runfiles as the whole one."""
+    output = ctx.actions.declare_file(ctx.file.library.owner.name)
+    args = tool_args(ctx)
+    args.add_all(targets, format_each = "--target=%s")
+    args.add(output, format = "--output=%s")
+    args.add(ctx.file.library)
+    run_tool(
+        ctx,
+        tool = ctx.attr._slice,
+        args = args,
+        inputs = [ctx.file.library],
+        outputs = [output],
+        mnemonic = "HipSlice",
+        progress_message = "Slicing the device code of " + ctx.file.library.basename,
+    )
+    return output
+
+def _rocm_shared_library_impl(ctx):
+    targets = ctx.attr.targets[BuildSettingInfo].value if ctx.attr.targets else []
+    library = _sliced(ctx, targets) if targets else ctx.file.library
+    return [
+        DefaultInfo(files = depset([library])),
+        RocmSharedLibraryInfo(interface = _interface(ctx), library = library),
+    ]
+
+rocm_shared_library = rule(
+    doc = "A shared library of an SDK that lies built in a directory: the file that a `rocm_library` is, or needs.",
+    implementation = _rocm_shared_library_impl,
+    attrs = {
+        "library": attr.label(mandatory = True, allow_single_file = True, doc = "The file, by its SONAME."),
+        "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` of which it keeps the device code, if it has any; all of it if the setting is empty."),
+        "_interface_library": tool_attr("//tools/actions/interface_library:interface_library_tool"),
+        "_slice": tool_attr("//tools/actions/slice:slice_tool"),
+    },
+)

@@ -1,0 +1,60 @@
+"""Analysis tests of libraries of an SDK: what of their device code and of their data comes to programs."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load(":util.bzl", "actions_of", "assert_hermetic")
+
+visibility("private")
+
+_TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
+_LIBRARY = "tests/analysis/hip_sdk/prefix/lib/librocrand.so.1"
+_DATA = "tests/analysis/hip_sdk/prefix/lib/rocrand/"
+
+def _library_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    runfiles = {file.short_path: file for file in target[DefaultInfo].default_runfiles.files.to_list()}
+    data = [path.removeprefix(_DATA) for path in runfiles if path.startswith(_DATA)]
+    asserts.equals(env, sorted(ctx.attr.data), sorted(data))
+
+    # The library has one place, whole or sliced, from which it finds those that it needs.
+    asserts.equals(env, ctx.attr.is_sliced, not runfiles[_LIBRARY].is_source)
+    libraries = [library for given in target[CcInfo].linking_context.linker_inputs.to_list() for library in given.libraries]
+    (own,) = [library for library in libraries if library.resolved_symlink_dynamic_library.basename == "librocrand.so.1"]
+    asserts.equals(env, runfiles[_LIBRARY], own.resolved_symlink_dynamic_library)
+    asserts.true(env, own.dynamic_library.path.endswith("/" + _LIBRARY), own.dynamic_library.path)
+    asserts.true(env, own.interface_library.path.endswith("/{}.ifso".format(_LIBRARY)), own.interface_library.path)
+    return analysistest.end(env)
+
+_ATTRS = {
+    "data": attr.string_list(doc = "The data files that come to programs."),
+    "is_sliced": attr.bool(doc = "Whether the library loses device code."),
+}
+
+_every_gpu_test = analysistest.make(_library_impl, attrs = _ATTRS)
+_one_gpu_test = analysistest.make(_library_impl, attrs = _ATTRS, config_settings = {_TARGETS: ["gfx90a:xnack+"]})
+_covered_gpu_test = analysistest.make(_library_impl, attrs = _ATTRS, config_settings = {_TARGETS: ["gfx11-generic"]})
+
+def _slice_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = actions_of(env, "HipSlice")
+    assert_hermetic(env, action)
+    (interface,) = actions_of(env, "HipInterface")
+    asserts.true(env, _LIBRARY in [file.path for file in interface.inputs.to_list()], "the interface is that of the whole library, for all GPUs")
+    return analysistest.end(env)
+
+_slice_test = analysistest.make(_slice_impl, config_settings = {_TARGETS: ["gfx1100", "gfx90a"]})
+
+def rocm_library_test_suite(name):
+    """Declares the tests of libraries of an SDK.
+
+    Args:
+        name: name of the suite.
+    """
+    library = "//tests/analysis/hip_sdk:rocrand"
+    every = ["kernels_gfx1100.dat", "kernels_gfx90a.dat", "names.dat"]
+    _every_gpu_test(name = name + "_every_gpu_test", data = every, is_sliced = False, target_under_test = library)
+    _one_gpu_test(name = name + "_one_gpu_test", data = ["kernels_gfx90a.dat", "names.dat"], is_sliced = True, target_under_test = library)
+    _covered_gpu_test(name = name + "_covered_gpu_test", data = ["kernels_gfx1100.dat", "names.dat"], is_sliced = True, target_under_test = library)
+    _slice_test(name = name + "_slice_test", target_under_test = "//tests/analysis/hip_sdk:lib/librocrand.so.1")
+    native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in ["covered_gpu", "every_gpu", "one_gpu", "slice"]])

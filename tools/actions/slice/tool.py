@@ -1,0 +1,53 @@
+"""Copies a shared library with device code for some GPU targets alone.
+
+    tool --label LABEL --target TARGET... --output FILE LIBRARY
+
+Bundles for which a target has no code stay, without code. A library that cannot be sliced is copied as it is, and the
+tool says why: it is larger than it has to be, and as good.
+"""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.device.model import DeviceError, device_errors
+from tools.lib.device.reader import read_device_code
+from tools.lib.device.slice import plan_slice
+from tools.lib.device.slice_plan import missing_targets
+from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.elf.patched import write_patched
+
+
+def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:
+    """Write a library with code for the targets alone. Raises DeviceError for one that cannot be sliced."""
+    with library.open("rb") as file:
+        absent = missing_targets(read_device_code(file, str(library)), targets)
+        patch = plan_slice(file, str(library), targets, absent)
+        with device_errors():
+            write_patched(patch, file, str(output))
+
+
+def convert(library: Path, targets: Sequence[TargetId], output: Path) -> None:
+    """Write a library with code for the targets alone, or as it is if it cannot be sliced."""
+    try:
+        slice_library(library, targets, output)
+    except DeviceError as error:
+        print(f"{error}: it keeps its device code for all GPUs", file=sys.stderr)
+        shutil.copy(library, output)
+
+
+def main(argv: list[str]) -> int:
+    """Run the tool; return the exit status."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="target, for errors")
+    parser.add_argument("--target", type=parse_target_id, action="append", required=True, help="a GPU target")
+    parser.add_argument("--output", type=Path, required=True, help="the sliced library")
+    parser.add_argument("library", type=Path, metavar="LIBRARY", help="the shared library")
+    args = parser.parse_args(argv)
+    return report_errors(args.label, lambda: convert(args.library, args.target, args.output))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
