@@ -37,7 +37,7 @@ def _data(ctx):
     return [
         file
         for file in ctx.files.data
-        if not any([name in file.path for name in other]) or any([name in file.path for name in wanted])
+        if not any([name in file.owner.name for name in other]) or any([name in file.owner.name for name in wanted])
     ]
 
 def _rocm_library_impl(ctx):

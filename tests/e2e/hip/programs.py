@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tests.e2e.hip.device_code import check_device_code
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.hermetic.prove import strictest
 
@@ -181,6 +182,7 @@ def main(argv: list[str]) -> int:
             check_programs(workspace)
             check_commands(workspace)
             check_bytes(workspace, Path(directory))
+            check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
         finally:
             workspace.run("clean", "--expunge")
     return 0
