@@ -38,7 +38,7 @@ def _compiler_args(ctx, hip, cc_toolchain, context, copts):
     args.add_all(context.defines, format_each = "-D%s")
     args.add_all(context.includes, format_each = "-I%s")
     args.add_all(context.quote_includes, before_each = "-iquote")
-    args.add_all(context.system_includes, before_each = "-isystem")
+    args.add_all(depset(transitive = [context.system_includes, context.external_includes]), before_each = "-isystem")
     args.add_all(ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts)
     return args
 

@@ -54,7 +54,7 @@ def _hip_device_link_impl(ctx):
     }
     bundled = bundle(compiler, code_objects, stem, ctx.attr.compress)
     output = assemble(compiler, _assembly(ctx, bundled, linked.host_objects), bundled, stem)
-    return [CcInfo(linking_context = static_library(ctx, cc_toolchain, [output], alwayslink = True))]
+    return [CcInfo(linking_context = static_library(ctx, cc_toolchain, [output], alwayslink = True).linking_context)]
 
 hip_device_link = rule(
     doc = "Links relocatable device code.",

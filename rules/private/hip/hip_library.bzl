@@ -9,6 +9,7 @@ load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "h
 load(":hip_commands_info.bzl", "HipCommandsInfo")
 load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
 load(":hip_targets.bzl", "expanded_targets")
+load(":options.bzl", "expanded_options")
 load(":static_library.bzl", "static_library")
 
 visibility(["//rules", "//rules/private/hip"])
@@ -30,7 +31,7 @@ def _own_context(ctx, headers):
     """Returns the CompilationContext of the rule's own headers, search paths and defines, which others get, too."""
     roots = [ctx.label.workspace_root, paths.join(ctx.bin_dir.path, ctx.label.workspace_root)]
     return cc_common.create_compilation_context(
-        defines = depset(ctx.attr.defines),
+        defines = depset(expanded_options(ctx, "defines")),
         headers = depset(headers),
         includes = depset([paths.normalize(paths.join(root, ctx.label.package, path)) for path in ctx.attr.includes for root in roots]),
         quote_includes = depset([root or "." for root in roots]),
@@ -46,23 +47,18 @@ def _compile(compiler, source, targets, compressed):
     bundled = bundle(compiler, device, stem, compressed)
     return struct(device = {}, object = compile_host(compiler, source, stem, targets[0], bundled))
 
-def _libraries(ctx, linking_context):
-    """Returns the files that the rule makes: its static library."""
-    own = [given for given in linking_context.linker_inputs.to_list() if given.owner == ctx.label]
-    return [library.pic_static_library for given in own for library in given.libraries if library.pic_static_library]
-
 def _hip_library_impl(ctx):
     hip, cc_toolchain = ctx.toolchains["//rules/hip:toolchain_type"].hip, find_cc_toolchain(ctx)
     infos = [dep[CcInfo] for dep in ctx.attr.deps] + [hip.runtime]
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
-    own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if file not in sources])
+    own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
-    copts = ["-D" + define for define in ctx.attr.local_defines] + ctx.attr.copts
-    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, ctx.attr.device_copts, ctx.attr.relocatable)
+    copts = ["-D" + define for define in expanded_options(ctx, "local_defines")] + expanded_options(ctx, "copts")
+    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, expanded_options(ctx, "device_copts"), ctx.attr.relocatable)
     targets = _targets(ctx, hip)
     compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
     objects = [one.object for one in compiled]
-    linking_context = static_library(ctx, cc_toolchain, objects, ctx.attr.alwayslink, ctx.attr.linkopts, [info.linking_context for info in infos])
+    library = static_library(ctx, cc_toolchain, objects, ctx.attr.alwayslink, expanded_options(ctx, "linkopts"), [info.linking_context for info in infos])
     device = {target: depset([one.device[target] for one in compiled]) for target in targets} if ctx.attr.relocatable else {}
     mine = HipInfo(
         device_objects = device,
@@ -71,11 +67,12 @@ def _hip_library_impl(ctx):
     )
     runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps + ctx.attr.data])
     return [
-        CcInfo(compilation_context = context, linking_context = linking_context),
-        DefaultInfo(files = depset(_libraries(ctx, linking_context)), runfiles = runfiles),
+        CcInfo(compilation_context = context, linking_context = library.linking_context),
+        DefaultInfo(files = depset([library.file] if library.file else []), runfiles = runfiles),
         merge_hip_infos([mine] + [dep[HipInfo] for dep in ctx.attr.deps if HipInfo in dep]),
         described(compiler, zip(sources, objects), targets[0]),
         OutputGroupInfo(hip_objects = depset(objects)),
+        coverage_common.instrumented_files_info(ctx, dependency_attributes = ["data", "deps"]),
     ]
 
 hip_library = rule(
@@ -87,7 +84,7 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
     attrs = {
         "alwayslink": attr.bool(doc = "Link all of the library into programs, also what they do not refer to."),
         "compress": attr.bool(doc = "Compress device code (zstd)."),
-        "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs."),
+        "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs. Read as `cc_library` reads them: Make variables, `$(location)`, several words."),
         "data": attr.label_list(allow_files = True, doc = "Files that programs need when they run."),
         "defines": attr.string_list(doc = "Macros for this library and for what depends on it."),
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries: of C++, of HIP, and of `@rocm`. The HIP runtime need not be named."),

@@ -16,9 +16,9 @@ def static_library(ctx, cc_toolchain, objects, alwayslink, linkopts = [], contex
         contexts: list of LinkingContext: those of the libraries that it needs.
 
     Returns:
-        LinkingContext.
+        struct(file: File, None without objects, linking_context: LinkingContext).
     """
-    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
+    linking_context, outputs = cc_common.create_linking_context_from_compilation_outputs(
         actions = ctx.actions,
         alwayslink = alwayslink,
         cc_toolchain = cc_toolchain,
@@ -34,4 +34,5 @@ def static_library(ctx, cc_toolchain, objects, alwayslink, linkopts = [], contex
         name = ctx.label.name,
         user_link_flags = linkopts,
     )
-    return linking_context
+    library = outputs.library_to_link
+    return struct(file = library.pic_static_library if library else None, linking_context = linking_context)
