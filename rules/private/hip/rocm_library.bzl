@@ -8,12 +8,13 @@ load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 
-def _linked(ctx, cc_toolchain, features, target):
+def _to_link(ctx, cc_toolchain, features, target, is_linked):
     """Returns the LibraryToLink of a shared library. Programs are linked with its interface, and run with the library.
 
     In Bazel's directory of shared libraries it has the same place as in the SDK: so its own search path, relative to its
     directory ($ORIGIN), leads to the libraries that it needs. The interface lies beside it, because Bazel makes the search
-    path of a program of where that is.
+    path of a program of where that is. A library that others load has an interface without symbols: it comes to the
+    directory, and not to the program's DT_NEEDED.
     """
     info = target[RocmSharedLibraryInfo]
     place = info.library.short_path.removeprefix("../")
@@ -23,8 +24,8 @@ def _linked(ctx, cc_toolchain, features, target):
         dynamic_library = info.library,
         dynamic_library_symlink_path = place,
         feature_configuration = features,
-        interface_library = info.interface,
-        interface_library_symlink_path = place + ".ifso",
+        interface_library = info.interface if is_linked else ctx.file._nothing,
+        interface_library_symlink_path = place + (".ifso" if is_linked else ".nothing.ifso"),
     )
 
 def _data(ctx):
@@ -43,8 +44,9 @@ def _data(ctx):
 def _rocm_library_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(cc_toolchain = cc_toolchain, ctx = ctx)
-    shared = ([ctx.attr.shared_library] if ctx.attr.shared_library else []) + ctx.attr.needed
-    libraries = [_linked(ctx, cc_toolchain, features, target) for target in shared]
+    linked = ([ctx.attr.shared_library] if ctx.attr.shared_library else []) + ctx.attr.linked
+    libraries = [_to_link(ctx, cc_toolchain, features, target, True) for target in linked]
+    libraries += [_to_link(ctx, cc_toolchain, features, target, False) for target in ctx.attr.needed]
     if ctx.file.static_library:
         libraries.append(cc_common.create_library_to_link(
             actions = ctx.actions,
@@ -71,7 +73,7 @@ def _rocm_library_impl(ctx):
         ),
         DefaultInfo(
             files = depset(ctx.files.shared_library + ctx.files.static_library),
-            runfiles = ctx.runfiles(_data(ctx) + ctx.files.shared_library + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles(_data(ctx) + ctx.files.shared_library + ctx.files.linked + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
         ),
     ]
 
@@ -85,11 +87,13 @@ rocm_library = rule(
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries whose headers its headers include, or that have to be linked with it."),
         "hdrs": attr.label_list(allow_files = True, doc = "Headers."),
         "includes": attr.string_list(doc = "Directories to search for headers, relative to the repository."),
+        "linked": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Further shared libraries that programs are linked with: those that the others need, and that no search path of theirs leads to."),
         "linkopts": attr.string_list(doc = "Options of the linker."),
-        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that this one needs (DT_NEEDED), and those that they need."),
+        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that these need (DT_NEEDED), and those that they need, found by their search paths."),
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
+        "_nothing": attr.label(default = ":nothing.ifso", allow_single_file = True),
     },
     fragments = ["cpp"],
     provides = [CcInfo],

@@ -38,6 +38,8 @@ int main(void) {
   return per_thread == 5 && weak() == 4 && twice(plain()) == 4 ? 42 : 2;
 }
 """
+#: What programs are linked with instead of libraries that others load.
+NOTHING = Path("rules/private/hip/nothing.ifso").absolute()
 needs_compiler = pytest.mark.skipif(not compiler(), reason="needs a C compiler")
 
 
@@ -75,6 +77,16 @@ def test_a_program_is_as_if_linked_with_the_library(tmp_path: Path, linker: str,
         relocations = [subprocess.run(one, check=True, capture_output=True, text=True).stdout for one in commands]
         kinds = [sorted(line.split()[2:5:2] for line in text.splitlines() if "R_X86" in line) for text in relocations]
         assert kinds[0] == kinds[1]
+
+
+@needs_compiler
+@pytest.mark.parametrize("linker", linkers())
+def test_every_linker_takes_the_interface_of_nothing(tmp_path: Path, linker: str) -> None:
+    plain, program = tmp_path / "plain", tmp_path / "program"
+    link(plain, "int main(void) { return 42; }", linker=linker)
+    link(program, "int main(void) { return 42; }", str(NOTHING), "-Wl,--fatal-warnings", linker=linker)
+    assert subprocess.run([program], check=False).returncode == 42
+    assert facts(program).needed == facts(plain).needed
 
 
 @needs_compiler

@@ -60,6 +60,7 @@ def _attributes(target: Target) -> Iterable[tuple[str, str]]:
         "data_for": _dictionary(target.data_for),
         "defines": _strings(target.defines),
         "includes": _strings(_placed(target.includes)),
+        "linked": _strings([f":{one}" for one in target.linked]),
         "linkopts": _strings(target.linkopts),
         "needed": _strings([f":{one}" for one in target.needed]),
         "shared_library": target.shared_library and _quoted(f":{target.shared_library}"),

@@ -48,7 +48,7 @@ def prefix(tmp_path: Path) -> Path:
     (tmp_path / "bin/hipcc").write_bytes(Sample(soname=None, needed=("libamdhip64.so.7",)).build())
     (tmp_path / "lib/llvm/bin/clang").write_bytes(Sample(soname=None, needed=("libhsa-runtime64.so.1",)).build())
     (tmp_path / "lib/llvm/bin/clang").chmod(0o755)
-    library = Sample(soname="libamdhip64.so.7", needed=("libhsa-runtime64.so.1", "libc.so.6"))
+    library = Sample(soname="libamdhip64.so.7", needed=("libhsa-runtime64.so.1", "libc.so.6"), runpath="$ORIGIN")
     (tmp_path / "lib/libamdhip64.so.7").write_bytes(library.build())
     (tmp_path / "lib/libhsa-runtime64.so.1").write_bytes(Sample(soname="libhsa-runtime64.so.1").build())
     return tmp_path

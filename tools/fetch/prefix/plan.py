@@ -48,8 +48,11 @@ class Target:
     static_library: str = ""
     deps: tuple[str, ...] = ()
     linkopts: tuple[str, ...] = ()
-    #: Shared libraries that this one needs, and those that they need, unless `deps` have them.
+    #: Shared libraries that this one needs, and those that they need, unless `deps` have them. They are found by the
+    #: search paths of those that need them.
     needed: tuple[str, ...] = ()
+    #: Such libraries that no search path leads to, and those that the package itself links with: programs name them.
+    linked: tuple[str, ...] = ()
     #: Patterns.
     data: tuple[str, ...] = ()
     #: How names of data files say GPUs, and which targets have programs that read such files: device_data.py.
@@ -58,7 +61,7 @@ class Target:
     @property
     def files(self) -> tuple[str, ...]:
         """The shared libraries that programs run with."""
-        return (self.shared_library, *self.needed) if self.shared_library else self.needed
+        return tuple(one for one in (self.shared_library, *self.linked, *self.needed) if one)
 
 
 def is_for_device(library: Library) -> bool:
@@ -148,7 +151,7 @@ class _Planner:
             static_library=library.location if library.kind == "static" else "",
             deps=tuple(one for one in dict.fromkeys(deps) if one != name),
             linkopts=tuple(one for one in library.link_options if not one.startswith(_DEVICE_OPTIONS)),
-            needed=tuple(one for one in library.files if not one.endswith(".a")),
+            linked=tuple(one for one in library.files if not one.endswith(".a")),
         )
 
     def _with_headers(self, targets: Mapping[str, Target]) -> dict[str, Target]:
@@ -186,16 +189,22 @@ class _Planner:
             target = targets[name]
             inherited = {path for dep in target.deps for path in covered[dep]}
             own = target.shared_library
-            needed = set(self._shared.closure(own)) if own else set()
-            for file in target.needed:
-                needed |= {self._shared.by_soname(file)[0], *self._shared.closure(file)}
-            for part in self._belongings.parts(own) if own else []:
-                needed |= {part, *self._shared.closure(part)}
-            needed -= {own, *inherited}
+            linked = {self._shared.by_soname(one)[0] for one in target.linked}
+            parts = set(self._belongings.parts(own)) if own else set()
+            loaded = {own, *linked, *parts} - {""}
+            needed = loaded.union(*(self._shared.closure(one) for one in loaded)) - {own, *inherited}
+            linked |= {one for one in parts if not self._shared.reaches(own, one)}
+            linked = linked.union(*(self._shared.unreached(one) for one in loaded)) & needed
             files = [path for path in (own, target.static_library, *needed) if path]
             data = sorted({pattern for path in files for pattern in self._belongings.data(path)})
             data_for = self._device_data.readers(data)
-            planned[name] = replace(target, needed=tuple(sorted(needed)), data=tuple(data), data_for=data_for)
+            planned[name] = replace(
+                target,
+                needed=tuple(sorted(needed - linked)),
+                linked=tuple(sorted(linked)),
+                data=tuple(data),
+                data_for=data_for,
+            )
             covered[name] = inherited | needed | ({own} if own else set())
         return [planned[name] for name in sorted(planned)]
 

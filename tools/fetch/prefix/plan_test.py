@@ -10,6 +10,7 @@ from tools.fetch.prefix.packages import Library, Package, read_packages
 from tools.fetch.prefix.plan import Target, label_of, plan_shared_libraries, plan_targets
 from tools.fetch.prefix.sample import write_prefix
 from tools.lib.device.sample import PREFIX, Part, Sample, bundle
+from tools.lib.elf.sample import Sample as ElfSample
 
 
 def library(name: str, *linked: str, location: str = "") -> Library:
@@ -44,7 +45,8 @@ def test_targets_of_a_prefix(tmp_path: Path, triplet: str) -> None:
     assert targets["hip_host"].deps == ("hip_amdhip64",)
     assert (targets["hip_device"].deps, targets["hip_device"].linkopts) == (("hip_host",), ())
     assert targets["hsa-runtime64"].hdrs == ("include/hsa/**",)
-    assert targets["hsa-runtime64"].needed == (f"{lib}/libnuma.so.1",)
+    # AMD's libraries have search paths, Debian's have none: programs load what those need.
+    assert (targets["hsa-runtime64"].linked if triplet else targets["hsa-runtime64"].needed) == (f"{lib}/libnuma.so.1",)
     assert targets["rocblas"].data == (f"{lib}/rocblas/**",)
     assert targets["rocprim_hip"].deps == ("rocprim", "hip_device")
 
@@ -96,7 +98,7 @@ def test_a_library_opens_its_parts(tmp_path: Path) -> None:
     for name in ("libhiprtc.so.7", "libhiprtc-builtins.so.7", "libhiprtc-builtins.so"):
         (tmp_path / "lib" / name).write_bytes(b"")
     targets = planned(tmp_path, package("hiprtc", library("hiprtc::hiprtc", location="lib/libhiprtc.so.7")))
-    assert targets["hiprtc"].needed == ("lib/libhiprtc-builtins.so.7",)
+    assert targets["hiprtc"].linked == ("lib/libhiprtc-builtins.so.7",)
 
 
 def test_names(tmp_path: Path) -> None:
@@ -172,3 +174,39 @@ def test_shared_libraries_of_all_targets(tmp_path: Path) -> None:
         *("lib/librocblas.so.5", "lib/librocsolver.so.1"),
     ]
     assert [path for path, has_device_code in shared.items() if has_device_code] == ["lib/librocsolver.so.1"]
+
+
+@pytest.mark.parametrize(
+    ("runpath", "needed", "linked"),
+    [
+        ("$ORIGIN/rocm_sysdeps/lib:$ORIGIN", ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2"), ()),
+        ("$ORIGIN/../lib", ("lib/libone.so.1",), ("lib/rocm_sysdeps/lib/libtwo.so.2",)),
+        ("/opt/rocm/lib", (), ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2")),
+        (None, (), ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2")),
+    ],
+)
+def test_programs_are_linked_with_what_no_search_path_leads_to(
+    runpath: str | None, needed: tuple[str, ...], linked: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As Debian's MIOpen needs Boost: the loader follows a library's RUNPATH alone, not that of the program."""
+    samples = {
+        "lib/libown.so.1": ElfSample(soname="libown.so.1", needed=("libone.so.1",), runpath="$ORIGIN"),
+        "lib/libone.so.1": ElfSample(soname="libone.so.1", needed=("libtwo.so.2",), runpath=runpath),
+        "lib/rocm_sysdeps/lib/libtwo.so.2": ElfSample(soname="libtwo.so.2"),
+    }
+    if "lib/libone.so.1" in linked:
+        samples["lib/libown.so.1"] = ElfSample(soname="libown.so.1", needed=("libone.so.1",), runpath=runpath)
+    for path, sample in samples.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(sample.build())
+    target = planned(tmp_path, package("own", library("own::own", location="lib/libown.so.1")))["own"]
+    assert (target.needed, target.linked) == (needed, linked)
+    assert target.files == ("lib/libown.so.1", *linked, *needed)
+
+
+def test_a_part_that_its_library_finds(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libhiprtc.so.7").write_bytes(ElfSample(soname="libhiprtc.so.7", runpath="$ORIGIN").build())
+    (tmp_path / "lib/libhiprtc-builtins.so.7").write_bytes(ElfSample(soname="libhiprtc-builtins.so.7").build())
+    target = planned(tmp_path, package("hiprtc", library("hiprtc::hiprtc", location="lib/libhiprtc.so.7")))["hiprtc"]
+    assert (target.needed, target.linked) == (("lib/libhiprtc-builtins.so.7",), ())

@@ -122,9 +122,10 @@ class PrefixWriter:
         return place
 
     def shared(self, stem: str, *needed: str, major: str = "1") -> None:
-        """Write a shared library, the links to it, and no header."""
-        file = f"lib{stem}.so.{major}.0"
-        self.write(f"{self.lib}/{file}", Sample(soname=f"lib{stem}.so.{major}", needed=needed, versions=()).build())
+        """Write a shared library, the links to it, and no header. AMD's have search paths, Debian's have none."""
+        file, runpath = f"lib{stem}.so.{major}.0", "$ORIGIN" if self.lib == "lib" else None
+        sample = Sample(soname=f"lib{stem}.so.{major}", needed=needed, versions=(), runpath=runpath)
+        self.write(f"{self.lib}/{file}", sample.build())
         (self.prefix / self.lib / f"lib{stem}.so.{major}").symlink_to(file)
         (self.prefix / self.lib / f"lib{stem}.so").symlink_to(f"lib{stem}.so.{major}")
 

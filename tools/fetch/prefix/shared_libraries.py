@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.source import ElfError
 
@@ -26,6 +27,8 @@ class _Facts:
     soname: str = ""
     #: The libraries that it needs and the prefix has, as paths in the prefix.
     needed: tuple[str, ...] = ()
+    #: The directories of the prefix that its search path leads to.
+    searched: tuple[str, ...] = ()
     has_device_code: bool = False
 
 
@@ -56,6 +59,15 @@ class SharedLibraries:
                     waiting.append(needed)
         return sorted(found)
 
+    def reaches(self, path: str, other: str) -> bool:
+        """Return whether the search path of a library leads to another one, whoever has loaded it."""
+        return posixpath.dirname(other) in self._read(path).searched
+
+    def unreached(self, path: str) -> list[str]:
+        """Return those of a closure, sorted, that are needed by a library whose search path does not lead to them."""
+        needers = [path, *self.closure(path)]
+        return sorted({other for one in needers for other in self._read(one).needed if not self.reaches(one, other)})
+
     def has_device_code(self, path: str) -> bool:
         """Return whether a library has device code in itself."""
         return self._read(path).has_device_code
@@ -68,12 +80,18 @@ class SharedLibraries:
             except (ElfError, OSError):  # a linker script, or a library for another system
                 self._facts[path] = _Facts()
             else:
-                searched = [elf.runpath or elf.rpath or ""]
-                directories = [*_search_path(":".join(searched), path), posixpath.dirname(path), *_DIRECTORIES]
-                needed = [self._find(name, directories) for name in elf.needed]
-                has_device_code = any(one.name == _DEVICE_CODE and one.size for one in elf.section_headers)
-                self._facts[path] = _Facts(elf.soname or "", tuple(one for one in needed if one), has_device_code)
+                self._facts[path] = self._facts_of(path, elf)
         return self._facts[path]
+
+    def _facts_of(self, path: str, elf: ElfFile) -> _Facts:
+        searched = _search_path(elf.runpath or elf.rpath or "", path)
+        needed = [self._find(name, [*searched, posixpath.dirname(path), *_DIRECTORIES]) for name in elf.needed]
+        return _Facts(
+            elf.soname or "",
+            tuple(one for one in needed if one),
+            tuple(searched),
+            any(one.name == _DEVICE_CODE and one.size for one in elf.section_headers),
+        )
 
     def _find(self, name: str, directories: list[str]) -> str | None:
         if "/" in name:  # a path, which the loader takes as it is: no file of the prefix
