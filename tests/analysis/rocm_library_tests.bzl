@@ -23,12 +23,12 @@ def _library_impl(ctx):
     (own,) = [library for library in libraries if library.resolved_symlink_dynamic_library.basename == "librocrand.so.1"]
     asserts.equals(env, runfiles[_LIBRARY], own.resolved_symlink_dynamic_library)
     asserts.true(env, own.dynamic_library.path.endswith("/" + _LIBRARY), own.dynamic_library.path)
-    asserts.true(env, own.interface_library.path.endswith("/{}.ifso".format(_LIBRARY)), own.interface_library.path)
+    asserts.true(env, own.interface_library.path.endswith("/{}.tbd".format(_LIBRARY)), own.interface_library.path)
 
     # What the runtime needs, it finds itself.
     interfaces = {library.resolved_symlink_dynamic_library.basename: library.resolved_symlink_interface_library.basename for library in libraries}
-    asserts.equals(env, "nothing.ifso", interfaces["libhsa-runtime64.so.1"])
-    asserts.equals(env, "libamdhip64.so.7.ifso", interfaces["libamdhip64.so.7"])
+    asserts.equals(env, "nothing.tbd", interfaces["libhsa-runtime64.so.1"])
+    asserts.equals(env, "libamdhip64.so.7.tbd", interfaces["libamdhip64.so.7"])
     return analysistest.end(env)
 
 _ATTRS = {

@@ -8,14 +8,14 @@ visibility(["//rules"])
 
 # What all targets share, and what goes on to sdk_requiring_wheel and to sdk_split_wheel. The rest is about the wheel.
 _COMMON = ["compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly"]
-_REQUIRING = ["allow_missing", "drop_signatures", "leave", "local_version", "specifier"]
+_REQUIRING = ["allow_missing", "drop_signatures", "leave", "local_version", "specifier", "take"]
 _SPLITTING = ["drop_signatures", "shape", "whole"]
 
 def _taken(attributes, names):
     """Returns the attributes of these names."""
     return {name: attributes[name] for name in names if name in attributes}
 
-def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, take = ["*"], compression = "balanced", visibility = None, **kwargs):
+def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression = "balanced", visibility = None, **kwargs):
     """Makes thin wheels of a Python package with HIP code: they require ROCm's packages, and each has code for one GPU.
 
     It is `sdk_static_wheel`, `sdk_requiring_wheel` and `sdk_split_wheel` in turn. The target is a directory of wheels, for
@@ -29,8 +29,6 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, take = ["*"],
         targets: GPU targets and families. Each gets a wheel. Empty: one wheel for all GPUs.
         wheel: a wheel that another rule makes, such as `py_wheel`. None: it is made here, of the attributes of
             `sdk_static_wheel`.
-        take: patterns of file names of libraries to take from deeper directories of the SDK, too. Bazel links all libraries
-            that the HIP runtime needs by name, also those that ROCm's packages keep for themselves: by default, all.
         compression: `fast`, `balanced` or `small`.
         visibility: visibility of the target.
         **kwargs: attributes of `sdk_static_wheel` (`platform_tag` is `linux_x86_64`, unless set), of `sdk_requiring_wheel` and
@@ -52,7 +50,6 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, take = ["*"],
         compression = compression,
         init_py = init_py,
         sdk = sdk,
-        take = take,
         wheel = wheel,
         **(_taken(kwargs, _REQUIRING) | (hidden if targets else last))
     )

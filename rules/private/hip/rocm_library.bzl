@@ -25,7 +25,7 @@ def _to_link(ctx, cc_toolchain, features, target, is_linked):
         dynamic_library_symlink_path = place,
         feature_configuration = features,
         interface_library = info.interface if is_linked else ctx.file._nothing,
-        interface_library_symlink_path = place + (".ifso" if is_linked else ".nothing.ifso"),
+        interface_library_symlink_path = place + (".tbd" if is_linked else ".nothing.tbd"),
     )
 
 def _data(ctx):
@@ -93,7 +93,7 @@ rocm_library = rule(
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
-        "_nothing": attr.label(default = ":nothing.ifso", allow_single_file = True),
+        "_nothing": attr.label(default = ":nothing.tbd", allow_single_file = True),
     },
     fragments = ["cpp"],
     provides = [CcInfo],

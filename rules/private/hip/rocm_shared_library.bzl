@@ -7,8 +7,11 @@ load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
 visibility(["//rules"])
 
 def _interface(ctx):
-    """Makes the interface library: all that a linker reads, which is the same for all GPUs."""
-    output = ctx.actions.declare_file("_hip/{}.ifso".format(ctx.label.name))
+    """Makes the interface library: all that a linker reads, which is the same for all GPUs.
+
+    Of the suffixes that Bazel takes, .tbd is one that zig takes, too. Linkers look at the content.
+    """
+    output = ctx.actions.declare_file("_hip/{}.tbd".format(ctx.label.name))
     args = tool_args(ctx)
     args.add(output, format = "--output=%s")
     args.add(ctx.file.library)

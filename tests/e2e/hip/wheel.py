@@ -14,8 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.e2e.hip import device_code
 from tests.e2e.hip.programs import NO_GPU, TARGETS, copy_project
 from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tools.lib.elf.reader import read_elf
 
 EXAMPLE = "examples/hip_wheel"
 #: What the example's README locks.
@@ -29,6 +31,10 @@ try:
 except RuntimeError as error:
     print(error)
 """
+#: How libraries of the system begin.
+SYSTEM = ("ld-linux", "libc.", "libgcc_s.", "libm.", "libstdc++.")
+#: What of ROCm the extension names: the HIP runtime, and what its package offers besides. They find others themselves.
+NEEDED = ("libamd_comgr", "libamdhip64", "libhsa-runtime64")
 #: How the ID of a code object begins in a bundle.
 CODE = b"hipv4-amdgcn-amd-amdhsa--"
 
@@ -67,6 +73,9 @@ def check_installed(root: Path, published: Path, target: str, environment: Path)
     content = library.read_bytes()
     found = {one for one in TARGETS if CODE + one.encode() in content}
     assert found == {target}, f"{target}: has code for {sorted(found)}"
+    with library.open("rb") as file:
+        needed = [one for one in read_elf(file, str(library)).needed if not one.startswith(SYSTEM)]
+    assert {one.partition(".so")[0] for one in needed} == set(NEEDED), needed
     print(f"{target}: {library.stat().st_size:,} bytes; {printed.strip()}", flush=True)
 
 
@@ -83,6 +92,17 @@ def check_device_code(workspace: Workspace, dist: Path, uv: Path) -> None:
     kernels = list((repository / "prefix/lib").rglob(f"*{DEVICE}*"))
     assert kernels, f"no device code for {DEVICE} in {repository}/prefix"
     print(f"packages with device code: {fetched[0]} of {DEVICE} alone, {len(kernels)} files of the SDK", flush=True)
+    run_program(workspace)
+
+
+def run_program(workspace: Workspace) -> None:
+    """Run a program where Bazel has built it, with a library of the SDK that finds the others by its search path."""
+    with (workspace.directory / "BUILD.bazel").open("a", encoding="utf-8") as file:
+        file.write(device_code.BUILD)
+    (workspace.directory / "random.cc").write_text(device_code.SOURCE, encoding="utf-8")
+    result = workspace.run("run", *workspace.options, "//:random")
+    assert result.returncode == 0, result.stdout
+    print(result.stdout.splitlines()[-1], flush=True)
 
 
 def main(argv: list[str]) -> int:

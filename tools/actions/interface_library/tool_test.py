@@ -39,7 +39,7 @@ int main(void) {
 }
 """
 #: What programs are linked with instead of libraries that others load.
-NOTHING = Path("rules/private/hip/nothing.ifso").absolute()
+NOTHING = Path("rules/private/hip/nothing.tbd").absolute()
 needs_compiler = pytest.mark.skipif(not compiler(), reason="needs a C compiler")
 
 
@@ -61,7 +61,7 @@ def sample_library(folder: Path, *options: str, body: str = "2 * x") -> Path:
 @pytest.mark.parametrize("linker", linkers())
 def test_a_program_is_as_if_linked_with_the_library(tmp_path: Path, linker: str, mode: tuple[str, str]) -> None:
     library = sample_library(tmp_path)
-    stub = tmp_path / "libx.ifso"
+    stub = tmp_path / "libx.tbd"
     assert len(converted(library, stub)) < 4096
     programs = []
     for number, linked in enumerate((library, stub)):
@@ -92,10 +92,10 @@ def test_every_linker_takes_the_interface_of_nothing(tmp_path: Path, linker: str
 @needs_compiler
 def test_what_a_symbol_is_stays(tmp_path: Path) -> None:
     library = sample_library(tmp_path)
-    converted(library, tmp_path / "libx.ifso")
+    converted(library, tmp_path / "libx.tbd")
     if readelf := shutil.which("readelf"):
         listed = []
-        for path in (library, tmp_path / "libx.ifso"):
+        for path in (library, tmp_path / "libx.tbd"):
             command = [readelf, "--dyn-syms", "-W", str(path)]
             text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             rows = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
@@ -118,8 +118,8 @@ def test_a_change_of_code_changes_nothing(tmp_path: Path) -> None:
 
 @needs_compiler
 def test_a_library_without_soname_is_called_by_its_file(tmp_path: Path) -> None:
-    converted(link(tmp_path / "libplain.so", "int f(void) { return 0; }", "-shared", "-fPIC"), tmp_path / "out.ifso")
-    with (tmp_path / "out.ifso").open("rb") as file:
+    converted(link(tmp_path / "libplain.so", "int f(void) { return 0; }", "-shared", "-fPIC"), tmp_path / "out.tbd")
+    with (tmp_path / "out.tbd").open("rb") as file:
         content = file.read()
     assert b"\0libplain.so\0" in content
 
@@ -127,20 +127,20 @@ def test_a_library_without_soname_is_called_by_its_file(tmp_path: Path) -> None:
 def test_what_is_needed_of_others_is_left_out(tmp_path: Path) -> None:
     library = tmp_path / "libx.so.1"
     library.write_bytes(Sample(soname="libx.so.1", needed=("liby.so.2",)).build())
-    content = converted(library, tmp_path / "x.ifso")
+    content = converted(library, tmp_path / "x.tbd")
     assert b"libx.so.1" in content
     assert b"liby" not in content
 
 
 def test_linker_scripts_are_copied(tmp_path: Path) -> None:
     (tmp_path / "libx.so").write_text("INPUT(libx.so.1)")
-    assert converted(tmp_path / "libx.so", tmp_path / "x.ifso") == b"INPUT(libx.so.1)"
+    assert converted(tmp_path / "libx.so", tmp_path / "x.tbd") == b"INPUT(libx.so.1)"
 
 
 def test_damaged_libraries_are_refused_or_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever a byte becomes, there is a message or an interface library."""
     whole = Sample(soname="libx.so.1", needed=("liby.so.2",)).build()
-    library, output = tmp_path / "libx.so.1", tmp_path / "x.ifso"
+    library, output = tmp_path / "libx.so.1", tmp_path / "x.tbd"
     chosen = random.Random(24)
     for _ in range(1500):
         damaged = bytearray(whole)
