@@ -281,7 +281,7 @@ _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]}
 # Attributes -> what the refusal says.
 _REFUSED = {
     "mixed_features": ({"targets": ["gfx90a:xnack+", "gfx90a"]}, ["//tests/analysis:hip_mixed_features: targets: gfx90a and gfx90a:xnack+ cannot be in one program; expected the same features"]),
-    "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one", "--@rocm//:targets=gfx942"]),
+    "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel"]),
     "unknown_target": ({"targets": ["gfx90a", "sm_90"]}, ["//tests/analysis:hip_unknown_target: targets: there is no GPU target or family \"sm_90\"; expected names such as"]),
 }
 

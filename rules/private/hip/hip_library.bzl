@@ -24,7 +24,7 @@ def _targets(ctx, hip):
         fail("{}: targets: {}".format(shown(ctx.label), expanded.error))
     targets = expanded.targets or hip.targets
     if not targets:
-        fail("{}: there is no GPU target to compile for; expected one. Set --@rocm//:targets=gfx942, or targets of rocm.sdk() in MODULE.bazel".format(shown(ctx.label)))
+        fail("{}: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel, or here".format(shown(ctx.label)))
     return targets
 
 def _own_context(ctx, headers):

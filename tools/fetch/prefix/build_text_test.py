@@ -64,6 +64,7 @@ def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
     (prefix / "lib/llvm/bin/clang").unlink()
     text, _ = build_text(prefix, [])
     assert "hip_toolchain(" not in text
+    assert "# There is no :hip_toolchain: the SDK has no clang for HIP" in text
     assert "    build_setting_default = [],\n" in text
     assert 'name = "hip_host"' in text
 

@@ -1,8 +1,8 @@
 """Merges artifacts into one install prefix, for the repository rule of `@rocm`.
 
-    python3 -m tools.fetch.prefix.merge --output DIR MANIFEST...
+    merge(manifests, output)
 
-Each MANIFEST is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
+Each manifest is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
 directory is laid out as the SDK is when it is installed, with links to these files. So nothing is copied, and Bazel
 notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. One that leads back to
 a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end. Files with
@@ -11,17 +11,14 @@ the names of Bazel's own go, too: they would make packages of directories of the
 It needs the standard library alone, because it runs before anything is fetched.
 """
 
-import argparse
 import filecmp
 import json
 import os
 import posixpath
-import sys
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Final
 
-from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
 
 #: A directory with one of these is a package of Bazel, whose files are not those of the package above.
@@ -221,16 +218,3 @@ def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None, bes
     if not prefix.files:
         raise CatalogError(f"{os.fspath(output)}: there are no files for it; expected artifacts of a ROCm build")
     prefix.write(output)
-
-
-def main(argv: list[str]) -> int:
-    """Run the merge; return 1, with one line on standard error, when the input cannot be used."""
-    parser = argparse.ArgumentParser(description="Merges artifacts into one install prefix.")
-    parser.add_argument("--output", type=Path, required=True, help="directory of the prefix; it must not exist")
-    parser.add_argument("manifests", type=Path, nargs="+", metavar="MANIFEST", help="an artifact's manifest")
-    args = parser.parse_args(argv)
-    return report(lambda: merge(args.manifests, args.output))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

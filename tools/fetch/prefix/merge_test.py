@@ -9,7 +9,8 @@ import pytest
 
 from tools.fetch.catalog import catalog
 from tools.fetch.catalog.names import CatalogError
-from tools.fetch.prefix.merge import main, merge
+from tools.fetch.prefix.merge import merge
+from tools.fetch.prefix.repository import main
 
 
 class Artifacts:
@@ -198,14 +199,14 @@ def test_a_damaged_manifest(document: Any, tmp_path: Path, capsys: pytest.Captur
     file = tmp_path / "repository" / "manifests" / "a.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-    assert main([f"--output={tmp_path / 'prefix'}", str(file)]) == 1
+    assert main([f"--output={tmp_path / 'output'}", str(file)]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"{file}: expected the manifest of an artifact (")
     assert error.count("\n") == 1
 
 
 def test_a_manifest_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([f"--output={tmp_path / 'prefix'}", str(tmp_path / "m/a.json")]) == 1
+    assert main([f"--output={tmp_path / 'output'}", str(tmp_path / "m/a.json")]) == 1
     assert "a.json: expected the manifest of an artifact" in capsys.readouterr().err
 
 

@@ -27,6 +27,8 @@ from tools.fetch.prefix.shared_libraries import SharedLibraries
 #: has its own directory, with packages for those who work on compilers.
 _BASES: Final = ("lib", "lib64", "lib/*-linux-gnu", "share")
 _CONFIG: Final = re.compile(r"(?P<name>.+?)(?P<end>Config|-config)\.cmake")
+#: Options that only a compiler of HIP takes, as `hip::device` has them: no program of the host is linked with them.
+DEVICE_OPTIONS: Final = ("--hip-link", "--offload-arch=", "-parallel-jobs", "--rtlib=", "-unwindlib=")
 #: Libraries that the compiler brings; `Threads` is CMake's name for the options of POSIX threads.
 _THREADS: Final = {"Threads::Threads": "-pthread"}
 
@@ -56,13 +58,11 @@ class Library:
     #: Libraries of the prefix that have to be linked with it, and that it names by their paths.
     files: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class Executable:
-    """A program that a package offers, and its path relative to the prefix."""
-
-    name: str
-    location: str
+    @property
+    def is_for_device(self) -> bool:
+        """Whether it is for programs that a compiler of HIP compiles."""
+        options = (*self.compile_options, *self.link_options)
+        return "hip" in self.compile_options or any(one.startswith(DEVICE_OPTIONS) for one in options)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,6 @@ class Package:
     name: str
     version: str
     libraries: tuple[Library, ...]
-    executables: tuple[Executable, ...]
     #: The packages that it asks for, by name, whether the prefix has them or not.
     dependencies: tuple[str, ...]
     #: What is left out, with the file and the line.
@@ -91,13 +90,19 @@ def read_packages(prefix: Path) -> tuple[Package, ...]:
 
 
 def left_out(packages: Sequence[Package]) -> list[str]:
-    """Return what packages name and the prefix lacks, with the libraries of others that they link with."""
+    """Return what packages name and targets lack: files, libraries of others, options of the compiler.
+
+    A library for C++ hands on macros and directories of headers, and no other options.
+    """
     libraries = [library for package in packages for library in package.libraries]
     known = {library.name for library in libraries}
     foreign = [(one.name, other) for one in libraries for other in one.libraries if other not in known]
     notes = [note for package in packages for note in package.notes]
+    notes += [f"{name}: {other}, which it links with: no package of the prefix offers it" for name, other in foreign]
     return notes + [
-        f"{name}: {other}, which it links with: no package of the prefix offers it" for name, other in foreign
+        f"{one.name}: {' '.join(one.compile_options)}, with which its users are compiled: add this to their `copts`"
+        for one in libraries
+        if one.compile_options and not one.is_for_device
     ]
 
 
@@ -112,15 +117,15 @@ def require_libraries(prefix: Path, packages: Sequence[Package]) -> None:
 
 
 def configurations(prefix: Path) -> dict[str, str]:
-    """Return the file that each package begins with. If two directories have one of the same name, the first counts."""
-    found: dict[str, str] = {}
+    """Return the file that each package begins with. Of several with one name, in whatever case, the first counts."""
+    found: dict[str, tuple[str, str]] = {}
     for base in _BASES:
         for pattern in (f"{base}/cmake/*/*onfig.cmake", f"{base}/*/cmake/*onfig.cmake", f"{base}/cmake/*onfig.cmake"):
             for path in sorted(prefix.glob(pattern)):
                 below = path.relative_to(prefix).as_posix()
                 if name := _package_name(below):
-                    found.setdefault(name, f"{ROOT}/{below}")
-    return found
+                    found.setdefault(name.lower(), (name, f"{ROOT}/{below}"))
+    return dict(found.values())
 
 
 def _package_name(path: str) -> str | None:
@@ -139,13 +144,11 @@ def _package_name(path: str) -> str | None:
 def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
     notes = list(export.notes)
     libraries: list[Library] = []
-    executables: list[Executable] = []
     absent: list[str] = []
     for target in export.targets.values():
         if target.kind == "EXECUTABLE":
-            if location := reader.location(target, notes):
-                executables.append(Executable(target.name, location))
-        elif library := reader.library(target, notes):
+            continue  # Programs are found by their files.
+        if library := reader.library(target, notes):
             libraries.append(library)
         else:
             absent.append(target.name)
@@ -153,7 +156,6 @@ def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
         name,
         _version(name, export, reader.files),
         tuple(libraries),
-        tuple(executables),
         tuple(export.dependencies),
         tuple(dict.fromkeys(notes)),
         tuple(absent),

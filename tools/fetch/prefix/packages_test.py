@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from tools.fetch.prefix.cmake_syntax import CMakeError
-from tools.fetch.prefix.packages import Executable, Library, Package, read_packages
+from tools.fetch.prefix.packages import Library, Package, left_out, read_packages
 from tools.fetch.prefix.sample import PrefixWriter, library, write_prefix
+from tools.fetch.prefix.shared_libraries import SharedLibraries
+from tools.lib.elf.sample import Sample
 
 
 def packages(prefix: Path) -> dict[str, Package]:
@@ -86,7 +88,7 @@ def test_properties_that_only_cmake_or_another_language_knows(tmp_path: Path) ->
     assert found.defines == ("A=1", "B")
     assert found.link_options == ("-pthread", "-pthread")
     assert found.files == ("lib/libdep.a",)
-    assert package.executables == (Executable("tool", "bin/tool"),)
+    assert left_out([package])[-1] == "x: -Wall, with which its users are compiled: add this to their `copts`"
     assert [note.partition(": x: ")[2] for note in package.notes] == [
         "INTERFACE_LINK_LIBRARIES: unknown: $<$<CXX_COMPILER_ID:GNU>:gcc>",
         "an option with a path: -I<prefix>/include",
@@ -109,3 +111,19 @@ def test_damaged_properties_name_the_file(tmp_path: Path) -> None:
     )
     with pytest.raises(CMakeError, match=r"lib/cmake/x/x-config.cmake:1: x: INTERFACE_LINK_OPTIONS: .*expected >"):
         read_packages(tmp_path)
+
+
+def test_a_package_in_two_spellings_is_one(tmp_path: Path) -> None:
+    for name in ("FooConfig.cmake", "foo-config.cmake"):
+        (tmp_path / "lib/cmake/foo").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "lib/cmake/foo" / name).write_text(
+            f"add_library({name[:3]}::foo INTERFACE IMPORTED)\n", encoding="utf-8"
+        )
+    (package,) = read_packages(tmp_path)
+    assert (package.name, [one.name for one in package.libraries]) == ("Foo", ["Foo::foo"])
+
+
+def test_a_soname_that_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libfoo.so.1").write_bytes(Sample(soname="/opt/foo/libfoo.so.1").build())
+    assert SharedLibraries(tmp_path).by_soname("lib/libfoo.so.1")[0] == "lib/libfoo.so.1"

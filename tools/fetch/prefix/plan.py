@@ -26,11 +26,9 @@ from typing import Final
 from tools.fetch.prefix.belongings import ALL_HEADERS, Belongings
 from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.device_data import DeviceData
-from tools.fetch.prefix.packages import Library, Package
+from tools.fetch.prefix.packages import DEVICE_OPTIONS, Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
-#: Options that only a compiler of HIP takes, as `hip::device` has them: no program of the host is linked with them.
-_DEVICE_OPTIONS: Final = ("--hip-link", "--offload-arch=", "-parallel-jobs", "--rtlib=", "-unwindlib=")
 #: Names of targets that are no packages.
 RESERVED: Final = ("all_headers", "hip_compiler", "hip_toolchain", "targets")
 
@@ -62,12 +60,6 @@ class Target:
     def files(self) -> tuple[str, ...]:
         """The shared libraries that programs run with."""
         return tuple(one for one in (self.shared_library, *self.linked, *self.needed) if one)
-
-
-def is_for_device(library: Library) -> bool:
-    """Whether a library is for programs that a compiler of HIP compiles."""
-    options = (*library.compile_options, *library.link_options)
-    return "hip" in library.compile_options or any(one.startswith(_DEVICE_OPTIONS) for one in options)
 
 
 def is_linkable(library: Library) -> bool:
@@ -134,7 +126,7 @@ class _Planner:
                 if self._labels[library.name] not in targets:
                     targets[self._labels[library.name]] = self._target(package, library)
             if package.name.lower() not in targets:
-                host = [one for one in package.libraries if not is_for_device(one)] or package.libraries
+                host = [one for one in package.libraries if not one.is_for_device] or package.libraries
                 labels = tuple(self._labels[one.name] for one in host)
                 targets[package.name.lower()] = Target(package.name.lower(), deps=labels)
         return self._with_needed(_without_cycles(self._with_headers(targets)))
@@ -150,7 +142,7 @@ class _Planner:
             shared_library=library.location if library.kind == "shared" else "",
             static_library=library.location if library.kind == "static" else "",
             deps=tuple(one for one in dict.fromkeys(deps) if one != name),
-            linkopts=tuple(one for one in library.link_options if not one.startswith(_DEVICE_OPTIONS)),
+            linkopts=tuple(one for one in library.link_options if not one.startswith(DEVICE_OPTIONS)),
             linked=tuple(one for one in library.files if not one.endswith(".a")),
         )
 

@@ -19,7 +19,7 @@ def library(name: str, *linked: str, location: str = "") -> Library:
 
 
 def package(name: str, *libraries: Library, dependencies: tuple[str, ...] = ()) -> Package:
-    return Package(name, "1", libraries, (), dependencies)
+    return Package(name, "1", libraries, dependencies)
 
 
 def planned(prefix: Path, *packages: Package) -> dict[str, Target]:

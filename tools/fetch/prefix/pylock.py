@@ -49,7 +49,7 @@ class LockedWheel:
 def is_for_machine(name: str, machine: str) -> bool:
     """Return whether a wheel of this file name is for Linux on a CPU, as uname names it."""
     tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
-    return any(tag == "any" or (tag.endswith(f"_{machine}") and "linux" in tag) for tag in tags)
+    return any(tag == "any" or (tag.endswith(f"_{machine}") and tag.startswith(("linux", "manylinux"))) for tag in tags)
 
 
 def read_pylock(path: Path, machine: str) -> list[LockedWheel]:

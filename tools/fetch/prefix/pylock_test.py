@@ -105,6 +105,7 @@ def test_the_program_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ("manylinux2014_x86_64.manylinux_2_17_x86_64", True),
         ("manylinux_2_28_aarch64", False),
         ("macosx_11_0_x86_64", False),
+        ("musllinux_1_2_x86_64", False),
         ("win_amd64", False),
     ],
 )

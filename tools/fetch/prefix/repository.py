@@ -44,6 +44,11 @@ hip_targets(
     option = "@{name}//:targets",
 )
 """
+#: What stands in the place of the toolchain, for who looks why it is not there.
+NO_TOOLCHAIN = """\
+# There is no :hip_toolchain: the SDK has no clang for HIP, or no CMake package `hip`. Add what has them: of artifacts,
+# amd-llvm and core-hip; of Debian's packages, hipcc and libamdhip64-dev.
+"""
 #: What modules call the repository, unless they say otherwise.
 DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
@@ -64,6 +69,8 @@ def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -
     parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
+    else:
+        parts.append(NO_TOOLCHAIN)
     parts += program_calls(prefix, compiler, names)
     return "\n".join(parts), left_out(packages)
 

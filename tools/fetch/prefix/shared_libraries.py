@@ -45,7 +45,7 @@ class SharedLibraries:
         `stated` is the SONAME of a library that is no ELF file.
         """
         soname = self._read(path).soname or stated.rpartition("/")[2] or posixpath.basename(path)
-        named = posixpath.join(posixpath.dirname(path), soname)
+        named = posixpath.join(posixpath.dirname(path), posixpath.basename(soname))
         return (named if os.path.isfile(self._prefix / named) else path), soname  # noqa: PTH113
 
     def closure(self, path: str) -> list[str]:
