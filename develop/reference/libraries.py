@@ -15,7 +15,6 @@ from develop.reference.starlark import Workspace, file_of, function_of, keywords
 EXTERNAL: Final = {
     "@bazel_skylib//lib:paths.bzl": "@bazel_skylib//lib:paths",
     "@bazel_skylib//rules:common_settings.bzl": "@bazel_skylib//rules:common_settings",
-    "@bazel_tools//tools/build_defs/repo:http.bzl": "@bazel_tools//tools/build_defs/repo:http.bzl",
     "@bazel_tools//tools/build_defs/repo:utils.bzl": "@bazel_tools//tools/build_defs/repo:utils.bzl",
     "@rules_cc//cc/common:cc_common.bzl": "@rules_cc//cc/common",
     "@rules_cc//cc/common:cc_info.bzl": "@rules_cc//cc/common",

@@ -115,6 +115,8 @@ def _host_impl(ctx):
     asserts.true(env, "data.h" in [file.basename for file in info.compilation_context.headers.to_list()], "hdrs")
     libraries = [library for given in info.linking_context.linker_inputs.to_list() for library in given.libraries]
     files = [library.pic_static_library or library.resolved_symlink_dynamic_library for library in libraries]
+    flags = [flag for given in info.linking_context.linker_inputs.to_list() for flag in given.user_link_flags]
+    asserts.equals(env, ["-Wl,-rpath,$ORIGIN/fastbuild", "-ldl"], flags)
     asserts.equals(env, ["libhip_library.a", "libamdhip64.so.7", "libhsa-runtime64.so.1"], [file.basename for file in files])
     asserts.equals(env, ["libhip_library.a"], [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()])
     return analysistest.end(env)
@@ -280,6 +282,7 @@ _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]}
 
 # Attributes -> what the refusal says.
 _REFUSED = {
+    "define": ({"local_defines": ["A=1 B=2"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_define: local_defines: [\"A=1 B=2\"]; expected one word in each"]),
     "mixed_features": ({"targets": ["gfx90a:xnack+", "gfx90a"]}, ["//tests/analysis:hip_mixed_features: targets: gfx90a and gfx90a:xnack+ cannot be in one program; expected the same features"]),
     "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel"]),
     "unknown_target": ({"targets": ["gfx90a", "sm_90"]}, ["//tests/analysis:hip_unknown_target: targets: there is no GPU target or family \"sm_90\"; expected names such as"]),
@@ -305,7 +308,7 @@ def _declare(name):
     """Declares what the tests look at."""
     for file in ["data.cu", "data.hip", "headers/data.h", "other.hip"]:
         write_file(name = name + "_" + file, out = file, tags = ["manual"])
-    common = dict(srcs = ["data.cu", "data.hip"], tags = ["manual"])
+    common = dict(srcs = ["data.cu", "data.hip", "headers/data.h"], tags = ["manual"])
     hip_library(
         name = name + "_library",
         hdrs = ["headers/data.h"],
@@ -314,12 +317,13 @@ def _declare(name):
         defines = ["PUBLIC=1"],
         device_copts = ["-fgpu-flush-denormals-to-zero"],
         includes = ["headers"],
+        linkopts = ["-Wl,-rpath,$ORIGIN/$(COMPILATION_MODE) -ldl"],
         local_defines = ["OWN"],
         **common
     )
     hip_library(name = name + "_own", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx110X-all", "gfx90a:xnack+"])
     hip_library(name = name + "_relocatable", relocatable = True, **common)
-    hip_binary(name = name + "_program", compress = True, srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
+    hip_binary(name = name + "_program", compress = True, copts = ["-DDATA=$(location headers/data.h)"], data = ["headers/data.h"], srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
     hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 

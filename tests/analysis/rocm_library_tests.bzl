@@ -1,7 +1,8 @@
 """Analysis tests of libraries of an SDK: what of their device code and of their data comes to programs."""
 
-load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/repositories:device_code.bzl", "may_run")  # buildifier: disable=bzl-visibility
 load(":util.bzl", "actions_of", "assert_hermetic")
 
 visibility("private")
@@ -25,9 +26,11 @@ def _library_impl(ctx):
     asserts.true(env, own.dynamic_library.path.endswith("/" + _LIBRARY), own.dynamic_library.path)
     asserts.true(env, own.interface_library.path.endswith("/{}.tbd".format(_LIBRARY)), own.interface_library.path)
 
-    # What the runtime needs, it finds itself.
+    # What the runtime needs, it finds itself. What nobody finds, the program names.
+    asserts.true(env, "tests/analysis/hip_sdk/prefix/lib/libsystem.so.1" in runfiles, "libraries without a search path come to programs")
     interfaces = {library.resolved_symlink_dynamic_library.basename: library.resolved_symlink_interface_library.basename for library in libraries}
     asserts.equals(env, "nothing.tbd", interfaces["libhsa-runtime64.so.1"])
+    asserts.equals(env, "libsystem.so.1.tbd", interfaces["libsystem.so.1"])
     asserts.equals(env, "libamdhip64.so.7.tbd", interfaces["libamdhip64.so.7"])
     return analysistest.end(env)
 
@@ -50,6 +53,27 @@ def _slice_impl(ctx):
 
 _slice_test = analysistest.make(_slice_impl, config_settings = {_TARGETS: ["gfx1100", "gfx90a"]})
 
+# Targets that programs are compiled for, and a target or family that code is for -> whether the code is fetched.
+_FETCHED = {
+    ("", "gfx942"): True,
+    ("gfx11-generic", "gfx1100"): True,
+    ("gfx110X-all", "gfx1100"): True,
+    ("gfx115x", "gfx1151"): True,
+    ("gfx9", "gfx942"): True,
+    ("gfx90a", "gfx90a:xnack+"): True,
+    ("gfx90a", "gfx942"): False,
+    ("gfx90a:xnack+", "gfx90a"): True,
+    ("gfx1100", "gfx110x"): True,
+}
+
+def _fetched_impl(ctx):
+    env = unittest.begin(ctx)
+    for (word, target), is_fetched in _FETCHED.items():
+        asserts.equals(env, is_fetched, may_run([word] if word else [], target), "{} for {}".format(target, word))
+    return unittest.end(env)
+
+_fetched_test = unittest.make(_fetched_impl)
+
 def rocm_library_test_suite(name):
     """Declares the tests of libraries of an SDK.
 
@@ -62,4 +86,5 @@ def rocm_library_test_suite(name):
     _one_gpu_test(name = name + "_one_gpu_test", data = ["kernels_gfx90a.dat", "names.dat"], is_sliced = True, target_under_test = library)
     _covered_gpu_test(name = name + "_covered_gpu_test", data = ["kernels_gfx1100.dat", "names.dat"], is_sliced = True, target_under_test = library)
     _slice_test(name = name + "_slice_test", target_under_test = "//tests/analysis/hip_sdk:lib/librocrand.so.1")
-    native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in ["covered_gpu", "every_gpu", "one_gpu", "slice"]])
+    _fetched_test(name = name + "_fetched_test")
+    native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in ["covered_gpu", "every_gpu", "fetched", "one_gpu", "slice"]])

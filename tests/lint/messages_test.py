@@ -25,6 +25,7 @@ FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catal
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
     "rules/private/hip/hip_targets.bzl": "loads the table of GPUs",
+    "rules/private/repositories/device_code.bzl": "loads the table of GPUs",
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/repositories/choice.bzl": "the variable of rocm.artifacts",
     "rules/private/repositories/debian.bzl": "fetches ROCm",

@@ -9,7 +9,7 @@ load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "h
 load(":hip_commands_info.bzl", "HipCommandsInfo")
 load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
 load(":hip_targets.bzl", "expanded_targets")
-load(":options.bzl", "expanded_options")
+load(":options.bzl", "expanded_defines", "expanded_options")
 load(":static_library.bzl", "static_library")
 
 visibility(["//rules", "//rules/private/hip"])
@@ -31,7 +31,7 @@ def _own_context(ctx, headers):
     """Returns the CompilationContext of the rule's own headers, search paths and defines, which others get, too."""
     roots = [ctx.label.workspace_root, paths.join(ctx.bin_dir.path, ctx.label.workspace_root)]
     return cc_common.create_compilation_context(
-        defines = depset(expanded_options(ctx, "defines")),
+        defines = depset(expanded_defines(ctx, "defines")),
         headers = depset(headers),
         includes = depset([paths.normalize(paths.join(root, ctx.label.package, path)) for path in ctx.attr.includes for root in roots]),
         quote_includes = depset([root or "." for root in roots]),
@@ -53,7 +53,7 @@ def _hip_library_impl(ctx):
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
     own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
-    copts = ["-D" + define for define in expanded_options(ctx, "local_defines")] + expanded_options(ctx, "copts")
+    copts = ["-D" + define for define in expanded_defines(ctx, "local_defines")] + expanded_options(ctx, "copts")
     compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, expanded_options(ctx, "device_copts"), ctx.attr.relocatable)
     targets = _targets(ctx, hip)
     compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
@@ -84,7 +84,7 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
     attrs = {
         "alwayslink": attr.bool(doc = "Link all of the library into programs, also what they do not refer to."),
         "compress": attr.bool(doc = "Compress device code (zstd)."),
-        "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs. Read as `cc_library` reads them: Make variables, `$(location)`, several words."),
+        "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs. These and all other options are read as `cc_library` reads them: Make variables, `$(location)`, several words."),
         "data": attr.label_list(allow_files = True, doc = "Files that programs need when they run."),
         "defines": attr.string_list(doc = "Macros for this library and for what depends on it."),
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries: of C++, of HIP, and of `@rocm`. The HIP runtime need not be named."),
@@ -95,7 +95,7 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
         "local_defines": attr.string_list(doc = "Macros for this library."),
         "relocatable": attr.bool(doc = "Device code may call that of other sources (`-fgpu-rdc`). `hip_binary` links it, once for each GPU target."),
         "srcs": attr.label_list(allow_files = SOURCES + HEADERS, doc = "HIP sources, and headers for them alone. Whatever their suffix, clang compiles sources as HIP."),
-        "targets": attr.string_list(doc = "GPU targets and families to compile for, instead of those of the build."),
+        "targets": attr.string_list(doc = "GPU targets and families to compile for, instead of those of the build. Libraries of the SDK have device code for those of the build, whatever this says."),
     },
     fragments = ["cpp"],
     provides = [CcInfo, HipCommandsInfo, HipInfo],

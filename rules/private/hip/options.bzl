@@ -1,6 +1,13 @@
 """Options as rules of C++ read them: `$(location)`, Make variables, and several words in one string."""
 
+load("//rules/private/common:labels.bzl", "shown")
+
 visibility(["//rules/private/hip"])
+
+def _with_variables(ctx, attribute, text):
+    """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as that of $ORIGIN."""
+    parts = [part.replace("$(", "\n(").replace("$", "$$").replace("\n(", "$(") for part in text.split("$$")]
+    return ctx.expand_make_variables(attribute, "$$".join(parts), {})
 
 def expanded_options(ctx, attribute):
     """Returns the options of an attribute.
@@ -12,8 +19,25 @@ def expanded_options(ctx, attribute):
     Returns:
         list of string.
     """
-    files = ctx.attr.srcs + ctx.attr.hdrs + ctx.attr.data
+
+    # Bazel takes no target twice.
+    files = {target: None for target in ctx.attr.srcs + ctx.attr.hdrs + ctx.attr.data}.keys()
     options = []
     for element in getattr(ctx.attr, attribute):
-        options += ctx.tokenize(ctx.expand_make_variables(attribute, ctx.expand_location(element, files), {}))
+        options += ctx.tokenize(_with_variables(ctx, attribute, ctx.expand_location(element, files)))
     return options
+
+def expanded_defines(ctx, attribute):
+    """Returns the macros of an attribute, as `expanded_options` does; fails unless each is one word.
+
+    Args:
+        ctx: the rule context.
+        attribute: string: name of an attribute that is a list of strings.
+
+    Returns:
+        list of string.
+    """
+    macros = expanded_options(ctx, attribute)
+    if len(macros) != len(getattr(ctx.attr, attribute)):
+        fail("{}: {}: {}; expected one word in each, such as NAME=value. Quote spaces".format(shown(ctx.label), attribute, getattr(ctx.attr, attribute)))
+    return macros

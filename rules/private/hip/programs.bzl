@@ -14,13 +14,14 @@ def _program(name, program, srcs, deps, attributes):
     """Declares a library of the sources, and what links it to a program."""
     common = {key: attributes[key] for key in _COMMON if key in attributes}
     compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
+    data = {"data": attributes["data"]} if "data" in attributes else {}  # which options may name
     hidden = dict(common, tags = ["manual"] + common.get("tags", []), visibility = ["//visibility:private"])
     hip_library(
         name = "_" + name + "_hip",
         alwayslink = True,
         srcs = srcs,
         deps = deps,
-        **(compilation | hidden)
+        **(compilation | data | hidden)
     )
     hip_device_link(
         name = "_" + name + "_device",

@@ -1,5 +1,7 @@
 """rocm_program: a program of an SDK, as the repository `@rocm` declares it."""
 
+load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
+
 visibility(["//rules"])
 
 def _rocm_program_impl(ctx):
@@ -18,7 +20,7 @@ rocm_program = rule(
     implementation = _rocm_program_impl,
     attrs = {
         "data": attr.label_list(allow_files = True, doc = "Files that the program reads when it runs."),
-        "needed": attr.label_list(allow_files = True, doc = "Shared libraries that it needs."),
+        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that it needs."),
         "program": attr.label(mandatory = True, allow_single_file = True, doc = "The program."),
     },
     executable = True,

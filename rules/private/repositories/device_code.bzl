@@ -1,6 +1,8 @@
 """Which parts of an SDK have device code that programs may need, so that only these are fetched."""
 
-visibility(["//rules/private/repositories/..."])
+load("//packaging:gpus.bzl", "is_target", "without_features")
+
+visibility(["//rules/private/repositories/...", "//tests/..."])
 
 def may_run(targets, target):
     """Returns whether code for a GPU target or family may be code for a GPU that programs are compiled for.
@@ -12,8 +14,8 @@ def may_run(targets, target):
     Returns:
         bool.
     """
-    words = [word.partition(":")[0] for word in targets]
+    words = [without_features(word) for word in targets]
 
     # A family may have any target, and any family a target.
-    is_open = not words or "-" in target or any(["-" in word or "X" in word for word in words])
-    return is_open or target.partition(":")[0] in words
+    is_open = not words or not all([is_target(word) for word in words + [without_features(target)]])
+    return is_open or without_features(target) in words

@@ -124,12 +124,13 @@ def _unpacked_wheels(rctx):
         if rctx.path(archive).exists:
             rctx.extract(archive, output = "site")
             rctx.delete(archive)
-    trees = {path.basename: path for path in rctx.path("site").readdir() if path.basename.startswith(_TREES)}
+    site = rctx.path("site")
+    trees = {path.basename: path for path in (site.readdir() if site.exists else []) if path.basename.startswith(_TREES)}
     if _DEVEL not in trees:
         fail("\n{}: {} has no wheel with a development tree; expected rocm-sdk-devel among {}. Add it to the requirements, and lock them again".format(
             rctx.attr.tag,
             rctx.attr.lock_file,
-            ", ".join([label.name for label in sorted(rctx.attr.wheels)]),
+            ", ".join([label.name for label in sorted(rctx.attr.wheels)]) or "(none)",
         ))
     return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
@@ -138,7 +139,7 @@ def _sdk_impl(rctx):
     arguments += ["--target=" + target for target in rctx.attr.targets]
     if rctx.attr.artifacts:
         arguments += _manifests(rctx)
-    elif rctx.attr.wheels:
+    elif rctx.attr.lock_file:
         unpacked = _unpacked_wheels(rctx)
         arguments += ["--tree", unpacked.tree]
         for path in unpacked.beside:

@@ -2,8 +2,9 @@
 
     tool --label LABEL --target TARGET... --output FILE LIBRARY
 
-Bundles for which a target has no code stay, without code. A library that cannot be sliced is copied as it is, and the
-tool says why: it is larger than it has to be, and as good.
+It keeps what the GPUs can load that programs for the targets run on: of a generic target, all that it covers. Bundles
+for which these have no code stay, without code. A library that cannot be sliced is copied as it is, and the tool says
+why: it is larger than it has to be, and as good.
 """
 
 import shutil
@@ -16,15 +17,16 @@ from tools.lib.device.model import DeviceError, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.slice import plan_slice
 from tools.lib.device.slice_plan import missing_targets
-from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.device.target_id import TargetId, gpus_of, parse_target_id
 from tools.lib.elf.patched import write_patched
 
 
 def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:
     """Write a library with code for the targets alone. Raises DeviceError for one that cannot be sliced."""
+    gpus = frozenset().union(*map(gpus_of, targets))
     with library.open("rb") as file:
-        absent = missing_targets(read_device_code(file, str(library)), targets)
-        patch = plan_slice(file, str(library), targets, absent)
+        absent = missing_targets(read_device_code(file, str(library)), gpus)
+        patch = plan_slice(file, str(library), gpus, absent)
         with device_errors():
             write_patched(patch, file, str(output))
 

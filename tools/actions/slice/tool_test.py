@@ -9,7 +9,9 @@ from tools.lib.device.reader import read_device_code
 from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle
 from tools.lib.elf.sample import Sample as Library
 
-CODE = {"gfx1100": b"first", "gfx90a": b"second"}
+CODE = {
+    target: target.encode() for target in ("gfx1100", "gfx1250", "gfx1250-strict", "gfx90a", "gfx942", "gfx942:xnack+")
+}
 WHOLE = Sample((Part(bundle([(HOST, b""), *((PREFIX + target, code) for target, code in CODE.items())])),)).build()
 
 
@@ -38,6 +40,10 @@ def targets_of(path: Path) -> list[str]:
         (["gfx1100", "gfx90a"], ["gfx1100", "gfx90a"]),
         (["gfx90a:xnack+", "gfx1030"], ["gfx90a"]),
         (["gfx1030"], []),
+        (["gfx11-generic"], ["gfx1100"]),
+        (["gfx1250"], ["gfx1250", "gfx1250-strict"]),
+        (["gfx1250-strict"], ["gfx1250", "gfx1250-strict"]),
+        (["gfx9-4-generic:xnack-"], ["gfx942"]),
     ],
 )
 def test_targets(targets: list[str], kept: list[str], tmp_path: Path) -> None:

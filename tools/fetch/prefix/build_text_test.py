@@ -185,7 +185,7 @@ toolchain(
 
 rocm_program(
     name = "clang",
-    needed = ["prefix/lib/libhsa-runtime64.so.1"],
+    needed = [":lib/libhsa-runtime64.so.1"],
     program = "prefix/lib/llvm/bin/clang",
 )
 
@@ -197,8 +197,8 @@ rocm_program(
 rocm_program(
     name = "hipcc",
     needed = [
-        "prefix/lib/libamdhip64.so.7",
-        "prefix/lib/libhsa-runtime64.so.1",
+        ":lib/libamdhip64.so.7",
+        ":lib/libhsa-runtime64.so.1",
     ],
     program = "prefix/bin/hipcc",
 )

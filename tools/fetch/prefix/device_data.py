@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.lib.device.target_id import GENERIC_PROCESSORS
-from tools.lib.gpus.families import is_target, package_owner
+from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId, can_load, gpus_of
+from tools.lib.gpus.families import is_target
 from tools.lib.gpus.paths import named_targets
 from tools.lib.gpus.table import TARGETS
 
@@ -53,9 +53,8 @@ def _as_in(path: str, processor: str) -> str:
 
 @functools.cache
 def readers(processor: str) -> tuple[str, ...]:
-    """Return the GPU targets, without features, whose programs may run on a processor, or on one that it covers."""
-    covered = GENERIC_PROCESSORS.get(processor, frozenset([processor]))
-    owners = {package_owner(one) for one in covered}
-    members = {target.name for target in TARGETS if package_owner(target.name) in owners}
-    generic = {name for name, processors in GENERIC_PROCESSORS.items() if processors & (covered | owners)}
-    return tuple(sorted({processor, *covered, *owners, *members, *generic}))
+    """Return the GPU targets, without features, whose programs may run where code for a processor is loaded."""
+    named = {processor, *GENERIC_PROCESSORS, *(target.name for target in TARGETS)}
+    targets = map(TargetId, named.union(*GENERIC_PROCESSORS.values()))
+    code = TargetId(processor)
+    return tuple(sorted(one.processor for one in targets if any(can_load(code, gpu) for gpu in gpus_of(one))))

@@ -18,7 +18,7 @@ which a slash tells from the others: `lib/libamdhip64.so.7`.
 """
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -176,29 +176,37 @@ class _Planner:
     def _with_needed(self, targets: Mapping[str, Target]) -> list[Target]:
         """Add what the shared libraries need when they run, and their data."""
         covered: dict[str, set[str]] = {}
+        named: dict[str, set[str]] = {}  # what programs name, by the target that they depend on
         planned: dict[str, Target] = {}
         for name in _dependencies_first(targets):
             target = targets[name]
-            inherited = {path for dep in target.deps for path in covered[dep]}
             own = target.shared_library
-            linked = {self._shared.by_soname(one)[0] for one in target.linked}
-            parts = set(self._belongings.parts(own)) if own else set()
-            loaded = {own, *linked, *parts} - {""}
-            needed = loaded.union(*(self._shared.closure(one) for one in loaded)) - {own, *inherited}
-            linked |= {one for one in parts if not self._shared.reaches(own, one)}
-            linked = linked.union(*(self._shared.unreached(one) for one in loaded)) & needed
-            files = [path for path in (own, target.static_library, *needed) if path]
+            linked, loaded = self._linked(target)
+            linked -= {own}.union(*(named[dep] for dep in target.deps))
+            inherited = set().union(*(covered[dep] for dep in target.deps))
+            needed = loaded.union(*(self._shared.closure(one) for one in loaded)) - {own, *inherited, *linked}
+            files = [path for path in (own, target.static_library, *linked, *needed) if path]
             data = sorted({pattern for path in files for pattern in self._belongings.data(path)})
             data_for = self._device_data.readers(data)
             planned[name] = replace(
                 target,
-                needed=tuple(sorted(needed - linked)),
+                needed=tuple(sorted(needed)),
                 linked=tuple(sorted(linked)),
                 data=tuple(data),
                 data_for=data_for,
             )
-            covered[name] = inherited | needed | ({own} if own else set())
+            named[name] = linked.union(*(named[dep] for dep in target.deps), {own} - {""})
+            covered[name] = inherited | needed | named[name]
         return [planned[name] for name in sorted(planned)]
+
+    def _linked(self, target: Target) -> tuple[set[str], set[str]]:
+        """Return which libraries programs have to name, besides a target's own, and all that are loaded first."""
+        own = target.shared_library
+        linked = {self._shared.by_soname(one)[0] for one in target.linked}
+        parts = set(self._belongings.parts(own)) if own else set()
+        loaded = {own, *linked, *parts} - {""}
+        linked |= {one for one in parts if not self._shared.reaches(own, one)}
+        return linked.union(*(self._shared.unreached(one) for one in loaded)), loaded
 
 
 def _collision(label: str, first: str, second: str) -> CMakeError:
@@ -268,7 +276,8 @@ def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...
     return tuple(_Planner(prefix, packages).plan())
 
 
-def plan_shared_libraries(prefix: Path, targets: Sequence[Target]) -> dict[str, bool]:
-    """Return the shared libraries of targets, sorted, and whether each has device code in itself."""
+def plan_shared_libraries(prefix: Path, targets: Sequence[Target], programs: Iterable[str] = ()) -> dict[str, bool]:
+    """Return the shared libraries of targets and of programs, sorted, and whether each has device code in itself."""
     shared = SharedLibraries(prefix)
-    return {path: shared.has_device_code(path) for path in sorted({one for target in targets for one in target.files})}
+    paths = {one for target in targets for one in target.files}.union(*map(shared.closure, programs))
+    return {path: shared.has_device_code(path) for path in sorted(paths)}

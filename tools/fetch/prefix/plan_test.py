@@ -181,6 +181,8 @@ def test_shared_libraries_of_all_targets(tmp_path: Path) -> None:
     [
         ("$ORIGIN/rocm_sysdeps/lib:$ORIGIN", ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2"), ()),
         ("$ORIGIN/../lib", ("lib/libone.so.1",), ("lib/rocm_sysdeps/lib/libtwo.so.2",)),
+        # The machine's own ROCm would come first.
+        ("/opt/rocm/lib:$ORIGIN", (), ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2")),
         ("/opt/rocm/lib", (), ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2")),
         (None, (), ("lib/libone.so.1", "lib/rocm_sysdeps/lib/libtwo.so.2")),
     ],
@@ -210,3 +212,24 @@ def test_a_part_that_its_library_finds(tmp_path: Path) -> None:
     (tmp_path / "lib/libhiprtc-builtins.so.7").write_bytes(ElfSample(soname="libhiprtc-builtins.so.7").build())
     target = planned(tmp_path, package("hiprtc", library("hiprtc::hiprtc", location="lib/libhiprtc.so.7")))["hiprtc"]
     assert (target.needed, target.linked) == (("lib/libhiprtc-builtins.so.7",), ())
+
+
+@pytest.mark.parametrize("is_named_by_its_path", [True, False])
+def test_a_library_that_a_dependency_needs_and_finds_is_named(is_named_by_its_path: bool, tmp_path: Path) -> None:
+    """What the dependency finds, the loader finds too late for another library, and the linker not at all."""
+    (tmp_path / "lib").mkdir()
+    runpath = "$ORIGIN" if is_named_by_its_path else None
+    samples = {
+        "one": ElfSample(soname="libone.so.1", needed=("libthird.so.1",), runpath=runpath),
+        "other": ElfSample(soname="libother.so.1", needed=("libthird.so.1",), runpath="$ORIGIN"),
+        "third": ElfSample(soname="libthird.so.1"),
+    }
+    for name, sample in samples.items():
+        (tmp_path / f"lib/lib{name}.so.1").write_bytes(sample.build())
+    one = library("one::one", "other::other", location="lib/libone.so.1")
+    if is_named_by_its_path:
+        one = replace(one, files=("lib/libthird.so.1",))
+    other = library("other::other", location="lib/libother.so.1")
+    targets = planned(tmp_path, package("one", one), package("other", other))
+    assert (targets["other"].needed, targets["other"].linked) == (("lib/libthird.so.1",), ())
+    assert (targets["one"].needed, targets["one"].linked) == ((), ("lib/libthird.so.1",))

@@ -35,5 +35,5 @@ def program_calls(prefix: Path, compiler: Compiler | None, taken: set[str]) -> I
     shared = SharedLibraries(prefix)
     for name, path in find_programs(prefix, compiler).items():
         if name not in taken and name not in RESERVED:
-            needed = [f"{PREFIX}/{library}" for library in shared.closure(path)]
+            needed = [f":{library}" for library in shared.closure(path)]
             yield call("rocm_program", name=name, needed=needed, program=f"{PREFIX}/{path}")

@@ -12,8 +12,8 @@ CALL = """\
 rocm_program(
     name = "rocminfo",
     needed = [
-        "prefix/lib/libone.so.1",
-        "prefix/lib/libtwo.so.2",
+        ":lib/libone.so.1",
+        ":lib/libtwo.so.2",
     ],
     program = "prefix/bin/rocminfo",
 )

@@ -21,7 +21,7 @@ from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
 from tools.fetch.prefix.packages import left_out, read_packages, require_libraries
 from tools.fetch.prefix.plan import plan_shared_libraries, plan_targets
-from tools.fetch.prefix.programs import program_calls
+from tools.fetch.prefix.programs import find_programs, program_calls
 
 _HEAD = """\
 # Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
@@ -65,7 +65,8 @@ def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -
     require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
-    text = libraries_text(libraries, plan_shared_libraries(prefix, libraries))
+    programs = find_programs(prefix, compiler)
+    text = libraries_text(libraries, plan_shared_libraries(prefix, libraries, programs.values()))
     parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))

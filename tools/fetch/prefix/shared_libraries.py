@@ -7,6 +7,7 @@ libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, 
 import os
 import posixpath
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ class _Facts:
     soname: str = ""
     #: The libraries that it needs and the prefix has, as paths in the prefix.
     needed: tuple[str, ...] = ()
-    #: The directories of the prefix that its search path leads to.
+    #: The directories of the prefix that its search path leads to before any of the machine's.
     searched: tuple[str, ...] = ()
     has_device_code: bool = False
 
@@ -89,7 +90,7 @@ class SharedLibraries:
         return _Facts(
             elf.soname or "",
             tuple(one for one in needed if one),
-            tuple(searched),
+            tuple(_search_path(":".join(takewhile(_is_relative, (elf.runpath or elf.rpath or "").split(":"))), path)),
             any(one.name == _DEVICE_CODE and one.size for one in elf.section_headers),
         )
 
@@ -105,6 +106,11 @@ class SharedLibraries:
 
 def _search_path(text: str, path: str) -> list[str]:
     """Return the directories of a search path that begin where the library is."""
-    origin = posixpath.dirname(path)
-    entries = [one.replace("${ORIGIN}", "$ORIGIN") for one in text.split(":")]
-    return [posixpath.normpath(one.replace("$ORIGIN", origin or ".")) for one in entries if one.startswith("$ORIGIN")]
+    origin = posixpath.dirname(path) or "."
+    entries = [one.replace("${ORIGIN}", "$ORIGIN") for one in text.split(":") if _is_relative(one)]
+    return [posixpath.normpath(one.replace("$ORIGIN", origin)) for one in entries]
+
+
+def _is_relative(entry: str) -> bool:
+    """Return whether an entry of a search path begins where the library is."""
+    return entry.startswith(("$ORIGIN", "${ORIGIN}"))

@@ -118,3 +118,12 @@ def can_load(code: TargetId, target: TargetId) -> bool:
         return False
     has = dict(target.features)
     return all(has.get(name, on) == on for name, on in code.features)
+
+
+def gpus_of(target: TargetId) -> frozenset[TargetId]:
+    """Return the GPUs that programs run on which are compiled for a target.
+
+    They are those that a generic processor covers, and the owner of the package that the target shares.
+    """
+    processors = {target.processor, package_owner(target.processor), *GENERIC_PROCESSORS.get(target.processor, ())}
+    return frozenset(TargetId(processor, target.features) for processor in processors)
