@@ -138,9 +138,7 @@ class _Run:
         for node in nodes:
             command = node if isinstance(node, Invocation) else node.head
             self._line = command.line
-            self._count += 1
-            if self._count > MAX_COMMANDS:
-                raise CMakeError(f"more than {MAX_COMMANDS} commands in one package", self._place())
+            self._go_on()
             try:
                 if isinstance(node, Invocation):
                     self._command(node)
@@ -150,6 +148,12 @@ class _Run:
                 if error.place:
                     raise
                 raise CMakeError(error.problem, self._place()) from None
+
+    def _go_on(self) -> None:
+        """Count a command, or an item of a loop. Raises CMakeError for too many: nothing goes on without end."""
+        self._count += 1
+        if self._count > MAX_COMMANDS:
+            raise CMakeError(f"more than {MAX_COMMANDS} commands in one package", self._place())
 
     def _values(self, arguments: Sequence[Argument]) -> list[str]:
         """Return what a command gets: references replaced, and unquoted lists split."""
@@ -225,6 +229,7 @@ class _Run:
             self._leave_out(body, "foreach(RANGE)")
             return
         for item in self._items(words):
+            self._go_on()
             self.variables.set(name, item)
             try:
                 self._nodes(body)

@@ -149,6 +149,8 @@ def calls_below_blocks() -> str:
         ("function(f)\nf()\nendfunction()\nf()", "more than 40 files or functions within each other"),
         (calls_below_blocks(), "functions and blocks within each other, too deep to be read"),
         ("set(A aaaaaaaa)\n" + 'set(A "${A}${A}")\n' * 30, "expected at most 1048576"),
+        ("set(A aaaaaaaa)\n" + 'set(A "${A}${A}")\n' * 16 + f'set(B "{"${A}" * 9}")', "expected at most 1048576"),
+        ("set(A aaaaaaaa)\n" + 'set(A "${A}${A}")\n' * 16 + 'string(REPLACE a "${A}" B "${A}")', "at most 1048576"),
         ("set_target_properties(a PROPERTIES B)", "B has no value; expected one for each property"),
         ("set_target_properties(a)", "expected PROPERTIES after the targets"),
         ("add_library()", "add_library(): expected a name"),
@@ -167,6 +169,8 @@ def test_loops_end(tmp_path: Path) -> None:
     items = "foreach(i 0 1 2 3 4 5 6 7 8 9)\n"
     with pytest.raises(CMakeError, match="more than 100000 commands in one package"):
         read(tmp_path, items * 8 + "set(A 1)\n" + "endforeach()\n" * 8)
+    with pytest.raises(CMakeError, match="more than 100000 commands in one package"):
+        read(tmp_path, f"set(A {'a ' * 1000})\n" + "foreach(i IN LISTS A)\n" * 3 + "endforeach()\n" * 3)
 
 
 def mutated(content: bytes, choose: random.Random) -> bytes:

@@ -36,7 +36,7 @@ def expand(text: str, lookup: Lookup) -> str:
     Raises CMakeError for a reference without end, and for a value that is too long.
     """
     frames: list[tuple[str, list[str]]] = [("", [])]
-    at = 0
+    at = size = 0
     while at < len(text):
         if plain := _PLAIN.match(text, at):
             frames[-1][1].append(plain[0])
@@ -46,7 +46,10 @@ def expand(text: str, lookup: Lookup) -> str:
             at = opening.end()
         elif text[at] == "}" and len(frames) > 1:
             space, parts = frames.pop()
-            frames[-1][1].append(_referenced(space, "".join(parts), lookup))
+            value = _referenced(space, "".join(parts), lookup)
+            size += len(value)
+            check_size(size)
+            frames[-1][1].append(value)
             at += 1
         elif text[at] == "\\":
             frames[-1][1].append(_unescaped(text[at + 1 : at + 2]))
@@ -57,9 +60,14 @@ def expand(text: str, lookup: Lookup) -> str:
     if len(frames) > 1:
         raise CMakeError(f"{text!r}: a reference to a variable has no end; expected }}")
     value = "".join(frames[0][1])
-    if len(value) > MAX_VALUE:
-        raise CMakeError(f"a value of {len(value)} characters; expected at most {MAX_VALUE}")
+    check_size(len(value))
     return value
+
+
+def check_size(characters: int) -> None:
+    """Raise CMakeError for a value that is too long."""
+    if characters > MAX_VALUE:
+        raise CMakeError(f"a value of {characters} characters or more; expected at most {MAX_VALUE}")
 
 
 def _referenced(space: str, name: str, lookup: Lookup) -> str:

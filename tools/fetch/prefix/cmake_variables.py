@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tools.fetch.prefix.cmake_syntax import Argument, Invocation
-from tools.fetch.prefix.cmake_values import UNKNOWN, is_unknown, join_list, split_list
+from tools.fetch.prefix.cmake_values import UNKNOWN, check_size, is_unknown, join_list, split_list
 from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles, component
 
 #: What a build for Linux on 64 bits, for AMD GPUs, has. What else a user may set, such as GPU_TARGETS, is not set.
@@ -127,7 +127,10 @@ class Variables:
         if operation in ("TOLOWER", "TOUPPER") and len(rest) == 2:
             self.set(rest[1], rest[0].lower() if operation == "TOLOWER" else rest[0].upper())
         elif operation == "REPLACE" and len(rest) >= 3 and rest[0] and not any(map(is_unknown, rest)):
-            self.set(rest[2], "".join(rest[3:]).replace(rest[0], rest[1])[: 1 << 20])
+            old, new, name, *texts = rest
+            text = "".join(texts)
+            check_size(len(text) + text.count(old) * (len(new) - len(old)))
+            self.set(name, text.replace(old, new))
         else:
             self._forget_words(rest)
 
