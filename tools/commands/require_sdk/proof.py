@@ -107,6 +107,7 @@ class _Prover:
         self._gone = {copy.path: copy for copy in plan.left_out}
         self._package, self._sdk, self._facts = package, plan.sdk.symbols, plan.sdk
         self._loader, self._may_lack = loader, may_lack
+        self._known_words: dict[str, frozenset[str]] = {}
         self.faults: list[str] = []
         self.unproven: dict[str, tuple[str, ...]] = {}
         self.count = 0
@@ -216,8 +217,11 @@ class _Prover:
         return path in self._sdk and self._sdk[path].defines(name)
 
     def _words(self, path: str) -> frozenset[str]:
-        counts = Counter(word for word in map(_word, self._sdk[path].defined) if word)
-        return frozenset(word for word, count in counts.items() if count * _OWN_WORD >= counts.total())
+        if path not in self._known_words:
+            counts = Counter(word for word in map(_word, self._sdk[path].defined) if word)
+            own = (word for word, count in counts.items() if count * _OWN_WORD >= counts.total())
+            self._known_words[path] = frozenset(own)
+        return self._known_words[path]
 
 
 def _word(symbol: str) -> str:
