@@ -23,7 +23,7 @@ from tools.lib.elf.patched import write_patched
 
 def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:
     """Write a library with code for the targets alone. Raises DeviceError for one that cannot be sliced."""
-    gpus = frozenset().union(*map(gpus_of, targets))
+    gpus = sorted(frozenset().union(*map(gpus_of, targets)))
     with library.open("rb") as file:
         absent = missing_targets(read_device_code(file, str(library)), gpus)
         patch = plan_slice(file, str(library), gpus, absent)
