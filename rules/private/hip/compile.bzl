@@ -116,7 +116,7 @@ def _run(compiler, executable, arguments, inputs, output, mnemonic, progress_mes
         execution_requirements = {"block-network": ""},
         mnemonic = mnemonic,
         progress_message = progress_message,
-        toolchain = "//rules/hip:toolchain_type",
+        toolchain = Label("//rules/hip:toolchain_type"),
     )
 
 def compile_device(compiler, source, stem, target):

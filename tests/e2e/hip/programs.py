@@ -49,8 +49,8 @@ def copy_project(directory: Path, example: str, artifacts: Path | None = None) -
     module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
     (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
     (project / "bazelw").chmod(0o755)
-    # The artifacts may lie below /tmp, which sandboxes hide.
-    return Workspace(project, artifacts, options=("--sandbox_add_mount_pair=/tmp",))
+    # The artifacts may lie below /tmp, which sandboxes hide. In a project of others, toolchains have other names.
+    return Workspace(project, artifacts, options=("--sandbox_add_mount_pair=/tmp", "--incompatible_auto_exec_groups"))
 
 
 def ran(build: Build) -> dict[str, int]:
