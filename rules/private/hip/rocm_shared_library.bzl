@@ -6,43 +6,34 @@ load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 
-def _interface(ctx):
-    """Makes the interface library: all that a linker reads, which is the same for all GPUs.
-
-    Of the suffixes that Bazel takes, .tbd is one that zig takes, too. Linkers look at the content.
-    """
-    output = ctx.actions.declare_file("_hip/{}.tbd".format(ctx.label.name))
-    args = tool_args(ctx)
-    args.add(output, format = "--output=%s")
-    args.add(ctx.file.library)
-    run_tool(
-        ctx,
-        tool = ctx.attr._interface_library,
-        args = args,
-        inputs = [ctx.file.library],
-        outputs = [output],
-        mnemonic = "HipInterface",
-        progress_message = "Reading the interface of " + ctx.file.library.basename,
-    )
-    return output
-
-def _sliced(ctx, targets):
-    """Makes the library with code for these GPU targets alone. It takes the same place in runfiles as the whole one."""
-    output = ctx.actions.declare_file(ctx.file.library.owner.name)
+def _made(ctx, tool, path, mnemonic, progress_message, targets = []):
+    """Makes a file out of the library; `targets` are the GPU targets of which it has the device code."""
+    output = ctx.actions.declare_file(path)
     args = tool_args(ctx)
     args.add_all(targets, format_each = "--target=%s")
     args.add(output, format = "--output=%s")
     args.add(ctx.file.library)
     run_tool(
         ctx,
-        tool = ctx.attr._slice,
+        tool = tool,
         args = args,
         inputs = [ctx.file.library],
         outputs = [output],
-        mnemonic = "HipSlice",
-        progress_message = "Slicing the device code of " + ctx.file.library.basename,
+        mnemonic = mnemonic,
+        progress_message = progress_message + ctx.file.library.basename,
     )
     return output
+
+def _interface(ctx):
+    """Makes the interface library: all that a linker reads, which is the same for all GPUs.
+
+    Of the suffixes that Bazel takes, .tbd is one that zig takes, too. Linkers look at the content.
+    """
+    return _made(ctx, ctx.attr._interface_library, "_hip/{}.tbd".format(ctx.label.name), "HipInterface", "Reading the interface of ")
+
+def _sliced(ctx, targets):
+    """Makes the library with code for these GPU targets alone. It takes the same place in runfiles as the whole one."""
+    return _made(ctx, ctx.attr._slice, ctx.file.library.owner.name, "HipSlice", "Slicing the device code of ", targets)
 
 def _rocm_shared_library_impl(ctx):
     targets = ctx.attr.targets[BuildSettingInfo].value if ctx.attr.targets else []
