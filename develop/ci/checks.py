@@ -466,7 +466,10 @@ CHECKS: tuple[Check, ...] = (
         "cache-keys", "settings are part of the keys of the actions that they concern", f"{BUILDS}/cache_keys_test.py"
     ),
     with_pytest("thin-actions", "a change of device code concerns its target alone", f"{BUILDS}/thin_actions_test.py"),
-    with_pytest("workers", "persistent workers make the same bytes", f"{BUILDS}/workers_test.py"),
+    with_pytest(
+        "unseen-edits", "edits that keep size and mtime, under a running server", f"{BUILDS}/unseen_edits_test.py"
+    ),
+    with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     with_pytest("versions", "versions and the matrix, through real builds", f"{BUILDS}/versions_test.py"),
     Check("publish", "publish to a directory, S3 and a package index", publish),
     Check("validators-mini", "every tool accepts the example SDK's wheels", validate_mini),

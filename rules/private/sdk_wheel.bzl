@@ -6,7 +6,7 @@ load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "version_of")
-load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
@@ -35,6 +35,7 @@ def _prove_platform_tag(ctx, package):
         inputs = depset([package.plan] + package.builds_on, transitive = [package.facts]),
         outputs = [report],
         mnemonic = "RocmPlatformTag",
+        in_worker = True,
         progress_message = "Proving platform tag of %{label}",
     )
     return report
@@ -56,6 +57,7 @@ def _sbom(ctx, package, project):
         inputs = depset([project, package.plan], transitive = [package.indexes]),
         outputs = [sbom],
         mnemonic = "RocmSbom",
+        in_worker = True,
         progress_message = "Writing bill of materials of %{label}",
         use_default_shell_env = True,
     )
@@ -117,6 +119,7 @@ def _sdk_wheel_impl(ctx):
         ),
         outputs = [outputs.wheel, outputs.metadata, outputs.digest],
         mnemonic = "RocmLink",
+        in_worker = True,
         progress_message = "Linking wheel " + name,
         compresses_xz = ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel",
         use_default_shell_env = True,
@@ -136,7 +139,7 @@ def _sdk_wheel_impl(ctx):
 sdk_wheel = rule(
     doc = "Writes the wheel of a package. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.",
     implementation = _sdk_wheel_impl,
-    attrs = PROJECT_ATTRS | WORKER_ATTRS | PLATFORM_ATTRS | {
+    attrs = PROJECT_ATTRS | PLATFORM_ATTRS | {
         "console_scripts": attr.label(
             allow_single_file = [".json"],
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",

@@ -31,10 +31,20 @@ MNEMONICS = {
 }
 #: The kinds behind this project's own packages: the others are for a framework's wheel.
 PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
-#: What is asked besides `block-network`, by mnemonic. RocmIndex gives its directory links to the distributions, and no
+#: What an action says that may run in a persistent worker.
+_WORKER = {"requires-worker-protocol", "supports-workers"}
+#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex gives its directory links to the distributions, and no
 #: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
 #: RocmIndex makes from that.
-FURTHER = {"RocmIndex": {"no-remote-cache-upload", "no-sandbox"}, "RocmLink": {"no-remote-cache-upload"}}
+FURTHER = {
+    "RocmIndex": {"no-remote-cache-upload", "no-sandbox"},
+    "RocmInspect": _WORKER,
+    "RocmLink": {"no-remote-cache-upload"} | _WORKER,
+    "RocmPack": _WORKER,
+    "RocmPlan": _WORKER,
+    "RocmPlatformTag": _WORKER,
+    "RocmSbom": _WORKER,
+}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ load("//rules/private:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix"
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "check_path")
 load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
-load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
@@ -22,7 +22,7 @@ PACKAGE_ATTRS = {
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
     "_plan": tool_attr("//tools/actions/plan:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
-} | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS | WORKER_ATTRS
+} | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
     """Makes the record of a package, and writes its definition.
@@ -77,6 +77,7 @@ def _plan(ctx, member, artifacts, edits, checked):
         inputs = [member.definition] + manifests + facts + builds_on + checked,
         outputs = [plan] + edits.values(),
         mnemonic = "RocmPlan",
+        in_worker = True,
         progress_message = "Planning package " + member.package,
     )
     return plan
@@ -104,6 +105,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
         inputs = depset(edits + [unit.manifest] + launchers, transitive = [unit.files]),
         outputs = segments + indexes,
         mnemonic = "RocmPack",
+        in_worker = True,
         progress_message = "Packing {}: {}".format(ctx.label.name, name),
         threads = unit.threads,
     )

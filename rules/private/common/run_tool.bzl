@@ -1,13 +1,9 @@
 """How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
-
-# For rules whose actions are many and short: whether they run in a worker.
-WORKER_ATTRS = {"_workers": attr.label(default = "//rules/settings:workers")}
 
 # One request at a time, see tools/lib/common/worker.py. Bazel's multiplex workers are no choice: they share a directory,
 # which Bazel deletes with everybody's sandboxes when it is done with one of them (7.7, after a build that failed).
@@ -32,11 +28,11 @@ def tool_args(ctx):
     args.use_param_file("@%s", use_always = True)
     return args
 
-def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1, compresses_xz = False, use_default_shell_env = False, execution_requirements = {}):
+def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threads = 1, compresses_xz = False, in_worker = False, use_default_shell_env = False, execution_requirements = {}):
     """Runs a tool.
 
     Args:
-        ctx: the rule context; a rule with WORKER_ATTRS lets actions run in a worker, if the build asks for that.
+        ctx: the rule context.
         tool: the Target with PyToolInfo.
         args: from `tool_args`.
         inputs: list or depset of File.
@@ -45,12 +41,11 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         progress_message: what Bazel shows while the action runs.
         threads: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
         compresses_xz: whether two threads compress with xz, which takes far more memory than all else.
+        in_worker: whether the action may run in a persistent worker: for actions that are many and short.
         use_default_shell_env: whether the tool sees what `--action_env` names, for the sake of SOURCE_DATE_EPOCH.
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
     """
     info = tool[PyToolInfo]
-    workers = getattr(ctx.attr, "_workers", None)
-    worker = _WORKER if workers and workers[BuildSettingInfo].value else {}
     ctx.actions.run(
         executable = info.interpreter,
         arguments = ["-I", "-S", "-B", info.archive.path, args],
@@ -61,7 +56,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
         progress_message = progress_message,
         toolchain = None,
         # The network is forbidden also if a consumer's .bazelrc does not forbid it.
-        execution_requirements = {"block-network": ""} | worker | execution_requirements,
+        execution_requirements = {"block-network": ""} | (_WORKER if in_worker else {}) | execution_requirements,
         resource_set = _two_threads_with_xz if compresses_xz else _RESOURCES[threads],
         use_default_shell_env = use_default_shell_env,
     )

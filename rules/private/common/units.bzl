@@ -1,7 +1,9 @@
 """Units: the input of one inspect action and one pack action."""
 
+# Packages are as good as what Bazel notices of the artifacts' edits.
+load("@bazel_server//:checked.bzl", "CHECKED")  # @unused
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:run_tool.bzl", "WORKER_ATTRS", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules/..."])
@@ -12,7 +14,7 @@ _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
 
-INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")} | WORKER_ATTRS
+INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")}
 
 def located_file(file):
     """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""
@@ -54,6 +56,7 @@ def _inspect_unit(ctx, artifact, unit, identity):
         inputs = depset([unit.manifest] + inspected),
         outputs = [facts],
         mnemonic = "RocmInspect",
+        in_worker = True,
         progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),
     )
     return struct(id = identity, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest, threads = unit.threads)

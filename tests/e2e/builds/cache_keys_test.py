@@ -69,8 +69,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED),
-    # Where an action runs is part of Bazel's own key, though not of a remote cache's.
-    "//rules/settings:workers": (option("--//rules/settings:workers"), INSPECTED),
     "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG),
     "//packaging:windows_platform_tag": (option("--//packaging:windows_platform_tag=win_arm64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),

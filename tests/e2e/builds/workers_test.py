@@ -17,14 +17,17 @@ from tests.e2e.builds.actions_test import FILES
 from tests.e2e.builds.counted import Sdk, planted
 from tests.e2e.testing.builds import WORKSPACE
 
-WORKERS = "--config=workers"
+#: Runs each action in a process and a sandbox of its own.
+WITHOUT_WORKERS = "--spawn_strategy=sandboxed"
+#: Many and short.
+IN_WORKERS = ("RocmInspect", "RocmLink", "RocmPack", "RocmPlan", "RocmPlatformTag", "RocmSbom")
 #: Bazel's closing line: how many actions ran, and where.
 PROCESSES = re.compile(r"^INFO: \d+ process(?:es)?: (.*)\.$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def sdk() -> Iterator[Sdk]:
-    """Lay an SDK out and build it, each action in a process of its own."""
+    """Lay an SDK out and build it."""
     with planted(FILES) as one:
         yield one
 
@@ -34,6 +37,12 @@ def digests() -> dict[str, str]:
     packages = (WORKSPACE / "bazel-bin/packaging").resolve()
     made = [path for path in packages.rglob("*") if path.suffix in (".whl", ".gz", ".json", ".metadata", ".seg")]
     return {str(path.relative_to(packages)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(made)}
+
+
+def change(sdk: Sdk, end: bytes = b"") -> None:
+    """Put another end to every file, so that all actions run again."""
+    for path, content in FILES.items():
+        sdk.write(path, content + end)
 
 
 def places(output: str) -> str:
@@ -54,19 +63,33 @@ def workers_of(output_base: str) -> Iterator[Path]:
 
 def test_workers_make_the_same_bytes(sdk: Sdk) -> None:
     before = digests()
-    output = sdk.build(WORKERS).output
-    assert "worker" in places(output)
-    assert "sandbox" not in places(output)
+    change(sdk, b"\n")
+    build = sdk.build()
+    assert f" {sum(len(build.ran(mnemonic)) for mnemonic in IN_WORKERS)} worker" in places(build.output)
+    change(sdk)
+    without = places(sdk.build(WITHOUT_WORKERS).output)
+    assert "sandbox" in without
+    assert "worker" not in without
     assert digests() == before
     assert len(before) > 30
 
 
 def test_workers_have_no_network(sdk: Sdk) -> None:
     """They have a network namespace of their own (namespaces(7)), as actions in the sandbox do."""
-    sdk.build(WORKERS)
     networks = {(process / "ns/net").readlink() for process in workers_of(sdk.workspace.info("output_base"))}
     assert networks
     assert Path("/proc/self/ns/net").readlink() not in networks
+
+
+def test_workers_see_a_machine_that_is_read_only(sdk: Sdk) -> None:
+    """As actions in the sandbox do (proc_pid_mountinfo(5)), and the directory that they run in is their own."""
+    output_base = Path(sdk.workspace.info("output_base"))
+    for process in workers_of(str(output_base)):
+        mounts = (line.split() for line in (process / "mountinfo").read_text().splitlines())
+        options = {place: options.split(",") for _, _, _, _, place, options, *_ in mounts}
+        assert "ro" in options["/"]
+        assert "ro" in options.get(str(WORKSPACE), options["/"])
+        assert (process / "cwd").readlink().is_relative_to(output_base / "bazel-workers")
 
 
 def test_a_changed_tree_is_what_a_worker_sees(sdk: Sdk) -> None:
@@ -74,9 +97,12 @@ def test_a_changed_tree_is_what_a_worker_sees(sdk: Sdk) -> None:
     path = "blas_dev_generic/stage/include/blas.h"
     for content in (b"int once(void);\n", FILES[path]):
         sdk.write(path, content)
-        sdk.build(WORKERS)
-        with_workers = digests()
         sdk.build()
+        with_workers = digests()
+        sdk.write(path, b"int between(void);\n")
+        sdk.build()
+        sdk.write(path, content)
+        sdk.build(WITHOUT_WORKERS)
         assert digests() == with_workers
 
 
@@ -84,7 +110,7 @@ def test_an_error_reads_the_same_and_the_next_build_is_well(sdk: Sdk) -> None:
     """Bazel stops all that runs beside what failed: in which workers, depends on the moment."""
     path = "blas_lib_generic/stage/lib/libblas.so.1"
     messages = set()
-    for options in [(), *[(WORKERS,)] * 5]:
+    for options in [(WITHOUT_WORKERS,), *[()] * 5]:
         sdk.build()
         sdk.write(path, FILES[path][:100])
         build = sdk.workspace.build("//packaging:all_wheels", options=options)
