@@ -82,7 +82,8 @@ def check_out(
     target = directory / "main"
     copy_workspace(target)
     base = directory / "output_base"
-    startup = (f"--output_base={base}", "--max_idle_secs=600")
+    # Every cache and executor knows SHA-256.
+    startup = (f"--output_base={base}", "--max_idle_secs=600", "--digest_function=SHA256")
     wrapper = ("timeout", "--signal=INT", "--kill-after=60", str(seconds)) if seconds else ()
     workspace = Workspace(target, artifacts=artifacts, startup=startup, options=options, wrapper=wrapper)
     return Checkout(workspace, base, directory / "spawns.json")

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, folder: Path) -> None:
     with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
         there = replace(
             workspace,
-            startup=(f"--output_base={folder / 'base'}",),
+            startup=(f"--output_base={folder / 'base'}", "--digest_function=SHA256"),
             options=(*workspace.options, *remote_options(service)),
         )
         try:
