@@ -6,7 +6,7 @@ r"""Measures builds from nothing with different options, in turn: what a layout 
 Builds //packaging:all_wheels with the options of each variant, one after the other, as often as `--runs` says, and
 prints medians; in parentheses the ratios to the first variant. Before each build everything is forgotten but the
 tools, as in the scenario "cold" of //tests/benchmark:packages, which says what the columns count. A second table has
-CPU time by program, as far as programs stay (--config=workers).
+CPU time by program, as far as programs stay (persistent workers).
 
 With --therock, AMD's own script makes its packages of the same artifacts after each round of builds; amd.py says what
 it wants: of the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the

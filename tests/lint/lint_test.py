@@ -1,4 +1,4 @@
-"""Every source of the workspace is as the linters want it: buildifier, ruff, mypy --strict, shellcheck.
+"""Every source of the workspace is as the linters want it: buildifier, ruff, mypy --strict, shellcheck, zizmor.
 
 `bazel run //tests/lint:fix` mends what can be mended without thinking.
 """
@@ -57,3 +57,8 @@ def test_shellcheck() -> None:
         ".ci/run",
         *sources(".sh"),
     )
+
+
+def test_zizmor() -> None:
+    """Workflows of GitHub, offline: syntax, permissions, pinned actions."""
+    lint("zizmor", "--offline", "--no-progress", ".github/workflows", "docs/ci/packages.yml")
