@@ -10,6 +10,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from tools.lib.elf.patch import Patch, Strategy
+from tools.lib.elf.source import ElfError
 from tools.lib.elf.testing import (
     PROGRAM,
     check_bytes,
@@ -22,6 +23,7 @@ from tools.lib.elf.testing import (
     linkers,
     loads,
     second_opinion,
+    works,
 )
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
@@ -83,6 +85,15 @@ def check_library(source: Path, entries: list[str]) -> Patch:
 def test_library(tmp_path: Path, linker: str, options: tuple[str, ...], entries: list[str]) -> None:
     source = link_pair(tmp_path, *options, linker=linker)
     assert check_library(source, entries).strategy in (Strategy.SLACK, Strategy.LAST_SEGMENT)
+
+
+@pytest.mark.parametrize("linker", [name for name in linkers() if name != "gold"])  # which links none
+def test_a_static_pie_stays_as_it_is(tmp_path: Path, linker: str) -> None:
+    """It has a dynamic section and no loader: given an RPATH, it crashed at start."""
+    program = link(tmp_path / "program", "int main(void) { return 42; }", "-static-pie", linker=linker)
+    assert works(str(program))
+    with pytest.raises(ElfError, match="this is a static PIE"):
+        extend(program, tmp_path / "edited", SHORT)
 
 
 @pytest.mark.parametrize("linker", linkers())

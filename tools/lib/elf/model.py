@@ -139,6 +139,11 @@ class ElfFile:
         return bool((self.dynamic_value(c.DT_FLAGS_1) or 0) & c.DF_1_PIE)
 
     @property
+    def is_static_pie(self) -> bool:
+        """Whether this is a program that relocates itself: no loader reads its dynamic section (ld's -static-pie)."""
+        return self.has_dynamic and self.is_program and self.interpreter is None and not self.needed
+
+    @property
     def loads(self) -> tuple[ProgramHeader, ...]:
         """The PT_LOAD program headers."""
         return tuple(header for header in self.program_headers if header.type == c.PT_LOAD)
@@ -176,6 +181,8 @@ def refusal(elf: ElfFile) -> str | None:
         return "a separate file of debug information is not edited"
     if not elf.has_dynamic:
         return "there is no dynamic section: a static program has no search path, SONAME or needed libraries"
+    if elf.is_static_pie:
+        return "this is a static PIE: it relocates itself by its own dynamic section, and crashes if that moves"
     if (elf.soname or "").startswith(LOADER_NAMES):
         return f"{elf.soname} is the dynamic loader: glibc's aborts when it has a search path of its own"
     return None
