@@ -11,8 +11,9 @@ from typing import Final
 from develop.reference.page import public_files
 from develop.reference.starlark import Workspace, file_of, function_of, keywords
 
-#: Libraries of other modules: file that is loaded -> what to depend on. Old and new versions of each module have these.
+#: Files of other repositories, and what to depend on for each. Old and new versions of each module have these.
 EXTERNAL: Final = {
+    "@bazel_server//:checked.bzl": "@bazel_server//:checked.bzl",
     "@bazel_skylib//lib:paths.bzl": "@bazel_skylib//lib:paths",
     "@bazel_skylib//rules:common_settings.bzl": "@bazel_skylib//rules:common_settings",
     "@bazel_tools//tools/build_defs/repo:utils.bzl": "@bazel_tools//tools/build_defs/repo:utils.bzl",

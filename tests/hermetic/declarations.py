@@ -33,9 +33,9 @@ MNEMONICS = {
 PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
-#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex gives its directory links to the distributions, and no
-#: link leads out of a sandbox. What RocmLink makes is put together from segments, which a cache has anyway, and what
-#: RocmIndex makes from that.
+#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex gives
+#: its directory links to the distributions, and no link leads out of a sandbox. What RocmLink makes is put together
+#: from segments, which a cache has anyway, and what RocmIndex makes from that.
 FURTHER = {
     "RocmIndex": {"no-remote-cache-upload", "no-sandbox"},
     "RocmInspect": _WORKER,

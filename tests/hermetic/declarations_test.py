@@ -21,20 +21,27 @@ def printed(mnemonic: str, *requirements: str) -> str:
 
 
 def test_an_action_without_a_network() -> None:
-    assert problems(read_actions(printed("RocmPack", "block-network"))) == []
+    assert problems(read_actions(printed("RocmCoverage", "block-network"))) == []
 
 
 def test_an_action_that_asks_for_nothing() -> None:
-    document = json.loads(printed("RocmPack"))
+    document = json.loads(printed("RocmCoverage"))
     del document["actions"][0]["executionInfo"]
     assert problems(read_actions(json.dumps(document))) == [
-        "RocmPack of //packaging:core asks for []; expected ['block-network']: see run_tool.bzl"
+        "RocmCoverage of //packaging:core asks for []; expected ['block-network']: see run_tool.bzl"
     ]
+
+
+def test_an_action_that_may_run_in_a_worker() -> None:
+    worker = ("requires-worker-protocol", "supports-workers")
+    assert problems(read_actions(printed("RocmPack", "block-network", *worker))) == []
+    (problem,) = problems(read_actions(printed("RocmPack", "block-network")))
+    assert f"expected {['block-network', *worker]}" in problem
 
 
 def test_an_action_that_leaves_the_sandbox() -> None:
     assert problems(read_actions(printed("RocmIndex", "block-network", "no-remote-cache-upload", "no-sandbox"))) == []
-    (problem,) = problems(read_actions(printed("RocmPack", "block-network", "no-sandbox")))
+    (problem,) = problems(read_actions(printed("RocmCoverage", "block-network", "no-sandbox")))
     assert "asks for ['block-network', 'no-sandbox']; expected ['block-network']" in problem
 
 

@@ -8,16 +8,6 @@ visibility(["//rules/private/repositories/..."])
 
 _MAPS = "/proc/self/maps"
 
-_BUILD = """\
-load("@bazel_skylib//:bzl_library.bzl", "bzl_library")
-
-bzl_library(
-    name = "checked",
-    srcs = ["checked.bzl"],
-    visibility = ["//visibility:public"],
-)
-"""
-
 _WARNING = """
 WARNING: this Bazel server runs without its native library (libunix_jni.so), so it misses edits that keep a file's size and \
 mtime: packages may be stale, and a shared cache may get wrong results. The file java.log in `bazel info output_base` says why it was not loaded. Usual reasons: \
@@ -26,7 +16,7 @@ libblake3.so.0 is missing for Debian's Bazel (remedy: `apt-get install libblake3
 """
 
 def _server_impl(rctx):
-    rctx.file("BUILD.bazel", _BUILD)
+    rctx.file("BUILD.bazel", "exports_files([\"checked.bzl\"])\n")
     rctx.file("checked.bzl", "CHECKED = True\n")
 
     # The server itself reads this file (proc_pid_maps(5)). Only Linux has it.

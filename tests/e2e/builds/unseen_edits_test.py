@@ -3,15 +3,15 @@
     .ci/run unseen-edits
 
 Bazel tells such a file from the one before by its inode and ctime, which its native library reads. Each edit is to an
-artifact of its own, with a file added beside it, so that the pack action runs again whether or not Bazel sees the edit. If
-it does not, the action's result is stored under the digest of the old content, and whoever shares the cache gets it.
+artifact of its own, with a file added beside it, so that the pack action runs again whether or not Bazel sees the
+edit. If it does not, the result is stored under the digest of the old content, and whoever shares the cache gets it.
 """
 
 import os
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,9 +126,10 @@ class Sdk:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Iterator[tuple[Sdk, Sdk]]:
-    """Yield two directories of artifacts with one cache."""
-    yield Sdk(tmp_path / "one" / "artifacts", tmp_path / "cache"), Sdk(tmp_path / "two" / "artifacts", tmp_path / "cache")
+def places(tmp_path: Path) -> tuple[Sdk, Sdk]:
+    """Return two directories of artifacts with one cache."""
+    one, two = (Sdk(tmp_path / name / "artifacts", tmp_path / "cache") for name in ("one", "two"))
+    return one, two
 
 
 @pytest.mark.parametrize("how", [(), (WITHOUT_WORKERS,)], ids=["workers", "sandbox"])
