@@ -37,6 +37,10 @@ SHOWN_BY = (
         "a base directory that does not exist",
         "tools/fetch/catalog/catalog_test.py::test_base_directories_that_are_not_there_are_empty",
     ),
+    (
+        "a base directory that does not exist, while directories that are not listed have files",
+        "tools/fetch/catalog/bad_input_test.py::test_a_manifest_that_would_lose_files",
+    ),
     # Several of one path or name
     ("a duplicate artifact name in a package", "tests/analysis/package_tests.bzl::alike"),
     (
@@ -120,7 +124,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file that cannot have an RPATH (static, 32-bit, the dynamic loader)",
+        "a file that cannot have an RPATH (static, also as PIE, 32-bit, the dynamic loader)",
         "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),

@@ -121,6 +121,18 @@ def test_manifest_names_what_is_no_directory(bad: BadInput, base: str, file: str
     assert bad.error() == f"{bad.manifest}: names {base!r}, but {bad.folder / file} is not a directory; replace it"
 
 
+@pytest.mark.parametrize("text", ["\ufeffstage\n", "# the base directories\nstag\n", "stage # all\n", "Stage\n"])
+def test_a_manifest_that_would_lose_files(bad: BadInput, text: str) -> None:
+    """Each emptied its artifact without a word."""
+    (bad.stage / "lib").mkdir()
+    (bad.stage / "lib/data").touch()
+    bad.manifest.write_text(text)
+    assert bad.error() == (
+        f"{bad.manifest}: names {sorted(text.split(chr(10))[:-1])[0]!r}, which is not there, and no directory that has "
+        "'stage/lib/data', which is; expected the base directories, one a line, and nothing else. Mend it"
+    )
+
+
 @pytest.mark.parametrize("base", ["../x", "..", "stage/../../x", "/absolute", "/"])
 def test_manifest_leads_outside(bad: BadInput, base: str) -> None:
     bad.manifest.write_text(base + "\n")

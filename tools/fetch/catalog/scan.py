@@ -4,7 +4,7 @@ import json
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -80,6 +80,7 @@ def base_directories(folder: Path) -> list[str]:
     bases = parse_manifest(read_text(manifest), manifest)
     for base in bases:
         check_base(base, folder)
+    check_nothing_is_lost(folder, bases, manifest)
     return sorted({posixpath.normpath(base) for base in bases})
 
 
@@ -113,6 +114,34 @@ def check_base(base: str, folder: Path) -> None:
             f"{folder}. Put the directory itself there"
         )
     check_name(base, manifest)
+
+
+def check_nothing_is_lost(folder: Path, bases: Sequence[str], manifest: Path | str) -> None:
+    """Refuse a manifest that misspells a base directory; raises CatalogError.
+
+    It names one that is not there, and there are files in directories that it does not name.
+    """
+    listed = {posixpath.normpath(base) for base in bases}
+    absent = [base for base in bases if existing(folder / base) != folder / base]
+    if absent and (lost := _first_outside(folder, listed)):
+        raise CatalogError(
+            f"{manifest}: names {absent[0]!r}, which is not there, and no directory that has {lost!r}, which is; "
+            "expected the base directories, one a line, and nothing else. Mend it"
+        )
+
+
+def _first_outside(folder: Path, listed: Collection[str]) -> str:
+    """Return a file or link in a directory of an artifact that lies in none of those that are listed; "" without any.
+
+    What lies at the top, such as the manifest itself, is in no base directory, and not meant.
+    """
+    for directory, names, files in os.walk(folder):
+        paths = {name: Path(directory, name).relative_to(folder).as_posix() for name in sorted([*names, *files])}
+        links = [name for name in names if Path(directory, name).is_symlink()]
+        if directory != str(folder) and (found := sorted([*files, *links])):
+            return paths[found[0]]
+        names[:] = sorted(name for name in names if paths[name] not in listed)
+    return ""
 
 
 def existing(path: Path) -> Path:

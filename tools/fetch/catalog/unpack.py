@@ -10,7 +10,7 @@ from typing import IO, Any, cast
 from tools.fetch.catalog.archive import BLOCK, CHUNK, ArchiveStream, Limits, open_archive
 from tools.fetch.catalog.members import ArchiveMember, MemberKind, Members
 from tools.fetch.catalog.names import MANIFEST_NAME, CatalogError, check_name
-from tools.fetch.catalog.scan import parse_manifest, read_text
+from tools.fetch.catalog.scan import check_nothing_is_lost, parse_manifest, read_text
 
 
 def unpack(archive: Path, folder: Path, limits: Limits, zstd: Path | None = None) -> str:
@@ -93,6 +93,7 @@ class _Unpacking:
         bases = parse_manifest(read_text(manifest, where), where)
         for base in bases:
             check_name(base, where)
+        check_nothing_is_lost(self._folder, bases, where)
         return bases
 
     def _make(self, member: ArchiveMember, stream: ArchiveStream) -> None:

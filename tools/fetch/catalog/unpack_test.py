@@ -64,6 +64,7 @@ def test_all_kinds_come_out(archive: Path, tmp_path: Path) -> None:
         hard_link("stage/bin/hard", "stage/bin/tool", 0o755),
         file("./stage/naïve a+b@c:d\\e.txt", b"name"),
         file("beside/unused", b"outside of the base directories"),
+        directory("empty/stage"),
     ]
     plant(archive, members)
     folder = tmp_path / "unpacked"
@@ -88,6 +89,12 @@ def test_all_kinds_come_out(archive: Path, tmp_path: Path) -> None:
     }
     assert (folder / "stage/bin/hard").samefile(folder / "stage/bin/tool")
     assert not folder.with_name("unpacked.partial").exists()
+
+
+def test_a_base_directory_without_files_need_not_be_there(archive: Path, tmp_path: Path) -> None:
+    plant(archive, [manifest("stage\nempty/stage\n"), file("stage/x")])
+    unpack(archive, tmp_path / "unpacked", Limits())
+    assert sorted(tree(tmp_path / "unpacked")) == ["artifact_manifest.txt", "empty", "empty/stage", "stage", "stage/x"]
 
 
 REFUSED: list[tuple[str, list[Planted], str]] = [
@@ -164,6 +171,7 @@ def test_refused(members: list[Planted], message: str, first: bool, tmp_path: Pa
         ([directory("artifact_manifest.txt")], "no artifact_manifest.txt in it"),
         ([manifest("stage\n" * 200_000)], "artifact_manifest.txt: 1200000 bytes; expected a list of directories"),
         ([file("artifact_manifest.txt", b"st\xffage\n")], "artifact_manifest.txt: expected a text in UTF-8 ("),
+        ([manifest("stag\n"), file("stage/x")], "artifact_manifest.txt: names 'stag', which is not there, and no dir"),
         ([manifest("../x\n")], "artifact_manifest.txt: '../x' leads outside the artifact"),
         ([manifest("/etc\n")], "artifact_manifest.txt: '/etc' leads outside the artifact"),
         ([manifest(".\n")], "artifact_manifest.txt: '.' is the artifact's folder itself"),
