@@ -430,9 +430,14 @@ REMOTE = (
     Check("remote-hip", "HIP programs, compiled by remote workers", remote_hip, (DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
+#: The integration tests that unpack a development tree. What the others show does not depend on its archive.
+WITH_DEVEL = tuple(
+    f"//tests/integration:{name}_test"
+    for name in ("family", "framework", "mini", "side_by_side", "split", "suffix_family")
+)
 CHECKS: tuple[Check, ...] = (
     Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels"), holds=ALL),
-    Check("tests", "bazelw test //tests/...", bazel_tests, holds=ALL),
+    Check("tests", "bazelw test //tests/...", bazel_tests),
     Check("every-test", "no test is left out of //tests/...", every_test),
     Check("no-shell", "no action has a shell", no_shell),
     Check("no-op", "a second build has nothing to do", no_op),
@@ -440,7 +445,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "tar-xz",
         "devel tree as tar.xz",
-        bazel("test", "--//rules/settings:devel_archive=tar.xz", "//tests/integration/..."),
+        bazel("test", "--//rules/settings:devel_archive=tar.xz", *WITH_DEVEL),
     ),
     Check(
         "kills",
@@ -451,7 +456,6 @@ CHECKS: tuple[Check, ...] = (
             "--test_env=ROCM_SDK_TEST_KILLS=200",
             "--test_filter=random_moments",
         ),
-        holds=ALL,
     ),
     # While the disk is empty.
     Check("big-wheel", "every tool accepts a wheel of over 4 GiB", module("tests.e2e.validators.big")),
