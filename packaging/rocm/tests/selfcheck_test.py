@@ -14,7 +14,7 @@ from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 from rocm_sdk.selfcheck import scripts
 from rocm_sdk.selfcheck.binaries import check_library, check_rpaths
-from rocm_sdk.selfcheck.check import Check, FailureError
+from rocm_sdk.selfcheck.check import Check, FailureError, run_python
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
 from rocm_sdk.selfcheck.run import Result, run_check
 from rocm_sdk.selfcheck.scripts import ask, list_scripts
@@ -37,6 +37,13 @@ def install(site: Path, names: PackageNames, files: dict[str, bytes]) -> Install
     (dist_info / "METADATA").touch()
     (dist_info / "RECORD").write_text("\n".join(rows) + "\n")
     return InstalledPackage(names, site, dist_info)
+
+
+def test_files_of_the_current_directory_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be anybody's: `rocm-sdk test` ran them."""
+    (tmp_path / "ctypes.py").write_text("raise SystemExit('planted')\n")
+    monkeypatch.chdir(tmp_path)
+    run_python("import ctypes; ctypes.CDLL")
 
 
 def test_record_finds_each_kind_of_fault(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 PROCESS_TIMEOUT_SECONDS = 300
+#: What code begins with: with `-c`, Python looks for modules in the current directory, whoever wrote those.
+_SAFE_PATH = "import sys; sys.path[:] = [path for path in sys.path if path]\n"
 
 
 class FailureError(Exception):
@@ -43,7 +45,7 @@ def run_python(code: str, *arguments: str, isolated: bool = False) -> None:
     """
     options = ["-I", "-S"] if isolated else []
     done = subprocess.run(
-        [sys.executable, *options, "-c", code, *arguments],
+        [sys.executable, *options, "-c", _SAFE_PATH + code, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
