@@ -8,13 +8,14 @@ there is. What comes out depends on neither the number of processes nor their or
 """
 
 import multiprocessing
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.program import ToolError, usable_cores
+from tools.lib.common.program import ToolError, end_with_parent, usable_cores
 from verify import registry
 from verify.archive import ZipMember
 from verify.chosen import Chosen, check_unambiguous, choose
@@ -178,7 +179,8 @@ def _read(opened: Sequence[OpenedWheel], reader: Reader, processes: int) -> list
             facts[task.wheel] += _work(task, reader)
         return facts
     # fork: collectors are functions of modules that are imported already, and nothing runs in threads yet.
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(processes, context, initializer=end_with_parent, initargs=(os.getpid(),)) as pool:
         futures = [(task.wheel, pool.submit(_work, task, reader)) for task in tasks]
         for wheel, future in futures:
             facts[wheel] += future.result()

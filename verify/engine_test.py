@@ -1,6 +1,10 @@
 """Wheels are read and checked, whatever the number of processes; what cannot be read is named."""
 
 import io
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -44,6 +48,50 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path, monkeypatch: py
     assert {"W411", "W512"} <= {finding.id for finding in outcomes[0].judged.findings}
     facts = [[wheel.files for wheel in outcome.distributions.wheels] for outcome in outcomes]
     assert facts[0] == facts[1] == facts[2]
+
+
+#: Reads a wheel with something that takes a minute for each file.
+SLOW = """
+import sys, time
+from pathlib import Path
+from verify import engine
+from verify.engine import Request, verify
+from verify.suite import Collector
+
+engine.usable_cores = lambda wanted: wanted
+
+def slowly(path, size, head):
+    print("reading", flush=True)
+    time.sleep(60)
+    return False
+
+verify([Path(sys.argv[1])], Request(processes=2, collectors=(Collector("slow", slowly),)))
+"""
+
+
+def test_a_program_that_is_killed_takes_its_processes_along(tmp_path: Path) -> None:
+    """They waited for work that would never come."""
+    write(tmp_path, Sample({f"sample/{name}": bytes(engine.ALONE) for name in ("one", "two")}))
+    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as program:
+        assert program.stdout
+        assert program.stdout.readline() == b"reading\n"
+        children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        assert children
+        program.kill()
+    until = time.monotonic() + 30
+    while alive := [child for child in children if is_running(child)]:
+        assert time.monotonic() < until, alive
+        time.sleep(0.05)
+
+
+def is_running(process: str) -> bool:
+    """Whether a process is there, and not a zombie (proc_pid_stat(5))."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_tables_at_the_end_of_a_large_deflated_library_are_read(tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+#: prctl(2): which signal a process gets when its parent ends.
+_PR_SET_PDEATHSIG = 1
 
 
 class ToolError(Exception):
@@ -59,6 +63,19 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         )
         return 1
     return 0
+
+
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends, in whatever way; end at once if it has ended already.
+
+    `parent` is the process that forked this one. Only Linux can do that (prctl(2), PR_SET_PDEATHSIG).
+    """
+    import ctypes  # here: most programs need not wait for it
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def file_arguments(pairs: list[str]) -> dict[str, str]:

@@ -10,21 +10,19 @@ The protocol is Bazel's (https://bazel.build/remote/creating): JSON, one object 
 starts as many workers as it wants to ask at the same time, each in a sandbox, which it refills for each request.
 """
 
-import ctypes
 import gc
 import importlib
 import json
 import os
-import signal
 import sys
 import traceback
 import zipfile
 from collections.abc import Callable
 from typing import Any
 
+from tools.lib.common.program import end_with_parent
+
 _STDIN, _STDOUT, _STDERR = range(3)
-#: prctl(2): which signal a process gets when its parent ends.
-_PR_SET_PDEATHSIG = 1
 
 Main = Callable[[list[str]], int]
 
@@ -48,9 +46,8 @@ def _become_program(main: Main, arguments: list[str], output: int, parent: int) 
         os.dup2(output, _STDOUT)
         os.dup2(output, _STDERR)
         # A worker that is killed takes its request along: that would write where another build writes by then.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == parent:
-            code = _run(main, arguments)
+        end_with_parent(parent)
+        code = _run(main, arguments)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
