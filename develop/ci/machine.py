@@ -212,6 +212,11 @@ class Machine:
         self.run("cp", "-RL", MINI / "dist", path)
 
     @property
+    def big_wheel(self) -> Path:
+        """A directory with a wheel of over 4 GiB."""
+        return self._once("big", lambda path: self.module("tests.e2e.validators.big", "--make", path), is_kept=False)
+
+    @property
     def browser(self) -> Path:
         """What opens pages in a browser."""
         return self._once("page", lambda path: self.module("tests.e2e.index.page", "--tools", path, "--fetch"))
