@@ -442,7 +442,7 @@ WITH_DEVEL = tuple(
 )
 CHECKS: tuple[Check, ...] = (
     Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels"), holds=ALL),
-    Check("tests", "bazelw test //tests/...", bazel_tests),
+    Check("tests", "bazelw test //tests/...", bazel_tests, holds=ALL),
     Check("every-test", "no test is left out of //tests/...", every_test),
     Check("no-shell", "no action has a shell", no_shell),
     Check("no-op", "a second build has nothing to do", no_op),
@@ -461,13 +461,13 @@ CHECKS: tuple[Check, ...] = (
             "--test_env=ROCM_SDK_TEST_KILLS=200",
             "--test_filter=random_moments",
         ),
+        holds=ALL,
     ),
     # While the disk is empty.
     Check("big-wheel-build", "build a wheel of over 4 GiB", make(lambda machine: machine.big_wheel)),
+    Check("big-wheel", "every tool accepts a wheel of over 4 GiB", big_wheel),
     # Early, because they wait for each other, and others can run beside them.
     *FETCHED,
-    # Waits for the disk alone.
-    Check("big-wheel", "every tool accepts a wheel of over 4 GiB", big_wheel, holds=""),
     *REMOTE,
     with_pytest("catalog", "changes and bad input, through real builds", f"{BUILDS}/catalog_test.py"),
     with_pytest("lock", "archives that a lock file names, through real builds", f"{BUILDS}/lock_test.py", holds=""),
