@@ -78,6 +78,7 @@ def pip_download_sdist(rctx, requirement, hashes, backend):
     package = ".backend/{}".format(backend.rpartition(".")[0].replace(".", "/"))
     rctx.file(package + "/__init__.py")  # Else a real package of that name, if one is installed, would come first.
     rctx.file(".backend/{}.py".format(backend.replace(".", "/")), _BACKEND.format(name = name.replace("-", "_"), version = version))
+
     # Nothing of it is installed, so it does not matter for which versions of Python it is.
     options = ["--ignore-requires-python", "--no-binary=:all:", "--no-build-isolation"]
     sdist = _download(rctx, requirement, hashes, options, {"PYTHONPATH": str(rctx.path(".backend"))})

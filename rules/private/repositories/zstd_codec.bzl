@@ -1,20 +1,11 @@
 """zstd as a shared library for what runs while repositories are fetched: Python has none before 3.14."""
 
 load(":zig.bzl", "TARGETS")
+load(":zstd.bzl", "ZSTD_DEFINES")
 
 visibility(["//rules/private/repositories/..."])
 
-_COMPILE = [
-    "-c",
-    "-DZSTDERRORLIB_VISIBLE=",
-    "-DZSTDLIB_VISIBLE=",
-    "-DZSTD_TRACE=0",
-    "-O2",
-    "-fPIC",
-    "-ffunction-sections",
-    "-fno-sanitize=undefined",
-    "-fvisibility=hidden",
-]
+_COMPILE = ["-c", "-O2", "-ffunction-sections", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden"]
 
 # Without libc, which zig would have to compile. Asked for that, it finds no headers either: hence two steps.
 _LINK = ["-shared", "-nostdlib", "-rtlib=none", "-s", "-Wl,--gc-sections"]
@@ -36,7 +27,8 @@ def _zstd_codec_impl(rctx):
     files = [file for folder in ("common", "compress", "decompress") for file in zstd.get_child(folder).readdir()]
     sources = [source] + sorted([str(file) for file in files if not file.basename.endswith(".h")])
     rctx.report_progress("compiling zstd")
-    _zig_cc(rctx, _COMPILE + ["-I", zstd, "-o", "zstd_codec.o"] + sources)  # zig joins the objects of all.
+    defines = ["-D" + one for one in ZSTD_DEFINES]
+    _zig_cc(rctx, _COMPILE + defines + ["-I", zstd, "-o", "zstd_codec.o"] + sources)  # zig joins the objects of all.
     _zig_cc(rctx, _LINK + ["-o", "zstd_codec.so", "zstd_codec.o"])
     rctx.delete("zstd_codec.o")
     rctx.delete(".zig-cache")
