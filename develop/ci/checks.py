@@ -271,13 +271,9 @@ def thin_compressed(machine: Machine) -> None:
     machine.module_in(machine.debian13, "tests.e2e.thin.compressed")
 
 
-def remote(name: str) -> Callable[[Machine], None]:
-    """Run a program with remote engines, from Debian's packages and PyPI."""
-
-    def run(machine: Machine) -> None:
-        machine.module(f"tests.remote.{name}", "--root", machine.engines, "--programs", machine.scratch / "buildgrid")
-
-    return run
+def remote(machine: Machine) -> None:
+    """Build and test with remote engines, from Debian's packages and PyPI."""
+    machine.module("tests.remote.execution", "--root", machine.engines, "--programs", machine.scratch / "buildgrid")
 
 
 def remote_hip(machine: Machine) -> None:
@@ -423,15 +419,7 @@ REMOTE = (
     Check(
         "remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,), holds=""
     ),
-    Check(
-        "remote-execution",
-        "remote execution, on one worker and on two",
-        remote("execution"),
-        (DEBIAN,),
-        holds=ENGINES,
-    ),
-    Check("remote-failures", "remote execution that fails", remote("failures"), (DEBIAN,), holds=ENGINES),
-    Check("remote-tests", "tests, run by remote workers", remote("remote_tests"), (DEBIAN,), holds=ENGINES),
+    Check("remote-execution", "builds and tests on remote workers, that fail, too", remote, (DEBIAN,), holds=ENGINES),
     Check("remote-hip", "HIP programs, compiled by remote workers", remote_hip, (DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
@@ -443,6 +431,16 @@ WITH_DEVEL = tuple(
 CHECKS: tuple[Check, ...] = (
     Check("all-wheels", "bazelw build //packaging:all_wheels", bazel("build", "//packaging:all_wheels"), holds=ALL),
     Check("tests", "bazelw test //tests/...", bazel_tests, holds=ALL),
+    Check(
+        "jail",
+        "this machine has jails for actions, so tests that need one were not skipped",
+        bazel(
+            "test",
+            "//tests/hermetic:actions_test",
+            "--test_env=HERMETIC_REQUIRED=1",
+            "--test_filter=jail_is_bare",
+        ),
+    ),
     Check("every-test", "no test is left out of //tests/...", every_test),
     Check("no-shell", "no action has a shell", no_shell),
     Check("no-op", "a second build has nothing to do", no_op),

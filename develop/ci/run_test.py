@@ -46,7 +46,7 @@ def test_a_whole_name_selects_one() -> None:
 
 
 def test_the_beginning_of_names_selects_several_in_the_order_of_the_table() -> None:
-    remote = ["remote-cache", "remote-execution", "remote-failures", "remote-tests", "remote-hip"]
+    remote = ["remote-cache", "remote-execution", "remote-hip"]
     assert names("remote", "elf") == [*remote, "elf"]
     found = names("elf", "thin")
     assert found[0] == "thin-actions"

@@ -11,6 +11,8 @@ from tests.remote.spawns import Spawn, read_spawns
 
 DISTRIBUTIONS = ("*.whl", "*.tar.gz")
 TARGET = "//packaging:all_wheels"
+#: Seconds after which a call of Bazel has hung: ten times what the slowest takes.
+PATIENCE = 1200
 
 
 @dataclass(frozen=True)

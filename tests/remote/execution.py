@@ -1,23 +1,24 @@
-"""The build on a remote execution service, on one worker and on two: the same bytes as here.
+"""The build and the tests on a remote execution service: the same bytes as here, also when something fails.
 
-    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR]
+    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR] [--all-tests]
 
 Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
-BuildGrid. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
+BuildGrid. One checkout builds here, and then there: on one worker, on two, while a worker or the server is killed, and
+with damaged blobs in the service's store. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
 """
 
 import argparse
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
-from tests.remote.checkouts import Outcome, check_out
-from tests.remote.spawns import count_by
-
-#: Seconds after which a call of Bazel has hung: ten times what the slowest takes.
-PATIENCE = 1200
+from tests.remote.checkouts import PATIENCE, check_out
+from tests.remote.damage import damage
+from tests.remote.failures import check, compression, disturb
+from tests.remote.remote_tests import ALL, SOME, run_tests
 
 
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
@@ -26,36 +27,23 @@ def remote_options(service: BuildGrid) -> tuple[str, ...]:
     return ("--config=remote", f"--remote_executor={service.url}", "--jobs=16", *properties)
 
 
-def anew(name: str) -> str:
-    """Return the option that lets a build find none of the results that the service has from others."""
-    return f"--remote_default_exec_properties=case={name}"
-
-
-def check(case: str, here: Outcome, there: Outcome) -> None:
-    """Assert that everything ran remotely and gave the same bytes."""
-    there.succeeded()
-    runners = {spawn.runner for spawn in there.spawns}
-    assert runners <= {"remote", "remote cache hit"}, count_by(there.spawns)
-    assert there.distributions == here.distributions, case
-    executed = sum(1 for spawn in there.spawns if spawn.runner == "remote")
-    print(f"{case}: {there.build.seconds:.1f} s, {executed} actions executed, same bytes", flush=True)
-
-
 def run(args: argparse.Namespace, folder: Path) -> None:
-    """Build here, on one worker and on two."""
-    local = check_out(folder / "local", args.artifacts)
-    here = local.build().succeeded()
-    local.remove()
-    with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
-        checkout = check_out(folder / "remote", args.artifacts, remote_options(service), PATIENCE)
-        try:
+    """Build here, and then there, with all that can go wrong."""
+    checkout = check_out(folder / "checkout", args.artifacts, seconds=PATIENCE)
+    try:
+        here, fast, small = [checkout.build(compression(kind)).succeeded() for kind in ("balanced", "fast", "small")]
+        with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
+            there = replace(checkout, workspace=replace(checkout.workspace, options=remote_options(service)))
             service.add_worker()
-            check("one worker", here, checkout.build())
+            there.clean()
+            whole = there.build()
+            check("one worker", here, whole)
             service.add_worker()
-            checkout.clean()
-            check("two workers", here, checkout.build(anew("two")))
-        finally:
-            checkout.remove()
+            run_tests(there, ALL if args.all_tests else SOME)
+            disturb(service, there, fast, small)
+            damage(service, there, whole)
+    finally:
+        checkout.remove()
 
 
 def command_line(description: str | None) -> argparse.ArgumentParser:
@@ -75,5 +63,14 @@ def in_scratch(run: Callable[[argparse.Namespace, Path], None], args: argparse.N
     return 0
 
 
+def main() -> int:
+    """Parse the arguments and run."""
+    parser = command_line(__doc__)
+    parser.add_argument(
+        "--all-tests", action="store_true", help="run all tests there, which takes a quarter of an hour"
+    )
+    return in_scratch(run, parser.parse_args())
+
+
 if __name__ == "__main__":
-    sys.exit(in_scratch(run, command_line(__doc__).parse_args()))
+    sys.exit(main())

@@ -1,34 +1,36 @@
-"""The build on a remote execution service that fails: never a wrong wheel, never an endless wait.
+"""Builds on a remote execution service that fails: never a wrong wheel, never an endless wait.
 
-    python3 -m tests.remote.failures --root ROOT --programs FOLDER [--artifacts DIR]
-
-Run it from the top of the workspace, as root; the arguments are those of tests.remote.execution. While packages are
-packed a worker is killed, the server is killed, or killed and started again; then blobs in the service's store are
-damaged. Each build gives the bytes that one here gives, or says what is wrong; the next one gives them in any case.
+While packages are packed a worker is killed, the server is killed, or killed and started again. Each build gives the
+bytes that one here gives, or says what is wrong; the next one gives them in any case.
 """
 
-import argparse
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from tests.remote.buildgrid import BuildGrid, make_programs
-from tests.remote.checkouts import Checkout, Outcome, check_out
-from tests.remote.damage import FEW_RETRIES, damage
-from tests.remote.execution import check, command_line, in_scratch, remote_options
+from tests.remote.buildgrid import BuildGrid
+from tests.remote.checkouts import PATIENCE, Checkout, Outcome
+from tests.remote.damage import FEW_RETRIES
+from tests.remote.spawns import count_by
 from tests.remote.worker import wait_for_actions
 
-#: Seconds after which a call of Bazel has hung. The slowest takes a sixth of it.
-PATIENCE = 600
 #: How many actions, packs all, have begun when something fails.
 MIDDLE = 5
 
 
 def compression(kind: str) -> str:
-    """Return the option that has all packed, and linked, as in no build before."""
+    """Return the option that has all packed, and linked, as in no build with another kind."""
     return f"--//rules/settings:compression={kind}"
+
+
+def check(case: str, here: Outcome, there: Outcome) -> None:
+    """Assert that everything ran remotely and gave the same bytes."""
+    there.succeeded()
+    runners = {spawn.runner for spawn in there.spawns}
+    assert runners <= {"remote", "remote cache hit"}, count_by(there.spawns)
+    assert there.distributions == here.distributions, case
+    executed = sum(1 for spawn in there.spawns if spawn.runner == "remote")
+    print(f"{case}: {there.build.seconds:.1f} s, {executed} actions executed, same bytes", flush=True)
 
 
 @dataclass(frozen=True)
@@ -86,25 +88,3 @@ def disturb(service: BuildGrid, checkout: Checkout, fast: Outcome, small: Outcom
 
     name = "the server is restarted"
     check(name, small, Case(name, checkout, service, service.restart).build(compression("small")))
-
-
-def run(args: argparse.Namespace, folder: Path) -> None:
-    """Build here, and then there, with all that can go wrong."""
-    local = check_out(folder / "local", args.artifacts)
-    here, fast, small = [local.build(compression(kind)).succeeded() for kind in ("balanced", "fast", "small")]
-    local.remove()
-    with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
-        checkout = check_out(folder / "remote", args.artifacts, remote_options(service), PATIENCE)
-        try:
-            for _ in range(2):
-                service.add_worker()
-            whole = checkout.build()
-            check("two workers", here, whole)
-            disturb(service, checkout, fast, small)
-            damage(service, checkout, whole)
-        finally:
-            checkout.remove()
-
-
-if __name__ == "__main__":
-    sys.exit(in_scratch(run, command_line(__doc__).parse_args()))

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from tests.benchmark.action_graph import Action, Service, from_documents, schedule
 from tests.remote.buildgrid import BuildGrid, make_programs
-from tests.remote.checkouts import Checkout, check_out
-from tests.remote.execution import PATIENCE, anew, command_line, in_scratch, remote_options
+from tests.remote.checkouts import PATIENCE, Checkout, check_out
+from tests.remote.execution import command_line, in_scratch, remote_options
 
 WORKERS = (1, 2, 4, 8)
 RULE = """\
@@ -36,6 +36,11 @@ def _replayed(ctx):
 
 replayed = rule(_replayed, attrs = {"after": attr.label_list(), "seconds": attr.string()})
 """
+
+
+def anew(name: str) -> str:
+    """Return the option that lets a build find none of the results that the service has from others."""
+    return f"--remote_default_exec_properties=case={name}"
 
 
 def read_graph(path: Path) -> list[Action]:

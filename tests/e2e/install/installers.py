@@ -5,9 +5,9 @@
 
 Run it from the top of the workspace. Without `--dist` the packages of the mini SDK are built, in two versions. Without
 `--python` the oldest interpreter at hand, 3.11 and the newest are taken: those on PATH, and pyenv's. What is done with
-each installer and interpreter: install, check, add and remove a package per GPU target, upgrade, and uninstall in
-several orders, a package at a time. After every step each file that a RECORD lists is there with its digest, no two
-packages have one path, and no other file lies about; at the end all is as it was before.
+each installer and interpreter: install, check, add and remove a package per GPU target, upgrade, and uninstall one
+package at a time, in one of several orders. After every step each file that a RECORD lists is there with its digest, no
+two packages have one path, and no other file lies about; at the end all is as it was before.
 
 The installers are fetched with pip, into `--installers` if that is given, where later runs find them. With
 `--fetch 3.14` nothing else is done: then the directory serves a machine, or a root, without a network.
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -49,18 +50,19 @@ def fetch(directory: Path, version: str) -> None:
 
 
 def installers(directory: Path, version: str) -> Iterator[Installer]:
-    """Return the installers for an interpreter; pip runs out of its wheel."""
+    """Return the installers for an interpreter; they run out of their wheels, unpacked."""
     for name in INSTALLERS:
         (wheel,) = (directory / version / name).glob("*.whl")
+        unpacked = wheel.with_suffix("")
+        with ZipFile(wheel) as archive:
+            archive.extractall(unpacked)
         title = " ".join(wheel.name.split("-")[:2])
         if name == "uv":
-            with ZipFile(wheel) as archive:
-                (member,) = [member for member in archive.namelist() if member.endswith("scripts/uv")]
-                program = Path(archive.extract(member, wheel.parent))
+            (program,) = unpacked.glob("*/scripts/uv")
             program.chmod(0o755)
             yield Installer(title, program, is_uv=True)
         else:
-            yield Installer(title, wheel / "pip")
+            yield Installer(title, unpacked / "pip")
 
 
 def build(scratch: Path, version: str) -> Path:
@@ -126,17 +128,15 @@ def orders(names: list[str]) -> list[list[str]]:
     return [names, names[::-1], random.Random(SEED).sample(names, len(names))]
 
 
-def uninstall_in_any_order(environment: Environment, dist: Path) -> None:
-    """Install everything, and remove one package after the other."""
+def uninstall_one_by_one(environment: Environment, dist: Path, number: int) -> None:
+    """Install everything, and remove one package after the other, in one of the orders."""
     everything = (*EXTRAS, *(f"device-{target}" for target in targets(dist)))
     environment.install(dist, selector(dist, *everything))
-    for order in orders(environment.distributions()):
-        environment.install(dist, selector(dist, *everything))
-        environment.rocm_sdk("init", "--quiet")
-        for name in order:
-            environment.uninstall(name)
-            environment.check_files()
-        environment.check_untouched(f"after uninstalling {', '.join(order)}")
+    choices = orders(environment.distributions())
+    environment.rocm_sdk("init", "--quiet")
+    for name in choices[number % len(choices)]:
+        environment.uninstall(name)
+        environment.check_files()
 
 
 @contextmanager
@@ -155,19 +155,23 @@ def use(environment: Environment, step: Callable[[Environment], None], title: st
 
 
 def run(scratch: Path, pythons: dict[tuple[int, int], Path], wheels: Path, older: Path, newer: Path) -> None:
-    """Run everything with every installer and interpreter, as many at a time as there are processors."""
-    steps: list[tuple[str, Callable[[Environment], None]]] = [
-        ("installed, changed about, removed", lambda environment: change_about(environment, older, newer)),
-        ("uninstalled in any order", lambda environment: uninstall_in_any_order(environment, newer)),
-    ]
+    """Run everything with every installer and interpreter, as many at a time as there are processors.
+
+    Each installer meets each order of uninstalling, with one of the interpreters; so does each of three interpreters.
+    """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         uses = []
-        for (major, minor), python in pythons.items():
+        for row, ((major, minor), python) in enumerate(pythons.items()):
             version = f"{major}.{minor}"
-            for installer in installers(wheels, version):
-                for number, (title, step) in enumerate(steps):
-                    environment = Environment(scratch / f"{version} {installer.title} {number}", python, installer)
-                    uses.append(pool.submit(use, environment, step, f"Python {version}, {installer.title}: {title}"))
+            for column, installer in enumerate(installers(wheels, version)):
+                steps: dict[str, Callable[[Environment], None]] = {
+                    "installed, changed about, removed": partial(change_about, older=older, newer=newer),
+                    "uninstalled one by one": partial(uninstall_one_by_one, dist=newer, number=row + column),
+                }
+                for title, step in steps.items():
+                    name = f"Python {version}, {installer.title}, {title}"
+                    environment = Environment(scratch / name, python, installer)
+                    uses.append(pool.submit(use, environment, step, name))
         for done in uses:
             done.result()
 

@@ -1,22 +1,22 @@
 """A minute of damaged files, and the ones that once found something (`corpus/`)."""
 
 import random
-import time
 from pathlib import Path
 
 import pytest
 
 from tools.lib.elf.fuzz import SAMPLES, fuzzer, wish
 
-SECONDS = 60
+#: How many files; more come from `python3 -m tools.lib.elf.fuzz`.
+COUNT = 10_000
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.elf"))
 
 
 def test_damaged_files_give_answers_or_errors() -> None:
-    outcomes = fuzzer([sample.build() for sample in SAMPLES]).run(0, range(1 << 40), until=time.monotonic() + SECONDS)
+    outcomes = fuzzer([sample.build() for sample in SAMPLES]).run(0, range(COUNT))
     assert not [name for name in outcomes if name.startswith("FOUND")]
     assert {"error", "identity", "in-place", "slack", "last-segment", "new-segment", "refused"} <= set(outcomes)
-    assert sum(outcomes.values()) > 100 * SECONDS
+    assert sum(outcomes.values()) == COUNT
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)

@@ -1,14 +1,13 @@
-"""Damaged PE images, for some seconds."""
-
-import time
+"""Damaged PE images: facts or errors, and nothing else."""
 
 from tools.lib.pe.fuzz import SAMPLES, fuzzer
 
-SECONDS = 20
+#: How many files; more come from `python3 -m tools.lib.pe.fuzz`.
+COUNT = 10_000
 
 
 def test_damaged_files_give_facts_or_errors() -> None:
-    outcomes = fuzzer([sample.build() for sample in SAMPLES]).run(0, range(1 << 40), until=time.monotonic() + SECONDS)
+    outcomes = fuzzer([sample.build() for sample in SAMPLES]).run(0, range(COUNT))
     assert not [name for name in outcomes if name.startswith("FOUND")]
     assert {"error", "all", "some"} == set(outcomes)
-    assert sum(outcomes.values()) > 100 * SECONDS
+    assert sum(outcomes.values()) == COUNT
