@@ -29,8 +29,11 @@ _STRIP = [ACTION_NAMES.strip]
 # No action shares a cache with another: what it finds there would not be an input.
 # The path is relative to the execution root, so it vanishes with the sandbox.
 # Told where its library is, zig prints relative paths into dependency files.
+# It stops at an empty SOURCE_DATE_EPOCH, or one that is no number, which --action_env may bring along. What it compiles has no
+# date, so any number will do.
 def _environment(lib):
     return [
+        env_entry("SOURCE_DATE_EPOCH", "0"),
         env_entry("ZIG_GLOBAL_CACHE_DIR", ".zig-cache"),
         env_entry("ZIG_LIB_DIR", lib),
         env_entry("ZIG_LOCAL_CACHE_DIR", ".zig-cache"),

@@ -265,3 +265,13 @@ def test_a_version_that_pep_440_refuses(sdk: Sdk) -> None:
         options=("--//packaging:version=banana",),
     )
     sdk.assert_refused("is not in normal form; expected '7.10.0rc2'", options=("--//packaging:version=7.10.0-rc2",))
+
+
+def test_a_date_that_is_none(sdk: Sdk) -> None:
+    """Our tools refuse it, and no compiler sees it; an empty one is none."""
+    sdk.assert_refused(
+        "SOURCE_DATE_EPOCH is 'yesterday'; expected seconds since 1970",
+        options=("--action_env=SOURCE_DATE_EPOCH=yesterday",),
+    )
+    result = bazelw(str(sdk.directory), "//packaging:core_wheel", options=("--action_env=SOURCE_DATE_EPOCH=",))
+    assert result.returncode == 0, result.stdout

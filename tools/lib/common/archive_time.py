@@ -33,7 +33,7 @@ def archive_time(environment: Mapping[str, str] = os.environ) -> int:
         return FIRST
     if not text.isascii() or not text.isdecimal():
         raise ToolError(f"{VARIABLE} is {text!r}; expected seconds since 1970, like 1700000000. Unset it, or mend it")
-    return min(max(int(text), FIRST), LAST)
+    return min(max(int(text.lstrip("0")[:20] or "0"), FIRST), LAST)
 
 
 def dos_time(seconds: int) -> DosTime:

@@ -14,7 +14,16 @@ from tools.lib.common.program import ToolError
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", FIRST), ("0", FIRST), ("1700000000", 1700000000), ("9" * 12, LAST), (str(FIRST), FIRST), (str(LAST), LAST)],
+    [
+        ("", FIRST),
+        ("0", FIRST),
+        ("1700000000", 1700000000),
+        ("9" * 12, LAST),
+        ("9" * 5000, LAST),
+        ("0" * 5000, FIRST),
+        (str(FIRST), FIRST),
+        (str(LAST), LAST),
+    ],
 )
 def test_source_date_epoch(text: str, expected: int) -> None:
     assert archive_time({"SOURCE_DATE_EPOCH": text}) == expected
