@@ -6,9 +6,8 @@ names, modes and the texts of links, and for the sizes and times of archives, th
 which bazelw and tools/bazel set anew for each call: lines `SHA-256 DIRECTORY`, one for each directory that a build may
 mean. When it changes, the extension looks which archives there are.
 
-A directory without a line is watched by the rule, by the listings of its directories: then modes and texts of links go
-unnoticed, an archive that is added or removed is an error until the server is restarted, and a directory that is removed
-makes Bazel (7.7 at least) speak of an inconsistent file system until `bazel clean --expunge`.
+A directory without a line is watched by the rule, as trees. Then a change goes unnoticed of modes, and of the text of a link
+that dangles, or leads to equal content; an archive that is added or removed is an error until the server is restarted.
 """
 
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
@@ -91,6 +90,8 @@ def _artifacts_directory_impl(rctx):
     for path in rctx.read("files_read.txt").splitlines():
         rctx.watch(path)
     if not _has_fingerprint(rctx, directory):
+        for path in rctx.read("trees.txt").splitlines():
+            rctx.watch_tree(path)
         for path in [directory] + rctx.read("directories.txt").splitlines():
             rctx.path(path).readdir(watch = "yes")
 

@@ -16,6 +16,7 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "repository.py",
     "scan.py",
     "unpack.py",
+    "watched.py",
 ]] + [
     Label("//tools/lib/common:shared_library.py"),
     Label("//tools/lib/device:zstd.py"),

@@ -264,6 +264,41 @@ def test_a_directory_of_its_own(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("built_again")
+def test_what_comes_and_goes_in_a_directory(project: Project) -> None:
+    """No wrapper knows this variable. A folder that was removed made every later build fail, until it was expunged."""
+    directory = project.holder / "coming"
+    shutil.copytree(project.workspace.directory / "prebuilt", directory)
+    options = (f"--repo_env=ACME_PREBUILT={directory}",)
+    stage = directory / "units_run_generic/stage/share/acme"
+    more = directory / "more_run_generic/stage/share/more"
+    more.mkdir(parents=True)
+    (more / "more.txt").write_text("more")
+    (more / "up").symlink_to("..")  # A link that goes in a circle.
+    (directory / "more_run_generic/artifact_manifest.txt").write_text("stage\n")
+    (stage / "one.txt").symlink_to("units.txt")
+    built(project.build(DIST, options=options))
+    (core,) = project.dist.glob("acme_sdk_core-*.whl")
+    assert ZipFile(core).read(f"{CORE}/share/acme/one.txt").startswith(b"m meter")
+    (stage / "two.txt").write_text("two")
+    (stage / "one.txt").unlink()
+    (stage / "one.txt").symlink_to("two.txt")
+    built(project.build(DIST, options=options))
+    assert ZipFile(core).read(f"{CORE}/share/acme/one.txt") == b"two"
+    (stage / "one.txt").unlink()
+    (stage / "one.txt").mkdir()
+    (stage / "one.txt/below.txt").write_text("below")
+    built(project.build(DIST, options=options))
+    assert ZipFile(core).read(f"{CORE}/share/acme/one.txt/below.txt") == b"below"
+    shutil.rmtree(stage / "one.txt")
+    built(project.build(DIST, options=options))
+    assert not [name for name in ZipFile(core).namelist() if "one.txt" in name]
+    (more / "up").unlink()
+    built(project.build(DIST, options=options))
+    shutil.rmtree(directory / "more_run_generic")
+    built(project.build(DIST, options=options))
+
+
+@pytest.mark.usefixtures("built_again")
 def test_a_fingerprint_of_another_directory(project: Project) -> None:
     """Whoever set it, of whatever: a directory that it does not name is watched."""
     directory = lay_out(project.holder / "watched", project.workspace.directory)

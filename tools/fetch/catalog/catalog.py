@@ -8,7 +8,7 @@ label can hold, and records the truth in a manifest that travels beside the file
     python3 -m tools.fetch.catalog.catalog --artifacts DIR --repository CANONICAL_NAME --output DIR
 
 writes into the output directory `BUILD.bazel`, `artifacts.bzl`, `manifests/*.json`,
-`files/…`, and for the rule to watch, `files_read.txt` and `directories.txt`. Archives in
+`files/…`, and for the rule to watch, `files_read.txt`, `trees.txt` and `directories.txt`. Archives in
 the directory are targets of repositories of their own (see `tools.fetch.catalog.one_archive`),
 which `--archived FILE=REPOSITORY` names. It needs the standard library alone, because it
 runs before anything is fetched.

@@ -18,8 +18,10 @@ COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 #: What names of archives end with: a tar archive, compressed with zstd, xz or gzip.
 ARCHIVES = (".tar.zst", ".tar.xz", ".tar.gz")
 MANIFEST_NAME = "artifact_manifest.txt"
-#: Names that would make a directory a Bazel package or stop Bazel's globbing.
-RESERVED_NAMES = frozenset({"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "REPO.bazel"})
+#: Names that would make a directory a Bazel package or stop Bazel's globbing, and its wildcard for packages.
+RESERVED_NAMES = frozenset(
+    {"...", "BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "REPO.bazel"}
+)
 #: Bytes that a part of an escaped path has at most. File systems take 255 (NAME_MAX); manifests and outputs of actions
 #: are named by it, too, with something behind it.
 PART_MAX = 200

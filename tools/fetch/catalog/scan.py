@@ -154,14 +154,22 @@ def existing(path: Path) -> Path:
 
 
 def walk(artifact: ScannedArtifact, directory: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield every entry below a directory, depth first and sorted; links are not followed."""
-    artifact.directories.append(directory)
-    with os.scandir(directory) as listing:
-        children = sorted(listing, key=lambda entry: entry.name)
-    for child in children:
+    """Yield every entry below a directory, however deep, depth first and sorted; links are not followed."""
+
+    def children(path: Path) -> Iterator[os.DirEntry[str]]:
+        artifact.directories.append(path)
+        with os.scandir(path) as listing:
+            return iter(sorted(listing, key=lambda entry: entry.name))
+
+    levels = [children(directory)]
+    while levels:
+        child = next(levels[-1], None)
+        if child is None:
+            levels.pop()
+            continue
         yield child
         if child.is_dir(follow_symlinks=False):
-            yield from walk(artifact, Path(child.path))
+            levels.append(children(Path(child.path)))
 
 
 def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:

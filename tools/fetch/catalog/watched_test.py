@@ -1,0 +1,58 @@
+"""Which directories Bazel can watch as whole trees: those from which no links go in a circle."""
+
+import os
+from pathlib import Path
+
+from tools.fetch.catalog.watched import watched
+
+
+def made(root: Path, *directories: str, **links: str) -> list[Path]:
+    """Make directories, and links `a__b` (`a/b`) to texts; return all directories, none of them a link."""
+    for name in directories:
+        (root / name).mkdir(parents=True)
+    for name, text in links.items():
+        (root / name.replace("__", "/")).symlink_to(text)
+    return [Path(folder) for folder, _, _ in os.walk(root)]
+
+
+def names(root: Path, paths: list[Path]) -> list[str]:
+    return [path.relative_to(root).as_posix() for path in paths]
+
+
+def test_without_links_there_is_one_tree(tmp_path: Path) -> None:
+    assert watched(made(tmp_path, "a/b", "c")) == ([tmp_path], [])
+
+
+def test_links_to_directories_elsewhere_are_followed(tmp_path: Path) -> None:
+    found = made(tmp_path, "a/b", "c/d", a__b__to="../../c", dangling="nowhere")
+    assert watched(found) == ([tmp_path], [])
+
+
+def test_a_link_to_a_directory_above(tmp_path: Path) -> None:
+    trees, listings = watched(made(tmp_path, "a/b/c", "d/e", a__b__up="..", d__e__file="../../x"))
+    assert names(tmp_path, trees) == ["a/b/c", "d"]
+    assert names(tmp_path, listings) == [".", "a", "a/b"]
+
+
+def test_a_link_to_the_directory_that_it_lies_in(tmp_path: Path) -> None:
+    """Debian's LLVM has one: /usr/lib/llvm-18/build -> ."""
+    trees, listings = watched(made(tmp_path, "a/b", a__build="."))
+    assert (names(tmp_path, trees), names(tmp_path, listings)) == (["a/b"], [".", "a"])
+
+
+def test_a_link_to_itself(tmp_path: Path) -> None:
+    trees, listings = watched(made(tmp_path, "a", "b", a__me="me"))
+    assert (names(tmp_path, trees), names(tmp_path, listings)) == (["b"], [".", "a"])
+
+
+def test_links_that_lead_to_each_others_directories(tmp_path: Path) -> None:
+    trees, listings = watched(made(tmp_path, "a", "b", "c/d", a__to="../b", b__to="../a"))
+    assert (names(tmp_path, trees), names(tmp_path, listings)) == (["c"], [".", "a", "b"])
+
+
+def test_a_tree_that_is_deep(tmp_path: Path) -> None:
+    deep = tmp_path
+    for _ in range(100):
+        deep /= "d"
+    deep.mkdir(parents=True)
+    assert watched(made(tmp_path)) == ([tmp_path], [])
