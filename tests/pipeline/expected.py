@@ -50,6 +50,7 @@ REFUSALS = {
     r"have one SONAME": "one SONAME, two libraries",
     r"differ, but go to one package|different content|is where its directory has to be": "conflict",
     r"expected one owner": "two owners",
+    r"which a wheel cannot hold\. Expected the SONAME": "needed under another name",
     r"expected a target whose content can be copied": "link into another package",
     r"leads outside the artifact tree": "link leads out",
     r"damaged or cut off": "damaged",
@@ -93,6 +94,8 @@ class Tree:
     below: dict[str, Node] = field(default_factory=dict)
     """What packages that it builds on have in the prefix."""
     shipped: dict[str, Shipped] = field(default_factory=dict)
+    aliases: set[str] = field(default_factory=set)
+    """Names of libraries that are not shipped because the library is, under its SONAME."""
 
     def resolve(self, path: str) -> str | None:
         """Return where a path leads, relative to the prefix; None if it dangles or leads out."""
@@ -452,8 +455,9 @@ def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) 
         directory, name = posixpath.split(path)
         if match := VERSIONED.fullmatch(name):
             wanted[posixpath.join(directory, match[1])] = name
+    needed = _needed(tree)
     for path, real in aliases.items():
-        if not path.endswith(".so"):
+        if not path.endswith(".so") and posixpath.basename(path) not in needed:
             continue
         library = _packaged(tree, real)
         beside = library in libraries and posixpath.dirname(library) == posixpath.dirname(path)
@@ -466,6 +470,18 @@ def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) 
     for path, target in wanted.items():
         if path not in taken and tree.wants(path):
             tree.shipped[path] = Shipped(None, target=target)
+    trees = [tree, *(expected.trees[name] for name in tree.package.builds_on)]
+    shipped = {path for one in trees for path in one.shipped}
+    tree.aliases = {posixpath.basename(path) for path, real in aliases.items() if _packaged(tree, real) in shipped}
+    names = {posixpath.basename(path) for path in shipped}
+    if lost := sorted(needed & set().union(*(one.aliases for one in trees)) - names):
+        expected.must["needed under another name"] = lost[0]
+
+
+def _needed(tree: Tree) -> set[str]:
+    """Return by which names the files of a package need libraries."""
+    contents = [shipped.content for shipped in tree.shipped.values() if isinstance(shipped.content, Elf)]
+    return {name for content in contents for name in content.needed}
 
 
 def _packaged(tree: Tree, real: str) -> str:

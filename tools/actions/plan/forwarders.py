@@ -1,16 +1,17 @@
-"""Which unversioned names of libraries a runtime package ships, as forwarders.
+"""Which other names of libraries a runtime package ships, as forwarders.
 
 Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
 loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
-(`tools.actions.pack.forwarder`), unless the package has another file of that name. The devel tree
-has links instead, which linkers need.
+(`tools.actions.pack.forwarder`), unless the package has another file of that name; and one for each other name by which
+a file of the package needs it. The devel tree has links instead, which linkers need.
 """
 
 import posixpath
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
-from tools.actions.plan.model import LIBRARY, Entry, Facts, Kind, Plan, Treatment
+from tools.actions.plan.model import COPIES, LIBRARY, Entry, Facts, Kind, Plan, Treatment
 
 #: A SONAME with a version behind the name that programs open.
 VERSIONED = re.compile(r"(?P<name>.+?\.so)\.(?P<version>[0-9].*)")
@@ -53,14 +54,25 @@ def _versions(libraries: dict[str, Entry]) -> dict[str, list[str]]:
     return {path: sorted(sonames, key=_age, reverse=True) for path, sonames in found.items()}
 
 
-def _named_by_links(entries: list[Entry], libraries: dict[str, Entry]) -> dict[str, list[str]]:
-    """Return what the artifacts' own unversioned names lead to, by path; nothing for those that lead elsewhere.
+def needed_names(entries: list[Entry], facts: dict[str, Facts]) -> dict[str, str]:
+    """Return the names by which files of a package need libraries (DT_NEEDED), each with the first such file's path."""
+    needed: dict[str, str] = {}
+    for entry in entries:
+        if entry.treatment in COPIES and entry.source in facts:
+            for name in facts[entry.source].needed:
+                needed.setdefault(name, entry.path)
+    return needed
 
-    One that leads to a library which no package ships may not lead to another version.
+
+def _named_by_links(entries: list[Entry], libraries: dict[str, Entry], needed: Collection[str]) -> dict[str, list[str]]:
+    """Return what the artifacts' own names lead to, by path: unversioned ones, and those that are `needed`.
+
+    Nothing for those that lead elsewhere: one that leads to a library which no package ships may not lead to another
+    version.
     """
     names: dict[str, list[str]] = {}
     for entry in entries:
-        if not entry.path.endswith(".so"):
+        if not entry.path.endswith(".so") and posixpath.basename(entry.path) not in needed:
             continue
         if entry.treatment is Treatment.DROP and entry.kind is Kind.LINK and entry.type == LIBRARY:
             names[entry.path] = []
@@ -71,7 +83,9 @@ def _named_by_links(entries: list[Entry], libraries: dict[str, Entry]) -> dict[s
     return names
 
 
-def _reason(sonames: list[str]) -> str:
+def _reason(path: str, sonames: list[str]) -> str:
+    if not path.endswith(".so"):
+        return f"name of {sonames[0]} by which another file needs it"
     reason = f"unversioned name of {sonames[0]}, which programs open at run time"
     return reason if len(sonames) == 1 else f"{reason}; the newest of {', '.join(sonames)}"
 
@@ -97,7 +111,8 @@ def forwarders(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Pl
     libraries = _libraries(entries, facts)
     taken = _taken(entries, builds_on)
     found = []
-    for path, sonames in sorted((_versions(libraries) | _named_by_links(entries, libraries)).items()):
+    links = _named_by_links(entries, libraries, needed_names(entries, facts))
+    for path, sonames in sorted((_versions(libraries) | links).items()):
         if path in taken or not sonames:
             continue
         library = libraries[posixpath.join(posixpath.dirname(path), sonames[0])]
@@ -107,7 +122,7 @@ def forwarders(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Pl
             replace(
                 own,
                 treatment=Treatment.FORWARDER,
-                reason=_reason(sonames),
+                reason=_reason(path, sonames),
                 mode="0755",
                 target=sonames[0],
                 rpath=None,

@@ -182,3 +182,26 @@ def test_forwarders_are_packed_with_the_small_files() -> None:
         {"path": "lib/liba.so", "mode": "0755", "made": "forwarder", "target": "liba.so.1", "machine": c.EM_X86_64},
         {"path": "share/a", "mode": "0644", "source": "a_lib_generic/stage/share/a"},
     ]
+
+
+def test_a_name_by_which_another_library_needs_it() -> None:
+    """A link beside the SONAME that is none of the names of the loader: without it the program does not start."""
+    named = (*versioned("lib/libsnd.so", "7"), link("lib/libsnd.so.7.0", "libsnd.so.7"))
+    assert "lib/libsnd.so.7.0" not in forwarded(*named)
+    user = needing(library("lib/libuser.so.1", "libuser.so.1"), "libsnd.so.7.0")
+    planned = entries(*named, user)["lib/libsnd.so.7.0"]
+    assert (planned.treatment, planned.target, planned.soname) == (Treatment.FORWARDER, "libsnd.so.7", "libsnd.so.7.0")
+    assert planned.reason == "name of libsnd.so.7 by which another file needs it"
+
+
+def test_a_name_that_only_a_package_below_has() -> None:
+    """That is planned without knowing who will need it."""
+    below = plan(CORE, *versioned("lib/libsnd.so", "7"), link("lib/libsnd.so.7.0", "libsnd.so.7"))
+    user = needing(library("lib/libuser.so.1", "libuser.so.1"), "libsnd.so.7.0")
+    with pytest.raises(ToolError, match=r"lib/libuser.so.1: needs libsnd.so.7.0, but .* SONAME alone, libsnd.so.7"):
+        entries(user, definition=LIBRARIES, builds_on=(below,))
+
+
+def needing(found: Found, *names: str) -> Found:
+    assert found.facts
+    return replace(found, facts=replace(found.facts, needed=names))

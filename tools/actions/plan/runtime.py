@@ -7,7 +7,7 @@ reason for it. The rules are in docs/packages.md, "What happens to a file".
 import posixpath
 from dataclasses import replace
 
-from tools.actions.plan.forwarders import forwarders
+from tools.actions.plan.forwarders import forwarders, needed_names
 from tools.actions.plan.model import (
     COPIES,
     DANGLES,
@@ -318,7 +318,25 @@ def _with_forwarders(
     facts = {found.source: found.facts for found in merged.values() if found.facts}
     made = forwarders(entries, facts, builds_on)
     wanted = {entry.path: entry for entry in made if not left_out(entry.path, definition)}
-    return sorted([*(entry for entry in entries if entry.path not in wanted), *wanted.values()], key=lambda e: e.path)
+    whole = sorted([*(entry for entry in entries if entry.path not in wanted), *wanted.values()], key=lambda e: e.path)
+    _check_needed(whole, facts, builds_on)
+    return whole
+
+
+def _check_needed(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Plan]) -> None:
+    """Raise ToolError if a file needs a library by a name that the artifacts have, and no package ships."""
+    known = [*entries, *(entry for plan in builds_on for entry in plan.entries)]
+    shipped = {posixpath.basename(entry.path) for entry in known if entry.is_packed_file}
+    dropped = {posixpath.basename(entry.path): entry for entry in known if entry.treatment is Treatment.ALIAS_OF}
+    for name, path in needed_names(entries, facts).items():
+        if name in dropped and name not in shipped:
+            library = dropped[name]
+            raise ToolError(
+                f"{path}: needs {name}, but the packages have the library under its SONAME alone, {library.target}: "
+                f"{library.source} is a link, which a wheel cannot hold. Expected the SONAME; link {path} with a "
+                f"library whose SONAME is {name}, or have both files in one directory of one package, where {name} is "
+                "forwarded"
+            )
 
 
 def _stand_ins(entries: list[Entry]) -> list[tuple[str, str]]:
