@@ -9,9 +9,9 @@ there is. What comes out depends on neither the number of processes nor their or
 
 import multiprocessing
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,7 @@ from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding
 from verify.model import DistributionSet, FileFacts
 from verify.others import softened
-from verify.reading import Reader, read_members
+from verify.reading import Reader, read_algorithms, read_members
 from verify.settings import Settings
 from verify.suite import Collector
 from verify.wheel import OpenedWheel, make_wheel, open_wheel
@@ -69,6 +69,8 @@ class _Task:
     wheel: int
     path: Path
     members: tuple[ZipMember, ...]
+    algorithms: Mapping[str, str]
+    """For `Reader.algorithms`."""
 
     @property
     def size(self) -> int:
@@ -149,24 +151,28 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
 
 
 def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:
-    """Share out the members: neighbours together, a large one alone; the largest task first."""
+    """Share out the members: neighbours together, a large one alone; the largest task first.
+
+    Raises OSError when a wheel cannot be read.
+    """
     tasks = []
     for index, wheel in enumerate(opened):
+        algorithms = read_algorithms(wheel.path, wheel.to_read)
         batch: list[ZipMember] = []
         size = 0
         for member in wheel.to_read:
             if batch and size + member.size > BATCH:
-                tasks.append(_Task(index, wheel.path, tuple(batch)))
+                tasks.append(_Task(index, wheel.path, tuple(batch), algorithms))
                 batch, size = [], 0
             batch.append(member)
             size += member.size
         if batch:
-            tasks.append(_Task(index, wheel.path, tuple(batch)))
+            tasks.append(_Task(index, wheel.path, tuple(batch), algorithms))
     return sorted(tasks, key=lambda task: task.size, reverse=True)
 
 
 def _work(task: _Task, reader: Reader) -> list[FileFacts]:
-    return list(read_members(task.path, task.members, reader))
+    return list(read_members(task.path, task.members, replace(reader, algorithms=task.algorithms)))
 
 
 def _read(opened: Sequence[OpenedWheel], reader: Reader, processes: int) -> list[list[FileFacts]]:

@@ -36,8 +36,12 @@ SAMPLES: Final = (
     Sample(
         {
             "sample/__init__.py": b"x = 1\n",
-            "sample/lib/liba.so.1": ElfSample(rpath="$ORIGIN", needed=("libb.so", "libc.so.6")).build(),
-            "sample/lib/libb.so": ElfSample(versions=(("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.17")),)).build(),
+            "sample/lib/liba.so.1": ElfSample(
+                soname="liba.so.1", rpath="$ORIGIN", needed=("libb.so", "libc.so.6")
+            ).build(),
+            "sample/lib/libb.so": ElfSample(
+                soname="libb.so", versions=(("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.17")),)
+            ).build(),
             "sample-1.0.dist-info/entry_points.txt": b"[console_scripts]\nsample = sample:main\n",
         },
         tag="py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64",

@@ -3,9 +3,11 @@
 Everything here is plain data, read once: no check opens a wheel again.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from packaging.metadata import Metadata
 from packaging.tags import Tag
@@ -16,6 +18,9 @@ from tools.lib.elf.model import ElfFile
 from tools.lib.pe.model import PeImage
 from verify.archive import Archive
 from verify.strings import Strings
+
+#: Algorithms that RECORD may name besides sha256: PEP 376 wants no weaker one.
+STRONGER: Final = ("sha384", "sha512")
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,12 @@ class FileFacts:
     """st_mode, type and permissions; 0 where the archive was not made on Unix."""
     sha256: str
     """In hexadecimal; empty if the bytes could not be read to the end."""
+    recorded: str = ""
+    """The digest by the algorithm that RECORD names for the file, if that is SHA-384 or SHA-512; in hexadecimal."""
     damage: str = ""
     """Why they could not; else empty."""
     content: bytes | None = None
-    """The bytes of what lies in the .dist-info directory; None for all other files."""
+    """The bytes of what lies in the .dist-info directory, and of .pth files; None for all other files."""
     elf: ElfFile | None = None
     """Of ELF files. Of objects, 32-bit and big-endian ones only the header (see ElfFile)."""
     elf_damage: str = ""
@@ -89,6 +96,11 @@ class Wheel:
             return path
         key, _, inside = rest.partition("/")
         return inside if key in ("purelib", "platlib") else None
+
+
+def is_path_file(path: str) -> bool:
+    """Whether a file comes to lie in site-packages as one that every start of the interpreter reads (`site`)."""
+    return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ only the section headers, of ELF at the end, say which parts are code, of the CP
 rest is read again.
 """
 
+import csv
 import hashlib
+import io
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -23,14 +26,14 @@ from tools.lib.pe.model import PeImage
 from tools.lib.pe.reader import is_pe, read_pe
 from verify.archive import ZipMember
 from verify.member_file import CHUNK, MemberError, MemberReader
-from verify.model import FileFacts
+from verify.model import STRONGER, FileFacts, is_path_file
 from verify.settings import Settings
 from verify.strings import Search, Strings
 from verify.suite import Collector
 
 #: So much of a file's beginning is shown to collectors, in bytes.
 HEAD: Final = 4096
-#: Files of the .dist-info directory up to this size are kept, in bytes: RECORD has about 100 per file.
+#: Files of the .dist-info directory, and .pth files, up to this size are kept, in bytes: RECORD has about 100 per file.
 MAX_TEXT: Final = 32 << 20
 #: Types of sections that are numbers throughout; SHT_RELA and SHT_REL are 4 and 9.
 TABLES: Final = frozenset((c.SHT_HASH, c.SHT_GNU_HASH, c.SHT_DYNSYM, c.SHT_SYMTAB, 4, 9))
@@ -48,6 +51,8 @@ class Reader:
 
     settings: Settings
     collectors: tuple[Collector, ...] = ()
+    algorithms: Mapping[str, str] = field(default_factory=dict)
+    """By which algorithm to hash some files, besides SHA-256: what `hashlib.new` takes."""
 
 
 def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> Iterator[FileFacts]:
@@ -55,6 +60,24 @@ def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> It
     with path.open("rb") as file:
         for member in members:
             yield _read(file, member, reader)
+
+
+def read_algorithms(path: Path, members: Iterable[ZipMember]) -> dict[str, str]:
+    """Read for which members of a wheel RECORD names a stronger digest than SHA-256, and which.
+
+    Raises OSError when the wheel cannot be read. What is wrong with RECORD is not said here: `verify.checks.record`.
+    """
+    records = [one for one in members if is_dist_info(one.name) and one.name.count("/") == 1]
+    records = [one for one in records if one.name.endswith("/RECORD") and one.readable and one.size <= MAX_TEXT]
+    found: dict[str, str] = {}
+    with path.open("rb") as file:
+        for record in records:
+            with suppress(MemberError, ValueError, csv.Error):
+                text = b"".join(MemberReader(file, record).chunks()).decode("utf-8")
+                for row in csv.reader(io.StringIO(text, newline="")):
+                    if len(row) > 1 and (algorithm := row[1].partition("=")[0]) in STRONGER:
+                        found[row[0]] = algorithm
+    return found
 
 
 def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
@@ -71,10 +94,12 @@ def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
 def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Reader) -> FileFacts:
     """Go through all bytes, then back to what has to be looked up."""
     sha256, crc32 = hashlib.sha256(), 0
+    algorithm = reader.algorithms.get(member.name)
+    recorded = hashlib.new(algorithm) if algorithm else None
     chunks = opened.chunks()
     first = next(chunks, b"")
     head = first[:HEAD]
-    in_dist_info = is_dist_info(member.name) and member.size <= MAX_TEXT
+    is_kept = (is_dist_info(member.name) or is_path_file(member.name)) and member.size <= MAX_TEXT
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
@@ -82,13 +107,18 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
+        if recorded:
+            recorded.update(chunk)
         for stream in [*streams.values(), *([search] if search else [])]:
             stream.feed(chunk)
-        if in_dist_info:
+        if is_kept:
             kept.append(chunk)
     if crc32 != member.crc32:
         raise MemberError(f"its CRC-32 is {crc32:08x}, the archive says {member.crc32:08x}")
-    facts = replace(facts, sha256=sha256.hexdigest(), content=b"".join(kept) if in_dist_info else None)
+    content = b"".join(kept) if is_kept else None
+    facts = replace(
+        facts, sha256=sha256.hexdigest(), recorded=recorded.hexdigest() if recorded else "", content=content
+    )
     if search is None:
         read = _read_elf if is_elf(head) else _read_pe
         facts, strings = read(opened.open(), facts, reader.settings)

@@ -76,6 +76,11 @@ def _(edited: EditedSet) -> None:
     core.files[f"{core.dist_info}/entry_points.txt"] += b"broken = rocm sdk\n"
 
 
+@fault("W310", "a console script of a module that there is not", "tool", "entry_points.txt")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool-1.0.dist-info/entry_points.txt"] = b"[console_scripts]\ntool = tool.program:main\n"
+
+
 @fault("W309", "no description", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     tool(edited).replace("METADATA", "\nA small package.\n", "")
@@ -115,6 +120,11 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     program = Sample(soname=None, interpreter="/nix/store/glibc/ld-linux-x86-64.so.2").build()
     native(edited).files["native/program"] = program
+
+
+@fault("W408", "a library of another name than its SONAME", "native", "native/libnative.so.1")
+def _(edited: EditedSet) -> None:
+    native(edited).files["native/libnative.so.1"] = Sample(soname="libnative.so.2").build()
 
 
 @fault("W411", "an absolute entry in RPATH", "rocm_sdk_libraries", PLUGIN)
@@ -162,6 +172,13 @@ def _(edited: EditedSet) -> None:
     native(edited).files[NATIVE] = Sample(soname="libnative.so", machine=c.EM_AARCH64).build()
 
 
+@fault("W417", "a search path in a static PIE", "native", "native/static")
+def _(edited: EditedSet) -> None:
+    program = Sample(kind=c.ET_EXEC, soname=None, needed=(), versions=(), rpath="$ORIGIN").build()
+    native(edited).files["native/static"] = program
+    native(edited).modes["native/static"] = 0o100755
+
+
 @fault("W501", "compiled Python", "tool", "tool/__pycache__/")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool/__pycache__/tool.cpython-311.pyc"] = bytes(16)
@@ -191,6 +208,11 @@ def _(edited: EditedSet) -> None:
 @fault("W512", "tests at the top", "tool", "tests/test_tool.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tests/test_tool.py"] = b'"""Tests."""\n'
+
+
+@fault("W517", "a .pth file that imports", "tool", "tool.pth")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool.pth"] = b"# a comment\nimport tool\n"
 
 
 @fault("W513", "a module that cannot be imported", "tool", "tool/my-module.py")

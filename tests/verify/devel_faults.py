@@ -1,11 +1,14 @@
 """Faults of the development tree against the packages that it mirrors, and of licences."""
 
 import json
+import tarfile
 from typing import Any
 
 from tests.verify.editing import EditedSet, file_member, link_member
 from tests.verify.faults import fault
 from tests.verify.planted_set import DEVEL, LIBRARIES, mirror, unmirror
+
+Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
 
 @fault("S151", "the development archive is cut off", "rocm_sdk_devel", "_devel.tar")
@@ -18,6 +21,24 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     name = "elsewhere/header.h"
     edited.change_devel(lambda members: members.update({name: file_member(name, b"text")}))
+
+
+@fault("S151", "a member of the development archive below a link", "rocm_sdk_devel", "_devel.tar")
+def _(edited: EditedSet) -> None:
+    def change(members: Members) -> None:
+        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "/tmp")
+        members[f"{DEVEL}/elsewhere/file"] = file_member(f"{DEVEL}/elsewhere/file", b"text")
+
+    edited.change_devel(change)
+
+
+@fault("S151", "a link of the development archive above a member", "rocm_sdk_devel", "_devel.tar")
+def _(edited: EditedSet) -> None:
+    def change(members: Members) -> None:
+        members[f"{DEVEL}/elsewhere/file"] = file_member(f"{DEVEL}/elsewhere/file", b"text")
+        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "/tmp")
+
+    edited.change_devel(change)
 
 
 @fault("S152", "a link of the development tree into another package leads nowhere", "rocm_sdk_devel", "_devel.tar")

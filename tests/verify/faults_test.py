@@ -68,6 +68,13 @@ def test_the_set_has_no_fault_of_its_own(base: Path, listed: Request) -> None:
     assert findings(base, for_each) == findings(base, replace(listed, targets=for_each.targets)) == ()
 
 
+@pytest.mark.parametrize("algorithm", ["sha384", "sha512"])
+def test_stronger_hashes_than_sha256_are_no_fault(algorithm: str, base: Path, tmp_path: Path) -> None:
+    edited = EditedSet(base, tmp_path / "dist")
+    wheel_faults.record_by(algorithm, edited.wheel("rocm_sdk_core"))
+    assert findings(edited.save()) == ()
+
+
 def test_the_coverage_table_of_the_set(listed: Request) -> None:
     table = listed.settings.coverage
     assert table

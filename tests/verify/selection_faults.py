@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import tarfile
+from dataclasses import replace
 from typing import Any
 
 from tests.verify.editing import EditedSet
@@ -36,6 +37,30 @@ def _(edited: EditedSet) -> None:
 @fault("S132", "a requirement on an extra that there is not", "tool")
 def _(edited: EditedSet) -> None:
     edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: rocm[everything]\nLicense-File")
+
+
+@fault("S142", "a package that requires itself", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: tool==1.0\nLicense-File")
+
+
+@fault("S142", "extras that require each other", "tool")
+def _(edited: EditedSet) -> None:
+    extras = "".join(
+        f'Provides-Extra: {one}\nRequires-Dist: tool[{other}]; extra == "{one}"\n'
+        for one, other in (("a", "b"), ("b", "c"), ("c", "a"))
+    )
+    edited.wheel("tool").replace("METADATA", "License-File", f"{extras}License-File")
+
+
+@fault("S143", "a local version whose number has a digit more", "tool-1.0+rocm10")
+def _(edited: EditedSet) -> None:
+    for local in ("rocm7.15", "rocm10.1"):
+        wheel = small_wheel("tool", {"tool/__init__.py": b""})
+        files = {path.replace("tool-1.0", f"tool-1.0+{local}"): data for path, data in wheel.files.items()}
+        wheel = replace(wheel, name=wheel.name.replace("tool-1.0", f"tool-1.0+{local}"), files=files)
+        wheel.replace("METADATA", "Version: 1.0\n", f"Version: 1.0+{local}\n")
+        edited.add(wheel)
 
 
 @fault("S133", "two packages that want different versions of a third", "tool")

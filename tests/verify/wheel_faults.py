@@ -1,5 +1,7 @@
 """Faults of one wheel: its archive, RECORD, metadata, and what it holds."""
 
+import base64
+import hashlib
 import stat
 import zipfile
 from collections.abc import Callable
@@ -203,6 +205,12 @@ def _(edited: EditedSet) -> None:
     core.on_record.append(swap)
 
 
+@fault("W204", "of SHA-512 hashes in RECORD one is of other bytes", "tool", INIT)
+def _(edited: EditedSet) -> None:
+    record_by("sha512", tool(edited))
+    _change_row(tool(edited), INIT, lambda row: (row[0], hashed("sha512", b"other bytes"), row[2]))
+
+
 @fault("W205", "RECORD has another size", "tool", INIT)
 def _(edited: EditedSet) -> None:
     _change_row(tool(edited), INIT, lambda row: (row[0], row[1], str(int(row[2]) + 1)))
@@ -221,6 +229,21 @@ def _(edited: EditedSet) -> None:
 @fault("W206", "RECORD lists a file twice", "tool", INIT)
 def _(edited: EditedSet) -> None:
     tool(edited).on_record.append(lambda rows: rows.append(next(row for row in rows if row[0] == INIT)))
+
+
+def hashed(algorithm: str, data: bytes) -> str:
+    """Return a digest as RECORD has it."""
+    digest = base64.urlsafe_b64encode(hashlib.new(algorithm, data).digest()).rstrip(b"=").decode()
+    return f"{algorithm}={digest}"
+
+
+def record_by(algorithm: str, wheel: EditedWheel) -> None:
+    """Let RECORD have the digests of another algorithm."""
+
+    def apply(rows: list[Row]) -> None:
+        rows[:] = [(path, hashed(algorithm, wheel.files[path]) if digest else "", size) for path, digest, size in rows]
+
+    wheel.on_record.append(apply)
 
 
 def _change_row(wheel: EditedWheel, path: str, change: Callable[[Row], Row]) -> None:

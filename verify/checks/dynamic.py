@@ -1,4 +1,4 @@
-"""W411 to W416: search paths that stay inside the installation, and no newer system than the tag promises (PEP 600)."""
+"""W411 to W417: search paths that stay inside the installation, and no newer system than the tag promises (PEP 600)."""
 
 import posixpath
 import re
@@ -57,6 +57,14 @@ MACHINE = Rule(
     why="It can be neither loaded nor run where the wheel is installed.",
     remedy="Drop the file, or build it for the CPU of the tag.",
 )
+STATIC = Rule(
+    "W417",
+    Severity.ERROR,
+    "a search path in a static program",
+    why="No loader reads it, and a static PIE relocates itself by its dynamic section: where a tool has moved that to "
+    "make room for a search path, the program crashes at start.",
+    remedy="Package the program as its linker wrote it.",
+)
 _ORIGIN: Final = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})(?=/|$)")
 
 
@@ -65,6 +73,8 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     del settings
     made = _promises(wheel)
     for facts, elf in linked_files(wheel):
+        if elf.is_static_pie and (elf.rpath or elf.runpath):
+            yield STATIC.finding(wheel.filename, facts.path, f"{elf.rpath or elf.runpath!r}, and it needs no library")
         if elf.runpath is not None:
             yield RUNPATH.finding(wheel.filename, facts.path, f"DT_RUNPATH is {elf.runpath!r}")
         for tag, value in (("DT_RPATH", elf.rpath), ("DT_RUNPATH", elf.runpath)):
@@ -115,4 +125,4 @@ def _kept(wheel: Wheel, facts: FileFacts, elf: ElfFile, promise: Promise) -> Ite
             yield TOO_NEW.finding(wheel.filename, facts.path, evidence)
 
 
-SUITE = Suite((ABSOLUTE, EMPTY, RUNPATH, OUTSIDE, TOO_NEW, MACHINE), check_wheel=check)
+SUITE = Suite((ABSOLUTE, EMPTY, RUNPATH, OUTSIDE, TOO_NEW, MACHINE, STATIC), check_wheel=check)

@@ -1,4 +1,4 @@
-"""W401 to W407: each ELF file can be mapped and run safely (System V gABI, "Program Loading"; its GNU extensions)."""
+"""W401 to W408: each ELF file can be mapped and run safely (System V gABI, "Program Loading"; its GNU extensions)."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -60,6 +60,13 @@ DEBUG = Rule(
     why="It is most of a file's size, users do not need it, and it names the paths of the build machine.",
     remedy="strip --strip-debug; or set debug_info if it is wanted.",
 )
+SONAME = Rule(
+    "W408",
+    Severity.WARNING,
+    "a library whose SONAME no file of its directory has",
+    why="What is linked with it needs it by that name, and the loader looks for a file of that name.",
+    remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
+)
 #: The loaders that the psABI of each CPU fixes (glibc's, then musl's).
 LOADERS: Final = {
     c.EM_X86_64: ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"),
@@ -92,6 +99,11 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         for evidence in layout_faults(elf):
             yield LAYOUT.finding(name, facts.path, evidence)
         yield from _permissions(name, facts, elf)
+        folder, _, own = facts.path.rpartition("/")
+        # A name with a slash is a path (ld.so(8)).
+        is_named = elf.soname and "/" not in elf.soname and not elf.is_program
+        if is_named and elf.soname != own and f"{folder}/{elf.soname}" not in wheel.files:
+            yield SONAME.finding(name, facts.path, f"DT_SONAME is {elf.soname!r}")
         wanted = LOADERS.get(elf.machine)
         if elf.interpreter is not None and wanted and elf.interpreter not in wanted:
             yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(wanted)}")
@@ -148,4 +160,4 @@ def _permissions(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding
             yield WRITABLE_CODE.finding(wheel, facts.path, f"the PT_LOAD segment at {load.vaddr:#x}")
 
 
-SUITE = Suite((DAMAGED, LAYOUT, TEXTREL, EXECSTACK, WRITABLE_CODE, INTERPRETER, DEBUG), check_wheel=check)
+SUITE = Suite((DAMAGED, LAYOUT, TEXTREL, EXECSTACK, WRITABLE_CODE, INTERPRETER, DEBUG, SONAME), check_wheel=check)

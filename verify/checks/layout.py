@@ -1,4 +1,4 @@
-"""W511 to W516: what lies at the top of site-packages, and whether it can be imported."""
+"""W511 to W517: what lies at the top of site-packages, and whether it can be imported."""
 
 import re
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from verify.finding import Finding, Rule, Severity
-from verify.model import Wheel
+from verify.model import Wheel, is_path_file
 from verify.settings import Settings
 from verify.suite import Suite
 
@@ -52,6 +52,14 @@ NO_MODULE = Rule(
     why="Nothing finds it there, and other packages may bring one of the same name.",
     remedy="Put it into the package.",
 )
+RUNS_CODE = Rule(
+    "W517",
+    Severity.WARNING,
+    "a .pth file that runs code",
+    why="Every start of the interpreter runs it, also of programs that never import the package. That is how packages "
+    "attack, and how they slow down and break others.",
+    remedy="Run the code when the package is imported. If it has to be so, declare an exception.",
+)
 NAMES: Final = frozenset((
     ".eggs", ".nox", ".tox", ".venv", "app", "benchmark", "benchmarks", "bin", "build", "cli", "data", "dist", "doc",
     "docs", "etc", "example", "examples", "include", "lib", "lib64", "node_modules", "scripts", "setup.py", "share",
@@ -80,6 +88,11 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
             yield NOT_IMPORTABLE.finding(wheel.filename, path, f"{wrong!r} is no identifier")
         if place and "/" not in place and not place.endswith((".py", ".so", ".pyd", ".pth")):
             yield NO_MODULE.finding(wheel.filename, path, "is at the top of site-packages")
+    for path, facts in wheel.files.items():
+        if facts.content and is_path_file(path):
+            for number, line in enumerate(facts.content.decode(errors="replace").splitlines(), 1):
+                if line.startswith(("import ", "import\t")):
+                    yield RUNS_CODE.finding(wheel.filename, path, f"line {number}: {line[:60]!r}")
     yield from _same(wheel, settings.duplicate_size)
 
 
@@ -99,4 +112,4 @@ def _same(wheel: Wheel, least: int) -> Iterator[Finding]:
             yield SAME.finding(wheel.filename, paths[1], evidence)
 
 
-SUITE = Suite((EMPTY, COMMON, NOT_IMPORTABLE, INIT, SAME, NO_MODULE), check_wheel=check)
+SUITE = Suite((EMPTY, COMMON, NOT_IMPORTABLE, INIT, SAME, NO_MODULE, RUNS_CODE), check_wheel=check)

@@ -11,6 +11,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from verify.checks.layout import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings
@@ -58,6 +59,13 @@ DESCRIPTION = Rule(
     "no description, or none that an index can show",
     why="The index shows it to people who look for the package.",
     remedy="Give Description and Description-Content-Type: text/markdown, text/x-rst or text/plain.",
+)
+ABSENT_MODULE = Rule(
+    "W310",
+    Severity.ERROR,
+    "an entry point of a module that there is not",
+    why="The command is installed, and ends with ModuleNotFoundError; a plugin cannot be loaded.",
+    remedy="Correct the name, or package the module.",
 )
 _REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*)?(\s*\[[\w\s.,-]*\])?")
 
@@ -131,6 +139,18 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
                 yield ENTRY_POINTS.finding(
                     wheel.filename, path, f"[{group}] {name} is {reference!r}; expected module:object"
                 )
+            elif (module := re.split(r"[\s:\[]", reference)[0]) and _is_absent(wheel, module):
+                yield ABSENT_MODULE.finding(wheel.filename, path, f"[{group}] {name} is {reference!r}; no {module}")
 
 
-SUITE = Suite((DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, DESCRIPTION), check_wheel=check)
+def _is_absent(wheel: Wheel, module: str) -> bool:
+    """Whether a module ought to be in a wheel, and is not. Of names that it has nothing of, others may have them."""
+    place = module.replace(".", "/")
+    installed = [wheel.installed(path) or "" for path in wheel.files]
+    top = module.partition(".")[0]
+    if not any(path.startswith((f"{top}/", f"{top}.")) for path in installed):
+        return not (wheel.metadata and wheel.metadata.requires_dist)
+    return not any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)
+
+
+SUITE = Suite((DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, DESCRIPTION), check_wheel=check)

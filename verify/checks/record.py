@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from verify.finding import Finding, Rule, Severity
-from verify.model import FileFacts, Wheel
+from verify.model import STRONGER, FileFacts, Wheel
 from verify.settings import Settings
 from verify.suite import Suite
 
@@ -56,14 +56,14 @@ FORM = Rule(
     "size in bytes. RECORD's own line, and those of its signatures, have the path alone.",
     remedy=REMEDY,
 )
-STRONG: Final = ("sha256", "sha384", "sha512")
+STRONG: Final = ("sha256", *STRONGER)
 #: Files that have no digest: they are written last, or sign RECORD (PEP 427).
 WITHOUT_DIGEST: Final = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
-def encoded(sha256: str) -> str:
-    """Return a SHA-256 given in hexadecimal as RECORD has it."""
-    return base64.urlsafe_b64encode(bytes.fromhex(sha256)).rstrip(b"=").decode()
+def encoded(digest: str) -> str:
+    """Return a digest given in hexadecimal as RECORD has it."""
+    return base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -108,10 +108,10 @@ def _row(wheel: Wheel, number: int, row: Sequence[str]) -> Iterator[Finding]:
 
 def _file(wheel: Wheel, facts: FileFacts, digest: str, size: str) -> Iterator[Finding]:
     algorithm, _, text = digest.partition("=")
-    wanted = encoded(facts.sha256) if facts.sha256 else ""
+    wanted = encoded(facts.sha256 if algorithm == "sha256" else facts.recorded)
     if algorithm not in STRONG:
         yield FORM.finding(wheel.filename, facts.path, f"digest {digest!r}; expected one of {', '.join(STRONG)}")
-    elif algorithm == "sha256" and facts.sha256 and text != wanted:
+    elif facts.sha256 and text != wanted:
         if text.replace("+", "-").replace("/", "_").rstrip("=") == wanted:
             yield FORM.finding(wheel.filename, facts.path, f"digest {text!r}; expected urlsafe, unpadded {wanted!r}")
         else:

@@ -8,6 +8,8 @@ import io
 import lzma
 import posixpath
 import tarfile
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import BinaryIO, Final, cast
 
 from tools.lib.elf.reader import is_elf
@@ -36,6 +38,8 @@ class _Reading:
         self.tree = ""
         self.files: dict[str, int] = {}
         self.directories: set[str] = set()
+        self.above: set[str] = set()
+        """What lies above any member: directories, whether the archive has them or not."""
         self.links: dict[str, str] = {}
         self.linked: dict[str, Linked] = {}
         self.images: dict[str, PeImage] = {}
@@ -48,6 +52,12 @@ class _Reading:
             raise ValueError(f"the member {info.name!r} is not a plain path inside {self.tree}/")
         if path in self.files or path in self.links:
             raise ValueError(f"the member {path} is there twice")
+        parents = list(takewhile(lambda parent: parent not in self.above, _parents(path)))
+        if not info.isdir() and path in self.above:
+            raise ValueError(f"the member {path} is no directory, and others lie below it")
+        if wrong := next((parent for parent in parents if parent in self.files or parent in self.links), None):
+            raise ValueError(f"the member {path} lies below {wrong}, which is no directory")
+        self.above.update(parents)
         if info.isdir():
             self.directories.add(path)
         elif info.issym():
@@ -83,6 +93,13 @@ class _Reading:
         """Return what there is, and why there is no more."""
         directories = frozenset(self.directories)
         return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, self.images, damage)
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the directories that a path lies in, the nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def is_devel_archive(path: str) -> bool:

@@ -1,13 +1,16 @@
 """Checks that whatever is required can be had: from the set itself, or from elsewhere if that is declared."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
+from verify.wheel_set.circles import circles
 from verify.wheel_set.closure import applies, candidates
 from verify.wheel_set.model import Package
 from verify.wheel_set.selector import missing_defaults
@@ -33,7 +36,22 @@ CONFLICT = Rule(
     why="No version satisfies all that are installed together: installing fails.",
     remedy="Require the same versions everywhere.",
 )
-RULES: Final = (UNSATISFIED, NO_EXTRA, CONFLICT)
+CIRCLE = Rule(
+    "S142",
+    Severity.ERROR,
+    "a distribution that requires itself, or extras that require each other in a circle",
+    why="Installers go round in it: some end with a recursion error, and install nothing.",
+    remedy="Let extras require packages, and other extras only in one direction.",
+)
+ORDER = Rule(
+    "S143",
+    Severity.WARNING,
+    "local versions that installers sort otherwise than by their numbers",
+    why="A part of a local version with a letter is compared as text (PEP 440): rocm7.15 is newer than rocm10.1, and "
+    "upgrading installs the older one.",
+    remedy="Separate number and letters, +rocm.10.1, or do not publish both in one index.",
+)
+RULES: Final = (UNSATISFIED, NO_EXTRA, CONFLICT, CIRCLE, ORDER)
 
 
 def check_requirements(
@@ -48,6 +66,46 @@ def check_requirements(
                 yield from _check(package, extra, requirement, names)
         for extra in ("", *sorted(package.extras)):
             yield from _conflicts(package, extra, names)
+        yield from _circles(package)
+    for name in sorted({package.name for package in packages}):
+        yield from _order(names[name])
+
+
+def _circles(package: Package) -> Iterator[Finding]:
+    """Look at what a package requires of itself: always, nothing; by an extra, other extras."""
+    graph: dict[str, list[str]] = {}
+    for extra in ("", *sorted(package.extras)):
+        own = [
+            one
+            for one in package.requires
+            if canonicalize_name(one.name) == package.name and applies(one, extra, is_windows=package.is_windows)
+        ]
+        if not extra and own:
+            yield CIRCLE.finding(package.filename, "", f"requires {own[0]}, which it is")
+        elif extra:
+            graph[extra] = sorted({canonicalize_name(wanted) for one in own for wanted in one.extras})
+    for circle in circles(graph):
+        steps = " -> ".join(f"{package.name}[{extra}]" for extra in [*circle, circle[0]])
+        yield CIRCLE.finding(package.filename, "", steps)
+
+
+def _order(packages: Sequence[Package]) -> Iterator[Finding]:
+    """Compare the order of versions that differ in their local part alone with that of the numbers in it."""
+    together: dict[str, list[Package]] = {}
+    for package in packages:
+        if package.version.local:
+            together.setdefault(package.version.public, []).append(package)
+    for same in together.values():
+        by_number = sorted(same, key=lambda one: (_numbers(one.version), one.filename))
+        newest, first = by_number[-1], max(same, key=lambda one: (one.version, one.filename))
+        if newest.version < first.version:
+            yield ORDER.finding(newest.filename, "", f"+{newest.version.local} is older than +{first.version.local}")
+
+
+def _numbers(version: Version) -> list[tuple[bool, int, str]]:
+    """Return the parts of a local version, split between letters and digits too: numbers by value, after words."""
+    parts = re.findall(r"\d+|[a-z]+", version.local or "")
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
 
 def _wanted(package: Package) -> Iterator[tuple[str, Requirement]]:
