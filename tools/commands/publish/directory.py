@@ -1,14 +1,16 @@
 """Publishing into a directory: of a web server, of a shared file system, or to look at.
 
-Each file is written beside its place, under a name of which listings show nothing (`.NAME.partial`), and gets its own
-name when it is whole and on the disk. What an interrupted run left is written anew by the next.
+Each file is written beside its place, under a name of its own of which listings show nothing (`.NAME.….partial`), and
+gets its real name when it is whole and on the disk. So processes that publish at the same time never write to one file.
+What an interrupted run left is removed by the next.
 """
 
 import fcntl
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,40 +28,34 @@ def _is_partial(name: str) -> bool:
     return name.startswith(".") and name.endswith(".partial")
 
 
-def _create(path: Path) -> BinaryIO:
-    """Make a file that is ours until it is closed. Raises ToolError if another process is writing it.
-
-    A file that nobody holds was left by an interrupted run: it is removed, and never written to, since it may be a
-    second name of a published file.
-    """
+def _create(path: Path) -> tuple[BinaryIO, Path]:
+    """Make a file beside a path that is ours until it is closed, under a name that no other process writes to."""
     while True:
-        try:
-            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE), "wb")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except FileExistsError:
-            _remove_left_over(path)
-        else:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        file = os.fdopen(descriptor, "wb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:
             os.fchmod(file.fileno(), MODE)
-            return file
+            return file, Path(name)
+        file.close()  # Before we held it, another process took it for a left-over.
 
 
 def _remove_left_over(path: Path) -> None:
-    try:
-        with path.open("rb+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
-    except BlockingIOError:
-        raise ToolError(f"{path}: another process is publishing this file; wait until it has ended") from None
-    except FileNotFoundError:
-        pass  # The other process has ended just now.
+    """Remove a partial file that nobody holds: the process that made it is gone.
+
+    It may be a second name of a published file, so it is not written to.
+    """
+    with suppress(BlockingIOError, FileNotFoundError), path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
 
 
 @contextmanager
 def _partial(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
     """Yield a file to fill, and its path beside `path`; what has not been renamed is removed at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    with _create(partial) as file:
+    file, partial = _create(path)
+    with file:
         try:
             yield file, partial
         finally:
@@ -96,6 +92,12 @@ class DirectoryPlace:
             raise ToolError(f"{root}: is no directory; expected one, or a path where none is yet")
         self.shown = str(root)
         self._root = root
+
+    def tidy(self) -> None:
+        """Remove the partial files that no process holds any more."""
+        for folder, _, names in os.walk(self._root):
+            for name in filter(_is_partial, names):
+                _remove_left_over(Path(folder, name))
 
     def listing(self) -> Mapping[str, int | None]:
         """Return the path of every file that is there, with its size in bytes."""

@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -11,7 +12,7 @@ from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, TakenError
 from tools.commands.publish.run import Options, publish
-from tools.commands.publish.sample import CORE, FILES, tree, with_pages, write
+from tools.commands.publish.sample import CORE, FILES, SDIST, tree, with_pages, write
 from tools.lib.common.program import ToolError
 
 #: More than one chunk, so that a kill can come in the middle of a file.
@@ -103,26 +104,70 @@ def test_another_publisher_was_faster(tmp_path: Path) -> None:
 
 
 def test_two_publishers_of_one_file_at_a_time(tmp_path: Path) -> None:
-    partial = tmp_path / "place" / f".{CORE}.partial"
+    """Each writes to a file of its own, and what another one holds is no left-over."""
+    partial = tmp_path / "place" / f".{CORE}.12345678.partial"
     partial.parent.mkdir()
     target = DirectoryPlace(tmp_path / "place")
     with partial.open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(ToolError, match="another process is publishing this file"):
-            target.put(local(tmp_path, b"first"), ignore)
-    target.put(local(tmp_path, b"first"), ignore)
+        target.tidy()
+        target.put(local(tmp_path, b"first"), ignore)
+        assert partial.exists()
+    target.tidy()
+    assert not partial.exists()
     assert tree(tmp_path / "place") == {CORE: b"first"}
 
 
-def test_what_is_left_over_may_be_a_name_of_a_published_file(tmp_path: Path) -> None:
-    """Killed between link(2) and unlink(2): nothing may be written through the second name."""
-    place = tmp_path / "place"
-    target = DirectoryPlace(place)
+def test_a_file_that_is_taken_for_a_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between open(2) and flock(2) another process removes it: once it was published before it was written."""
+    target, lock, times = DirectoryPlace(tmp_path / "place"), fcntl.flock, 2
+
+    def overtaken(file: BinaryIO, operation: int) -> None:
+        nonlocal times
+        if times:
+            times -= 1
+            with monkeypatch.context() as patched:
+                patched.setattr(fcntl, "flock", lock)
+                DirectoryPlace(tmp_path / "place").tidy()
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", overtaken)
     target.put(local(tmp_path, b"first"), ignore)
-    os.link(place / CORE, place / f".{CORE}.partial")
+    assert times == 0
+    assert tree(tmp_path / "place") == {CORE: b"first"}
+    assert not list((tmp_path / "place").rglob(".*"))
+
+
+def test_what_is_left_over_may_be_a_name_of_a_published_file(tmp_path: Path) -> None:
+    """Killed between link(2) and unlink(2): nothing may be written through the second name, and it does not stay."""
+    place = tmp_path / "place"
+    files = read_files(write(tmp_path / "dist", BUILD))
+    publish(files, DirectoryPlace(place), Options())
+    second = place / f".{CORE}.12345678.partial"
+    os.link(place / CORE, second)
     with pytest.raises(TakenError):
-        target.put(local(tmp_path, b"second"), ignore)
-    assert tree(place) == {CORE: b"first"}
+        DirectoryPlace(place).put(local(tmp_path, b"second"), ignore)
+    assert "0 files and 0 pages" in publish(files, DirectoryPlace(place), Options())
+    assert tree(place) == BUILD
+    assert not second.exists()
+
+
+def test_two_builds_at_a_time(tmp_path: Path) -> None:
+    """Both find the place empty; the index can list one of them alone, and nobody is told that all is well."""
+    place = tmp_path / "place"
+    ours = read_files(write(tmp_path / "ours", with_pages({CORE: b"ours"})))
+    theirs = read_files(write(tmp_path / "theirs", with_pages({SDIST: b"theirs"})))
+    (their_file,) = [file for file in theirs if file.path == SDIST]
+
+    class Beside(DirectoryPlace):
+        def put(self, file: LocalFile, sent: Callable[[int], None]) -> None:
+            DirectoryPlace(place).put(their_file, ignore)
+            super().put(file, sent)
+
+    with pytest.raises(ToolError, match=f"(?s)another build was published here at the same time.*{SDIST}"):
+        publish(ours, Beside(place), Options())
+    assert tree(place).items() >= {CORE: b"ours", SDIST: b"theirs"}.items()
+    publish(ours, DirectoryPlace(place), Options(leave_unlisted=True))
 
 
 def test_a_place_that_is_no_directory(tmp_path: Path) -> None:

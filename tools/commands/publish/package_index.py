@@ -80,6 +80,9 @@ class PackageIndexPlace:
         self._client = IndexClient(urls.simple, authorization(urls, os.environ))
         self._published: dict[str, IndexFile] = {}
 
+    def tidy(self) -> None:
+        """Do nothing: an index shows no upload that was interrupted."""
+
     def listing(self) -> Mapping[str, int | None]:
         """Return the names of all files that the index has of these projects; it does not tell sizes."""
         for project in self._projects:

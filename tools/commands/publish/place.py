@@ -34,6 +34,10 @@ class Place(Protocol):
     #: Whether it keeps an index by itself, in which the files of many builds add up: pages are not put there.
     keeps_index: bool
 
+    def tidy(self) -> None:
+        """Remove what interrupted runs left, where that could be seen; of what others are sending, nothing."""
+        ...
+
     def listing(self) -> Mapping[str, int | None]:
         """Return the path of every file that is there, with its size in bytes, or None if the place does not tell."""
         ...

@@ -26,6 +26,9 @@ class Place:
         self.asked: list[str] = []
         self._content = content
 
+    def tidy(self) -> None:
+        """Do nothing."""
+
     def listing(self) -> Mapping[str, int | None]:
         """Return the sizes that the test gave."""
         return {path: size for path, (size, _) in self._content.items()}

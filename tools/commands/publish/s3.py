@@ -128,13 +128,15 @@ def make_client(endpoint_url: str | None) -> Any:
 def stored_sha256(head: Mapping[str, Any]) -> str | None:
     """Return the SHA-256 of an object in hex, out of the answer to HeadObject, or None if that does not have it.
 
-    The sum that the server has checked counts first. That of an object in parts (`…-3`) is no sum of the whole.
+    The sum that the server has checked counts first. That of an object in parts is no sum of the whole: AWS says so by
+    its form (`…-3`), other servers only by the type of the sum or by the form of the ETag.
     """
+    in_parts = head.get("ChecksumType") == "COMPOSITE" or "-" in head.get("ETag", "")
     try:
         checked = base64.b64decode(head.get("ChecksumSHA256", ""), validate=True)
     except binascii.Error:
         checked = b""
-    if len(checked) == hashlib.sha256().digest_size:
+    if len(checked) == hashlib.sha256().digest_size and not in_parts:
         return checked.hex()
     stored = head.get("Metadata", {}).get(SHA256)
     return None if stored is None else str(stored)
@@ -163,6 +165,9 @@ class S3Place:
             raise ToolError(f"{self.shown}: no credentials; {remedy}") from None
         except (BotoCoreError, ClientError) as error:
             raise ToolError(f"{self.shown}: cannot {what}: {error}") from None
+
+    def tidy(self) -> None:
+        """Do nothing: an upload that was interrupted is no object."""
 
     def listing(self) -> Mapping[str, int | None]:
         """Return the path of every object below the prefix, with its size in bytes."""
