@@ -10,6 +10,7 @@ def _sdk_requiring_wheel_impl(ctx):
     if not wheels:
         fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel".format(shown(ctx.label)))
     directory = ctx.actions.declare_directory(ctx.label.name)
+    report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
     args = tool_args(ctx)
     args.add_all(wheels, format_each = "--sdk=%s", expand_directories = False)
     args.add(ctx.attr.specifier, format = "--specifier=%s")
@@ -24,25 +25,30 @@ def _sdk_requiring_wheel_impl(ctx):
         args.add("--drop-signatures")
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
+    args.add(report, format = "--report=%s")
     args.add(ctx.file.wheel)
     run_tool(
         ctx,
         tool = ctx.attr._require_sdk,
         args = args,
         inputs = [ctx.file.wheel] + wheels,
-        outputs = [directory],
+        outputs = [directory, report],
         mnemonic = "RocmRequireSdk",
         progress_message = "Making wheel %{input} require an SDK",
         threads = 8,
         use_default_shell_env = True,
     )
-    return [DefaultInfo(files = depset([directory]))]
+    return [
+        DefaultInfo(files = depset([directory])),
+        OutputGroupInfo(report = depset([report])),
+    ]
 
 sdk_requiring_wheel = rule(
     doc = """Makes a wheel require the packages of an SDK, as `require-sdk` does: RPATHs, requirements and a proof.
 
 The output is a directory with the target's name, which contains the new wheel. [require-sdk.md](require-sdk.md) says what
-changes, and what stops the build. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
+changes, and what stops the build. The output group `report` has `{name}.report.txt`: what changed, what was proven, and which
+symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_requiring_wheel_impl,
     attrs = {
         "allow_missing": attr.string_list(doc = "Patterns of symbols that the SDK need not have, because something else supplies them."),

@@ -13,8 +13,9 @@ def _declares_impl(ctx):
     asserts.true(env, output.is_directory, output.path)
     (action,) = actions_of(env, "RocmSplitWheel")
     assert_hermetic(env, action)
-    reports = analysistest.target_under_test(env)[OutputGroupInfo].size_report.to_list()
-    asserts.equals(env, ["split_wheel_subject.sizes.json", "split_wheel_subject.sizes.txt"], [file.basename for file in reports])
+    groups = analysistest.target_under_test(env)[OutputGroupInfo]
+    asserts.equals(env, ["split_wheel_subject.sizes.json", "split_wheel_subject.sizes.txt"], [file.basename for file in groups.size_report.to_list()])
+    asserts.equals(env, ["split_wheel_subject.report.txt"], [file.basename for file in groups.report.to_list()])
     asserts.true(env, "acme-1.0-py3-none-any.whl" in [file.basename for file in action.inputs.to_list()], "the wheel is an input")
     return analysistest.end(env)
 

@@ -41,9 +41,12 @@ def test_the_wheel_gets_a_module_that_loads_what_it_needs(tmp_path: Path) -> Non
 
 
 def test_errors_of_an_action_name_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["--label=//:acme", *arguments(tmp_path, {"acme/__init__.py": b""})]
+    report = tmp_path / "report.txt"
+    line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, {"acme/__init__.py": b""})]
     assert require_sdk_action.main(line) == 1
     assert capsys.readouterr().err.startswith("ERROR: //:acme: ")
-    line = ["--label=//:acme", *arguments(tmp_path, FILES)]
+    assert not report.exists()
+    line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, FILES)]
     assert require_sdk_action.main(line) == 0
     assert capsys.readouterr().out == ""
+    assert "rocm-sdk-core==7.10.0" in report.read_text()

@@ -1,7 +1,9 @@
 """Makes a wheel require an SDK, for `sdk_requiring_wheel`: what `require-sdk` does, with the errors of an action.
 
-require_sdk --label TARGET --sdk WHEEL… --output DIR [--specifier SPEC] … WHEEL
+require_sdk --label TARGET --sdk WHEEL… --output DIR --report FILE [--specifier SPEC] … WHEEL
 """
+
+from pathlib import Path
 
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.tool import Arguments, add_arguments, require
@@ -12,11 +14,13 @@ def main(argv: list[str], init_py: InitPy) -> int:
     """Parse the arguments and make the wheel."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--report", required=True, help="file for what the command would print")
     add_arguments(parser)
     parsed = vars(parser.parse_args(argv))
-    label = str(parsed.pop("label"))
-    return report_errors(label, lambda: _require(Arguments(**parsed), init_py))
+    label, report = str(parsed.pop("label")), Path(parsed.pop("report"))
+    return report_errors(label, lambda: _require(Arguments(**parsed), init_py, report))
 
 
-def _require(arguments: Arguments, init_py: InitPy) -> None:
-    require(arguments, init_py)
+def _require(arguments: Arguments, init_py: InitPy, report: Path) -> None:
+    lines = require(arguments, init_py)
+    report.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -16,7 +16,7 @@ from tools.commands.common.core_metadata import CoreMetadata
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.common.wheel_name import WheelName, with_local
 from tools.commands.require_sdk.init_py import InitPy
-from tools.commands.require_sdk.mentions import mentioned
+from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
@@ -79,6 +79,8 @@ class RequiringWheel:
     """Programs outside of site-packages that need libraries of the SDK."""
     texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Files that it has beside those of the old wheel and METADATA."""
+    opened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files that may open libraries of the SDK by name, and which."""
 
     @property
     def left_out(self) -> tuple[Copy, ...]:
@@ -112,7 +114,17 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     origin = f"This wheel was made by require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
     elsewhere = tuple(_elsewhere(package, sdk))
     return RequiringWheel(
-        wheel, package, facts, name, metadata.described(origin), edits, found, added, elsewhere, texts
+        wheel,
+        package,
+        facts,
+        name,
+        metadata.described(origin),
+        edits,
+        found,
+        added,
+        elsewhere,
+        texts,
+        opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
     )
 
 

@@ -157,6 +157,20 @@ def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(tmp_path, EXPECTS) == 0
 
 
+def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The larger of two libraries won: one wheel required parts of both packages."""
+    for target, more in (("gfx942", 1000), ("gfx1100", 0)):
+        files = {
+            path.replace("_sdk_math", f"_sdk_math_{target}"): data + bytes(more) for path, data in MATH.files.items()
+        }
+        sdk(tmp_path, CORE, Sample(files, name=f"sdk_math_{target}", version=MATH.version, metadata=MATH.metadata))
+    said = refused(tmp_path, EXPECTS, capsys)
+    assert "both have libblas.so.5, for gfx1100 and for gfx942; expected the packages for one GPU" in said
+    for wheel in (tmp_path / "sdk").glob("sdk_math_gfx1100-*"):
+        wheel.unlink()
+    assert run(tmp_path, EXPECTS) == 0
+
+
 def test_a_damaged_library_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = CORE.files["_sdk_core/lib/libhip.so.7"]
     sdk(tmp_path, Sample({"_sdk_core/lib/libhip.so.7": data[:200]}, name="sdk_core", version=CORE.version), MATH)

@@ -35,7 +35,17 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
         yield f"    left to the system: {', '.join(left)}"
     if plan.elsewhere:
         yield f"    not edited, because it is installed outside of site-packages: {', '.join(plan.elsewhere)}"
+    yield from _opened(plan)
     yield from (f"    {path}: call its initialize() before the first extension is imported" for path in plan.texts)
+
+
+def _opened(plan: RequiringWheel) -> Iterator[str]:
+    """Yield what is left to whoever runs the wheel: the loader looks for a name that is opened on the machine."""
+    for path, names in plan.opened.items():
+        yield f"    {path} may open {_some(names)} by name: not proven, as the machine may have another copy"
+    if plan.opened:
+        remedy = "open it by its path in the SDK's package" + ("" if plan.texts else ", or see --init-py")
+        yield f"      if it does, {remedy}: otherwise a process may have two of these libraries"
 
 
 def _origin(copy: Copy) -> str:

@@ -48,6 +48,17 @@ def errors(paths: list[Path]) -> set[tuple[str, str, str]]:
     return {(one.id, one.file, one.evidence) for one in found if one.severity is Severity.ERROR}
 
 
+def test_names_that_are_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wheel that opened the HIP runtime by name had two of them in one process, and all was said to be proven."""
+    source = b"import ctypes\nctypes.CDLL('libhip.so')\nctypes.CDLL('libxhip.so.7')\n# libhip.solution\n"
+    assert run(tmp_path, Sample({**EXPECTS.files, "acme/hip.py": source}, name="acme")) == 0
+    said = capsys.readouterr().out
+    assert "acme/hip.py may open libhip.so by name: not proven, as the machine may have another copy" in said
+    assert "or see --init-py: otherwise a process may have two of these libraries" in said
+    assert run(tmp_path, EXPECTS) == 0
+    assert "by name" not in capsys.readouterr().out
+
+
 def test_libraries_find_the_sdk(tmp_path: Path) -> None:
     assert run(tmp_path, EXPECTS) == 0
     path = made(tmp_path)

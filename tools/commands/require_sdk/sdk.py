@@ -19,6 +19,7 @@ from tools.commands.require_sdk.names import is_library, stem
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
+from tools.lib.gpus.paths import target_of_distribution
 from verify.archive import ZipMember
 from verify.engine import find_distributions
 from verify.model import DistributionSet, FileFacts
@@ -65,7 +66,8 @@ class Sdk:
     def __init__(self, paths: Sequence[Path], take: Collection[str] = ()) -> None:
         """Read the directories of wheels, and of those that lie in directories; `take` are patterns of file names.
 
-        Raises ToolError for what is no wheel, and for a pattern that matches no library.
+        Raises ToolError for what is no wheel, for a pattern that matches no library, and for packages of several GPUs
+        that have the same libraries.
         """
         wheels, _ = find_distributions(paths)
         if not wheels:
@@ -109,6 +111,8 @@ class Sdk:
                 continue
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
             before, place = self.libraries.get(found.name), (path.count("/"), -member.size, path)
+            if before is not None:
+                _check_one_gpu(before, found)
             if before is None or place < (before.path.count("/"), -self._members[found.name].member.size, before.path):
                 self.libraries[found.name] = found
                 self._members[found.name] = _SdkMember(number, member)
@@ -157,6 +161,16 @@ class Sdk:
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
         return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
+
+
+def _check_one_gpu(one: SdkLibrary, other: SdkLibrary) -> None:
+    """Raise ToolError if two packages have a library for different GPUs: a process uses one of them."""
+    targets = [target_of_distribution(library.distribution) for library in (one, other)]
+    if all(targets) and targets[0] != targets[1]:
+        raise ToolError(
+            f"{one.wheel} and {other.wheel}: both have {one.name}, for {targets[0]} and for {targets[1]}; expected the "
+            "packages for one GPU. With --sdk, name these wheels, not a directory with those of several GPUs"
+        )
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:

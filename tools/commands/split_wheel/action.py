@@ -1,7 +1,9 @@
 """Splits a wheel, as `sdk_split_wheel` asks for it: what `split-wheel` does, with the errors of an action.
 
-split_wheel --label TARGET --targets LIST --output DIR [--shape SHAPE] … WHEEL
+split_wheel --label TARGET --targets LIST --output DIR --report FILE [--shape SHAPE] … WHEEL
 """
+
+from pathlib import Path
 
 from tools.commands.split_wheel.tool import Arguments, add_arguments, split
 from tools.lib.common.program import argument_parser, report_errors
@@ -11,11 +13,13 @@ def main(argv: list[str]) -> int:
     """Parse the arguments and split."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
+    parser.add_argument("--report", required=True, help="file for what the command would print")
     add_arguments(parser)
     parsed = vars(parser.parse_args(argv))
-    label = str(parsed.pop("label"))
-    return report_errors(label, lambda: _split(Arguments(**parsed)))
+    label, report = str(parsed.pop("label")), Path(parsed.pop("report"))
+    return report_errors(label, lambda: _split(Arguments(**parsed), report))
 
 
-def _split(arguments: Arguments) -> None:
-    split(arguments)
+def _split(arguments: Arguments, report: Path) -> None:
+    lines = split(arguments)
+    report.write_text("\n".join([*lines, ""]), encoding="utf-8")
