@@ -30,6 +30,9 @@ from trees import TREE, own_files, recorded, tree_of
 
 WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
 KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "20"))
+OWN = f"{TREE}/include/own.h"
+#: What `prepare_damage` changes: for all that anybody knows, a user did.
+CHANGED = (f"{TREE}/include/hip.h", f"{TREE}/lib/libamdhip64.so.5")
 INFO = "rocm_sdk_device_gfx942-7.10.0.dev0.dist-info"
 
 
@@ -76,6 +79,7 @@ def go(site: Path) -> None:
 
 def come(site: Path) -> None:
     """Install the device package again: with the same times, so that nothing tells that it had been away."""
+    (site / OWN).unlink(missing_ok=True)
     if (site / "away").exists():
         (site / "away").rename(site / INFO)
 
@@ -101,9 +105,10 @@ def prepare_unlink(site: Path) -> None:
 
 
 def prepare_damage(site: Path) -> None:
-    """Have a tree that is taken for whole, with a file that was cut, and a link that became a copy."""
+    """Have a tree that is taken for whole, with a file that was cut, a link that became a copy, and a user's file."""
     come(site)
     devel_root()
+    (site / OWN).write_text("// mine\n")
     cut = site / TREE / "include/hip.h"
     cut.chmod(0o644)
     cut.write_bytes(b"//")
@@ -121,13 +126,16 @@ PREPARATIONS = [prepare_first, prepare_relink, prepare_unlink, prepare_damage]
 
 
 def unlisted(site: Path) -> set[str]:
-    """Return what no installer would remove: files that no RECORD lists, nor a directory that they lie in."""
+    """Return what no installer would remove: files that no RECORD lists, nor a directory that they lie in.
+
+    Not the user's, nor what may be.
+    """
     listed = {row.path for record in sorted(site.glob("*/RECORD")) for row in read_record(record)}
     if TREE in listed:
         listed |= own_files(site)
     files = {path for path in site.rglob("*") if path.is_symlink() or not path.is_dir()}
     paths = {path.relative_to(site).as_posix() for path in files if "__pycache__" not in path.parts}
-    return {path for path in paths - listed if not path.startswith("away/")}
+    return {path for path in paths - listed - {OWN, *CHANGED} if not path.startswith(("away/", f"{TREE}.kept/"))}
 
 
 @pytest.mark.parametrize("prepare", PREPARATIONS)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from ..lock import exclusive_lock
 from ..progress import progress_bar
 from ..record import Row, is_below, read_record, replace_below
 from .archive import ArchiveSource, unpack
+from .belongings import bring_back, mark, set_aside
 from .failures import explained_errors, full_message
 from .files import make_directories
 from .layout import DevelLayout, find_layout
@@ -80,9 +80,9 @@ def _update_locked(layout: DevelLayout, verify: bool, quiet: bool) -> None:
     state = read_state(layout)
     content = read_content(layout)
     if state is None or content is None or not _is_usable(layout, state, content, verify):
-        _expand(layout, quiet)
+        _expand(layout, content, quiet)
     elif verify or not is_current(layout):
-        _finish(layout, content.archive, state.archive, content.links, state)
+        _finish(layout, content, state.archive, state)
 
 
 def _is_usable(layout: DevelLayout, state: State, content: TreeContent, verify: bool) -> bool:
@@ -91,22 +91,36 @@ def _is_usable(layout: DevelLayout, state: State, content: TreeContent, verify: 
     return same and not (verify and find_damage(layout, content))
 
 
-def _expand(layout: DevelLayout, quiet: bool) -> None:
-    """Make the tree from nothing; whatever fails, nothing of it is left."""
+def _expand(layout: DevelLayout, old: TreeContent | None, quiet: bool) -> None:
+    """Make the tree from nothing; whatever fails, nothing of it is left but the user's own files.
+
+    `old` is what the tree held, if that is known; else RECORD tells it.
+    """
     archive = layout.require_archive()
     rows = read_record(layout.record)
+    listed = {row.path for row in rows if is_below(row.path, layout.tree)}
+    layout.state_file.unlink(missing_ok=True)
+    # A tree of which RECORD has one row alone was never finished: nobody has worked in it.
+    if layout.root.is_dir() and not layout.root.is_symlink() and listed != {layout.tree}:
+        known = listed if old is None else listed | old.paths(layout)
+        set_aside(layout, {*known, *_own_files(layout)}, {} if old is None else old.marks)
     # One row for the whole tree while it is being made: pip and uv remove a directory that RECORD names.
     if Row(layout.tree) not in rows:
         write_rows(layout, replace_below(rows, layout.tree, [layout.tree]))
     try:
-        layout.state_file.unlink(missing_ok=True)
         remove_tree(layout.root)
-        mark = mark_file(archive)
-        _finish(layout, _unpack(layout, archive, quiet), mark)
+        unpacked = mark_file(archive)
+        _finish(layout, TreeContent(_unpack(layout, archive, quiet), []), unpacked)
     except BaseException:
         remove_tree(layout.root)
         write_rows(layout, replace_below(rows, layout.tree, []))
+        bring_back(layout)
         raise
+
+
+def _own_files(layout: DevelLayout) -> list[str]:
+    """Return the paths of the files about the tree."""
+    return [path.relative_to(layout.home).as_posix() for path in (layout.state_file, layout.content_file)]
 
 
 def _unpack(layout: DevelLayout, archive: Path, quiet: bool) -> Content:
@@ -120,26 +134,30 @@ def _unpack(layout: DevelLayout, archive: Path, quiet: bool) -> Content:
         return unpack(ArchiveSource(archive, layout.home, layout.tree, layout.widest_mode, require_space, report))
 
 
-def _finish(
-    layout: DevelLayout, content: Content, archive: list[int], old_links: Iterable[str] = (), old: State | None = None
-) -> None:
-    """Make all links, write RECORD and, last, the state; `archive` is the mark of what `content` came from.
+def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: State | None = None) -> None:
+    """Make all links, write RECORD and, last, the state; `archive` is the mark of what `old.archive` came from.
 
-    Links to be removed are those of the last call that was finished, and what RECORD lists of one that was not.
+    Links to be removed are those of the last call that was finished, which `old` and `state` tell of, and what RECORD
+    lists of one that was not.
     """
+    content = old.archive
     packages = mark_packages(layout)
     hard_links = wanted_hard_links(content, layout)
-    if old is not None:
-        write_state(layout, replace(old, changing=True))
+    if state is not None:
+        write_state(layout, replace(state, changing=True))
     listed = _announce(layout, {*hard_links, *content.symlinks})
     wanted = TreeContent(content, [*hard_links, *content.symlinks]).paths(layout)
-    stale = {*old_links, *listed} - wanted - {layout.tree, *content.directories}
-    remove_links(layout, stale, keep=frozenset(content.directories))
-    symbolic = make_hard_links(layout, hard_links)
+    stale = {*old.links, *listed} - wanted - {layout.tree, *content.directories}
+    remove_links(layout, stale, old.marks, frozenset(content.directories))
+    # What RECORD lists without a mark is of a call that was not finished.
+    symbolic = make_hard_links(layout, hard_links, old.marks, listed - old.marks.keys())
     symlinks = make_symlinks(layout, content.symlinks)
-    tree = TreeContent(content, sorted([*hard_links, *symlinks]), symbolic)
+    marks = {path: old.marks.get(path) or mark(layout.home / path) for path in content.files}
+    marks.update((path, mark(layout.home / path)) for path in hard_links)
+    tree = TreeContent(content, sorted([*hard_links, *symlinks]), symbolic, marks)
     write_content(layout, tree)
     write_rows(layout, replace_below(read_record(layout.record), layout.tree, tree.recorded_paths(layout)))
+    bring_back(layout)
     packages[layout.devel.dist_info.name] = mark_file(layout.devel.record)
     write_state(layout, State(archive, packages, targets=order_targets(layout)))
 

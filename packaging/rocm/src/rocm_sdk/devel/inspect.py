@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from ..record import is_below, read_record
+from ..record import read_record
 from . import devel_root
+from .belongings import find_foreign
 from .layout import DevelLayout, find_layout
 from .links import is_link_or_copy, wanted_hard_links
 from .state import TreeContent, find_damage, read_content
@@ -25,7 +25,15 @@ def find_faults() -> list[str]:
     if content is None:
         return [f"{layout.content_file} is missing"]
     damaged = [f"{path} is missing, or not of its size" for path in find_damage(layout, content)]
-    return [*damaged, *_wrong_links(layout, content), *_unrecorded(layout)]
+    return [*damaged, *_wrong_links(layout, content)]
+
+
+def find_belongings() -> list[str]:
+    """Return what is in the tree and no package's: uninstalling leaves it there."""
+    layout = find_layout()
+    if layout.is_plain:
+        return []
+    return list(find_foreign(layout, {row.path for row in read_record(layout.record)}))
 
 
 def _wrong_links(layout: DevelLayout, content: TreeContent) -> list[str]:
@@ -35,15 +43,3 @@ def _wrong_links(layout: DevelLayout, content: TreeContent) -> list[str]:
 
 def _is_same(home: Path, path: str, source: str) -> bool:
     return (home / source).exists() and is_link_or_copy(home / path, home / source)
-
-
-def _unrecorded(layout: DevelLayout) -> list[str]:
-    """Return what uninstalling would leave behind; Python's own caches are removed with the modules they are for."""
-    recorded = {row.path for row in read_record(layout.record) if is_below(row.path, layout.tree)}
-    found = []
-    for directory, subdirectories, files in os.walk(layout.root):
-        here = Path(directory).relative_to(layout.home)
-        links = [name for name in subdirectories if (Path(directory) / name).is_symlink()]
-        subdirectories[:] = sorted(name for name in subdirectories if name != "__pycache__")
-        found += [(here / name).as_posix() for name in sorted([*files, *links])]
-    return [f"{path} is not in RECORD" for path in found if path not in recorded]

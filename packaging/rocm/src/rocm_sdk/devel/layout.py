@@ -93,6 +93,11 @@ class DevelLayout:
         return (self.home if self.is_elsewhere else self.glue) / JOURNAL_NAME
 
     @property
+    def belongings(self) -> Path:
+        """Where files of the user are while the tree is made anew."""
+        return self.home / f"{self.tree}.kept"
+
+    @property
     def state_file(self) -> Path:
         """Says that the tree is whole and from what it was made; absent otherwise."""
         return self.root / STATE_NAME

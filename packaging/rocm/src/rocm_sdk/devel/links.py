@@ -18,7 +18,7 @@ import errno
 import os
 import posixpath
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from ..errors import DevelError
@@ -26,6 +26,7 @@ from ..forwarders import is_forwarder
 from ..installation import InstalledPackage
 from ..record import is_below, read_record
 from ..system import IS_WINDOWS
+from .belongings import has_bytes_of, keep, mark, warn_of_kept
 from .files import make_directories
 from .layout import DevelLayout
 from .state import Content
@@ -53,8 +54,13 @@ def wanted_hard_links(content: Content, layout: DevelLayout) -> dict[str, str]:
     return links
 
 
-def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
-    """Make each path a hard link to its source, or a copy; return whether one had to be a symbolic link instead."""
+def make_hard_links(
+    layout: DevelLayout, links: dict[str, str], marks: Mapping[str, list[int]], unfinished: Collection[str]
+) -> bool:
+    """Make each path a hard link to its source, or a copy; return whether one had to be a symbolic link instead.
+
+    What is there already is the user's, and kept, unless it has its mark, or is `unfinished` work of another call.
+    """
     symbolic = False
     for path, source in sorted(links.items()):
         target, destination = (layout.site if IS_WINDOWS else layout.home) / source, layout.home / path
@@ -64,6 +70,8 @@ def make_hard_links(layout: DevelLayout, links: dict[str, str]) -> bool:
             make_directories(destination.parent, layout.widest_mode)
             hard = _link(target, destination, path, source)
         except FileExistsError:
+            if not is_link_or_copy(destination, target) and path not in unfinished:
+                _keep_changed(destination, target, marks.get(path))
             hard = _replace(target, destination, path, source)
         symbolic = symbolic or not hard
     return symbolic
@@ -86,12 +94,23 @@ def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
     return sorted(symlinks.keys() - dangling)
 
 
-def remove_links(layout: DevelLayout, paths: Iterable[str], keep: Collection[str] = frozenset()) -> None:
-    """Remove links that are there no more, and directories that are empty then, save those in `keep`."""
+def remove_links(
+    layout: DevelLayout,
+    paths: Iterable[str],
+    marks: Mapping[str, list[int]] | None = None,
+    spared: Collection[str] = frozenset(),
+) -> None:
+    """Remove links that are there no more, and directories that are empty then, save those that are `spared`.
+
+    A file that a user put in place of one, so that it has not the mark any more, stays.
+    """
     for path in sorted(paths):
-        (layout.home / path).unlink(missing_ok=True)
+        link = layout.home / path
+        if not link.is_symlink() and marks and path in marks and mark(link) not in ([], marks[path]):
+            continue
+        link.unlink(missing_ok=True)
         parent = posixpath.dirname(path)
-        while parent != layout.tree and parent not in keep and _remove_empty(layout.home / parent):
+        while parent != layout.tree and parent not in spared and _remove_empty(layout.home / parent):
             parent = posixpath.dirname(parent)
 
 
@@ -159,8 +178,14 @@ def _replace(target: Path, destination: Path, path: str, source: str) -> bool:
     """Do as `_link` where there is something already; leave that if it is right."""
     if is_link_or_copy(destination, target):
         return not destination.is_symlink()
-    destination.unlink()
+    destination.unlink(missing_ok=True)
     return _link(target, destination, path, source)
+
+
+def _keep_changed(destination: Path, target: Path, was: list[int] | None) -> None:
+    """Keep what a user put where a link has to be, under another name."""
+    if not destination.is_symlink() and mark(destination) != was and not has_bytes_of(destination, target):
+        warn_of_kept([keep(destination, destination)])
 
 
 def _link(target: Path, destination: Path, path: str, source: str) -> bool:
@@ -187,9 +212,13 @@ def _is_program(path: Path) -> bool:
 
 
 def _correct_symlink(link: Path, text: str) -> None:
-    if not (link.is_symlink() and str(link.readlink()) == text):
+    if link.is_symlink() and str(link.readlink()) == text:
+        return
+    if link.is_file() and not link.is_symlink():
+        warn_of_kept([keep(link, link)])
+    else:
         link.unlink()
-        link.symlink_to(text)
+    link.symlink_to(text)
 
 
 def _remove_empty(directory: Path) -> bool:

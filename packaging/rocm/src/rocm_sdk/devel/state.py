@@ -20,7 +20,7 @@ from ..record import Row, format_record
 from .layout import DevelLayout
 from .replace import replace_file
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,14 @@ class State:
 class TreeContent:
     """What the archive held, and the links (paths relative to site-packages) that were made by the last call.
 
-    `symbolic` says that hard links were asked for where there can be none, so that symbolic ones were made.
+    `symbolic` says that hard links were asked for where there can be none, so that symbolic ones were made. `marks` has
+    [size in bytes, mtime in ns] of files and hard links as they were when they were made.
     """
 
     archive: Content
     links: list[str]
     symbolic: bool = False
+    marks: dict[str, list[int]] = field(default_factory=dict)
 
     def paths(self, layout: DevelLayout) -> set[str]:
         """Return every path of the tree that has to be there: files, links, and directories that hold neither."""
@@ -136,7 +138,9 @@ def read_state(layout: DevelLayout) -> State | None:
 def read_content(layout: DevelLayout) -> TreeContent | None:
     """Return the content, or None if it is lost or was written by another version of this code."""
     fields = _read(layout.content_file)
-    return None if fields is None else TreeContent(Content(**fields["archive"]), fields["links"], fields["symbolic"])
+    if fields is None:
+        return None
+    return TreeContent(Content(**fields["archive"]), fields["links"], fields["symbolic"], fields["marks"])
 
 
 def find_damage(layout: DevelLayout, content: TreeContent) -> list[str]:
