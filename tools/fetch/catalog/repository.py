@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.fetch.catalog.names import MANIFEST_NAME, ArtifactName, escape
 from tools.fetch.catalog.scan import BASE, ScannedArtifact, about_files, dist_targets, is_split, threads
-from tools.fetch.catalog.watched import watched
+from tools.fetch.catalog.watched import directories_of, watched
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def write_repository(
         "artifacts.json": listing(artifacts, elsewhere),
     }
     texts["files_read.txt"] = "".join(f"{path}\n" for path in files_read(artifacts))
-    trees, listings = watched(path for artifact in artifacts for path in artifact.directories)
+    trees, listings = watched(directories_of(artifacts))
     texts["trees.txt"] = "".join(f"{path}\n" for path in trees)
     texts["directories.txt"] = "".join(f"{path}\n" for path in listings)
     for artifact in artifacts:

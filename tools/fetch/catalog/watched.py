@@ -1,30 +1,43 @@
 """How Bazel is to watch the directories of artifacts, where no wrapper tells it of changes.
 
-    trees, listings = watched(directories)
+    trees, listings = watched(directories_of(artifacts))
 
 A tree is watched with all below it (`repository_ctx.watch_tree`): names, kinds, contents, and where links lead. Bazel
 follows links for that, and a link that leads back to a directory above it, or to itself, makes it stop, or crash. So
-directories from which links go in a circle are watched by their listings (`path.readdir`). Of these, one that is
-removed makes Bazel speak of an inconsistent file system from then on.
+directories from which links go in a circle, or lead to what was not looked at, are watched by their listings
+(`path.readdir`). A watched directory that is removed itself makes Bazel speak of an inconsistent file system from then
+on; what is removed below a tree does not.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from tools.fetch.catalog.scan import ScannedArtifact
+
+
+def directories_of(artifacts: Sequence[ScannedArtifact]) -> Iterator[Path]:
+    """Yield all directories that were scanned, behind those above them, up to the one that has the artifacts."""
+    for artifact in artifacts:
+        for directory in artifact.directories:
+            above = [path for path in directory.parents if path.is_relative_to(artifact.folder)]
+            yield from (artifact.folder.parent, *reversed(above), directory)
 
 
 def watched(directories: Iterable[Path]) -> tuple[list[Path], list[Path]]:
     """Return the topmost directories that are trees to watch, and those of which only listings can be; sorted.
 
-    `directories` are all there are: those below them, too, behind those that they lie in. None of them is a link.
+    A directory comes behind those that it lies in. One may be there several times.
     """
     real: dict[Path, str] = {}
     for path in directories:
-        real[path] = f"{real[path.parent]}/{path.name}" if path.parent in real else os.path.realpath(path)
-    circular = _circular({place: _leads_to(place) for place in real.values()})
-    whole = {path for path, place in real.items() if place not in circular}
+        if path not in real:
+            above = None if path.is_symlink() else real.get(path.parent)
+            real[path] = os.path.realpath(path) if above is None else f"{above}/{path.name}"
+    unsafe = _unsafe({place: _leads_to(place) for place in real.values()})
+    whole = {path for path, place in real.items() if place not in unsafe}
     trees = [path for path in whole if path.parent not in whole]
-    return sorted(trees), sorted(path for path, place in real.items() if place in circular)
+    return sorted(trees), sorted(path for path, place in real.items() if place in unsafe)
 
 
 def _leads_to(directory: str) -> set[str]:
@@ -40,9 +53,9 @@ def _leads_to(directory: str) -> set[str]:
     return found
 
 
-def _circular(leads: dict[str, set[str]]) -> set[str]:
-    """Return those from which a circle can be reached: what is left when all that lead nowhere are taken away."""
-    left = {one: found & leads.keys() for one, found in leads.items()}
+def _unsafe(leads: dict[str, set[str]]) -> set[str]:
+    """Return those from which a circle, or what is unknown, can be reached: all others end somewhere."""
+    left = {one: set(found) for one, found in leads.items()}
     ends = [one for one, found in left.items() if not found]
     above: dict[str, list[str]] = {}
     for one, found in left.items():

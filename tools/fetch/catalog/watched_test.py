@@ -50,6 +50,19 @@ def test_links_that_lead_to_each_others_directories(tmp_path: Path) -> None:
     assert (names(tmp_path, trees), names(tmp_path, listings)) == (["c"], [".", "a", "b"])
 
 
+def test_what_was_not_looked_at(tmp_path: Path) -> None:
+    """Nobody knows where links in it lead."""
+    found = [path for path in made(tmp_path, "a/.hidden", "b") if path.name != ".hidden"]
+    trees, listings = watched(found)
+    assert (names(tmp_path, trees), names(tmp_path, listings)) == (["b"], [".", "a"])
+
+
+def test_a_folder_that_is_a_link(tmp_path: Path) -> None:
+    made(tmp_path, "kept/a/b", "current", current__a="../kept/a")
+    found = [tmp_path / "current", tmp_path / "current/a", tmp_path / "current/a/b"]
+    assert watched(found) == ([tmp_path / "current"], [])
+
+
 def test_a_tree_that_is_deep(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(100):
