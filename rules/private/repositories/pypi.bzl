@@ -4,6 +4,7 @@ rules_python's own `pip.parse` is not used: its attributes differ between the ve
 """
 
 load(":pip_download.bzl", "pip_download_wheel")
+load(":run_program.bzl", "fetching_python")
 
 visibility(["//rules/private/repositories/..."])
 
@@ -23,8 +24,16 @@ py_library(
     deps = {deps},
 )
 
+filegroup(
+    name = "bytecode",
+    srcs = glob(["site-packages/**/*.pyc"], allow_empty = True),
+)
+
 exports_files(glob(["site-packages/*.data/scripts/*"], allow_empty = True))
 """
+
+# Without the time of the source, and without its directory: so the bytecode is the same everywhere.
+_COMPILE = ["-m", "compileall", "-q", "--invalidation-mode=unchecked-hash", "-s", "site-packages"]
 
 def _requires(rctx, locked_names):
     """Returns the locked names that the unpacked wheel's METADATA requires without an extra."""
@@ -49,6 +58,9 @@ def _pypi_wheel_impl(rctx):
     wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
     rctx.extract(wheel, output = "site-packages")
     rctx.delete(".download")
+    if rctx.attr.compiled:
+        # A file that this Python cannot compile is another Python's; none that imports it gets further without bytecode.
+        rctx.execute(fetching_python(rctx, rctx.name) + _COMPILE + ["site-packages"], environment = {"PYTHONHASHSEED": "0"})
     rctx.file("BUILD.bazel", _WHEEL_BUILD.format(
         deps = ["@{}{}//:pkg".format(rctx.attr.prefix, name) for name in _requires(rctx, rctx.attr.locked_names)],
     ))
@@ -57,6 +69,7 @@ pypi_wheel = repository_rule(
     doc = "One wheel from the Python package index, as a `py_library` named `pkg`.",
     implementation = _pypi_wheel_impl,
     attrs = {
+        "compiled": attr.bool(doc = "Whether the machine's Python compiles it; `bytecode` has the result."),
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
         "locked_names": attr.string_list(mandatory = True, doc = "Names in the lock file: those of them that the wheel requires become its deps."),
         "prefix": attr.string(mandatory = True, doc = "What the names of the sibling repositories begin with."),
@@ -68,10 +81,16 @@ def _pypi_hub_impl(rctx):
     rctx.file("BUILD.bazel", "")
     for name in rctx.attr.names:
         rctx.file(name.replace("-", "_") + "/BUILD.bazel", """\
+package(default_visibility = ["//visibility:public"])
+
 alias(
     name = "{name}",
     actual = "@{prefix}{repository}//:pkg",
-    visibility = ["//visibility:public"],
+)
+
+alias(
+    name = "bytecode",
+    actual = "@{prefix}{repository}//:bytecode",
 )
 """.format(name = name.replace("-", "_"), prefix = rctx.attr.prefix, repository = name))
 
