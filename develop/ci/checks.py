@@ -416,8 +416,13 @@ FETCHED = (
     ),
 )
 REMOTE = (
+    Check("remote-cache", "a second checkout builds nothing again", module("tests.remote.cache"), (DEBIAN,), holds=""),
     Check(
-        "remote-cache", "a second checkout builds nothing again", with_rocm7("tests.remote.cache"), (DEBIAN,), holds=""
+        "remote-cache-rocm7",
+        "a second checkout builds nothing of real ROCm 7 again",
+        with_rocm7("tests.remote.cache"),
+        (DEBIAN,),
+        holds="",
     ),
     Check("remote-execution", "builds and tests on remote workers, that fail, too", remote, (DEBIAN,), holds=ENGINES),
     Check("remote-hip", "HIP programs, compiled by remote workers", remote_hip, (DEBIAN,), holds=ENGINES),
@@ -587,4 +592,25 @@ CHECKS: tuple[Check, ...] = (
         (DEBIAN_PACKAGES,),
         holds="",
     ),
+)
+
+#: Once a week, and before a release: what other checks show with smaller, fewer or other inputs.
+SCHEDULED = frozenset(
+    {
+        # Over 4 GiB; `tests` has the same code with small members and a lowered limit.
+        "big-wheel-build",
+        "big-wheel",
+        # Other people's wheels: what they hold changes with theirs, not with ours.
+        "corpus",
+        "split-wheels",
+        "windows-corpus",
+        "windows-real",
+        # A second input, where the first one is checked with each change.
+        "installers-debian13",
+        "remote-cache-rocm7",
+        "validators",
+        *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
+        *("plain-verify", "plain-reports", "layouts-of-devel"),
+        "xla",
+    }
 )

@@ -1,6 +1,7 @@
 """The whole check of a clean clone: README's own commands, then what takes longer or needs more than Bazel.
 
-    bash .ci/run                     every check
+    bash .ci/run                     the checks of every change
+    bash .ci/run --scheduled         the others: once a week, and before a release
     bash .ci/run elf thin            the check `elf`, and all whose names begin with `thin`
     bash .ci/run --list              what there is
 
@@ -28,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from develop.ci.check import Check
-from develop.ci.checks import CHECKS
+from develop.ci.checks import CHECKS, SCHEDULED
 from develop.ci.machine import FailedError, Inventory, Machine
 from develop.ci.results import Count
 from develop.ci.schedule import Schedule
@@ -37,11 +38,14 @@ from develop.ci.schedule import Schedule
 WORKERS = 2
 
 
-def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
-    """Return the checks that names mean, in the order of the table; all of them if nothing is named.
+def select(checks: Sequence[Check], names: Sequence[str], *, is_scheduled: bool = False) -> list[Check]:
+    """Return the checks that names mean, in the order of the table.
 
     A name means the check that is called so, else all whose names begin with it. Raises ValueError if none does.
+    If nothing is named, these are the checks of every change, or the scheduled ones.
     """
+    if not names:
+        return [one for one in checks if (one.name in SCHEDULED) == is_scheduled]
     wanted: set[str] = set()
     for name in names:
         found = {one.name for one in checks if one.name == name} or {
@@ -52,7 +56,7 @@ def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
             hint = f"did you mean {' or '.join(near)}?" if near else ".ci/run --list shows all"
             raise ValueError(f"{name}: there is no such check; {hint}")
         wanted |= found
-    return [one for one in checks if not names or one.name in wanted]
+    return [one for one in checks if one.name in wanted]
 
 
 def free_space(*directories: Path) -> str:
@@ -133,13 +137,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         prog=".ci/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a check, or the beginning of the names of several")
+    parser.add_argument("--scheduled", action="store_true", help="run the checks that not every change needs")
     parser.add_argument("--list", action="store_true", help="list the checks, or those that are named, and run none")
     parser.add_argument(
         "--scratch", type=Path, metavar="DIR", help="keep what checks fetch (ROCm, roots) here, for the next run"
     )
     arguments = parser.parse_args(argv)
     try:
-        arguments.checks = select(CHECKS, arguments.names)
+        arguments.checks = select(CHECKS, arguments.names, is_scheduled=arguments.scheduled)
     except ValueError as error:
         parser.error(str(error))
     return arguments
@@ -149,8 +154,10 @@ def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit code."""
     arguments = parse(argv)
     if arguments.list:
-        width = max(len(check.name) for check in arguments.checks)
-        print("\n".join(f"{check.name:{width}}  {check.sentence}" for check in arguments.checks))
+        listed = arguments.checks if arguments.names or arguments.scheduled else CHECKS
+        width = max(len(check.name) for check in listed)
+        for check in listed:
+            print(f"{check.name:{width}}  {check.sentence}{' (scheduled)' if check.name in SCHEDULED else ''}")
         return 0
     with scratch_directory(arguments.scratch) as scratch:
         total = perform_all(arguments.checks, scratch, os.environ.get("CI") == "true")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from develop.ci.check import Check, Requirement
-from develop.ci.checks import AMD, CHECKS, DEBIAN
+from develop.ci.checks import AMD, CHECKS, DEBIAN, SCHEDULED
 from develop.ci.machine import FailedError, Machine, locked
 from develop.ci.results import Count
 from develop.ci.run import main, perform_all, select
@@ -36,8 +36,10 @@ def test_all_checks_have_names_and_sentences() -> None:
     assert all(one.name == one.name.lower() and " " not in one.name for one in CHECKS)
 
 
-def test_no_name_selects_all() -> None:
-    assert names() == [one.name for one in CHECKS]
+def test_no_name_selects_what_every_change_needs_or_the_rest() -> None:
+    scheduled = [one.name for one in select(CHECKS, (), is_scheduled=True)]
+    assert set(scheduled) == SCHEDULED, "each is the name of a check"
+    assert sorted([*names(), *scheduled]) == sorted(one.name for one in CHECKS)
 
 
 def test_a_whole_name_selects_one() -> None:
@@ -46,7 +48,7 @@ def test_a_whole_name_selects_one() -> None:
 
 
 def test_the_beginning_of_names_selects_several_in_the_order_of_the_table() -> None:
-    remote = ["remote-cache", "remote-execution", "remote-hip"]
+    remote = ["remote-cache", "remote-cache-rocm7", "remote-execution", "remote-hip"]
     assert names("remote", "elf") == [*remote, "elf"]
     found = names("elf", "thin")
     assert found[0] == "thin-actions"
@@ -60,11 +62,12 @@ def test_a_name_that_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--list", "page", "no-"]) == 0
+    assert main(["--list", "page", "no-", "xla"]) == 0
     assert capsys.readouterr().out == (
         "no-shell  no action has a shell\n"
         "no-op     a second build has nothing to do\n"
         "page      the landing page, in Chromium\n"
+        "xla       XLA's labels and load statements, with the ROCm of rocm.sdk (scheduled)\n"
     )
 
 
