@@ -28,7 +28,6 @@ TARGETS = (
     "//packaging:size_report",
     *MINI,
     "//tests/mini/requiring_wheel:requiring",
-    "//tests/mini/requiring_wheel:requiring",
     "//tests/mini/split_wheel:whole",
     "//examples/framework:rocm_init",
 )
