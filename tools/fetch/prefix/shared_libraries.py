@@ -40,14 +40,10 @@ class SharedLibraries:
         self._prefix = prefix
         self._facts: dict[str, _Facts] = {}
 
-    def by_soname(self, path: str, stated: str = "") -> tuple[str, str]:
-        """Return the file that is called by a library's SONAME, if there is one, and the SONAME.
-
-        `stated` is the SONAME of a library that is no ELF file.
-        """
-        soname = self._read(path).soname or stated.rpartition("/")[2] or posixpath.basename(path)
-        named = posixpath.join(posixpath.dirname(path), posixpath.basename(soname))
-        return (named if os.path.isfile(self._prefix / named) else path), soname  # noqa: PTH113
+    def by_soname(self, path: str) -> str:
+        """Return the file that is called by a library's SONAME, if there is one, else the library."""
+        named = posixpath.join(posixpath.dirname(path), posixpath.basename(self._read(path).soname or path))
+        return named if os.path.isfile(self._prefix / named) else path  # noqa: PTH113
 
     def closure(self, path: str) -> list[str]:
         """Return the libraries of the prefix that a library needs (DT_NEEDED), and that these need, sorted."""
