@@ -147,7 +147,8 @@ class CMake:
                 export.dependencies.append(value)
             elif key == "note":
                 place, _, text = value.partition(":")
-                export.notes.append(f"{place.removeprefix(f'{ROOT}/')}: {text.strip()[:_MAX_NOTE]}")
+                sentence = text.strip().partition(". ")[0]
+                export.notes.append(f"{place.removeprefix(f'{ROOT}/')}: {sentence[:_MAX_NOTE]}")
         return export
 
     def _add_targets(self, export: Export, name: str, file: Path) -> None:

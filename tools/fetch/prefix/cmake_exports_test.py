@@ -106,7 +106,7 @@ def test_what_a_package_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, te
 
 
 def test_errors_of_a_package_are_noted(tmp_path: Path) -> None:
-    text = """message(FATAL_ERROR "wrong" " twice;\\nmore")
+    text = """message(FATAL_ERROR "wrong" " twice;\\nmore. For\\n* these reasons")
     message(WARNING "careful")
     add_library(own STATIC own.c)
     add_library(x INTERFACE IMPORTED)"""
