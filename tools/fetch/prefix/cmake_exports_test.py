@@ -96,6 +96,9 @@ def test_dependencies_are_read_but_not_counted(tmp_path: Path) -> None:
         ("include(CheckCXXSourceRuns)\ncheck_cxx_source_runs([[int main() {}]] V)", []),
         ("cmake_minimum_required(VERSION 2.8)\nset(V 1)", ["1"]),
         ("set(V ${CMAKE_SIZEOF_VOID_P} ${UNIX} ${WIN32})", ["8", "1"]),
+        ('string(REGEX REPLACE "^a(.)" "\\\\1" V abc)', ["bc"]),
+        ("if(libx MATCHES ^lib)\nset(V 1)\nendif()", ["1"]),
+        ("while(NOT V MATCHES aaa)\nstring(APPEND V a)\nendwhile()", ["aaa"]),
     ],
 )
 def test_what_a_package_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]) -> None:
