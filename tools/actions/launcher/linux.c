@@ -52,10 +52,37 @@ static size_t length(const char *text) {
 
 static void say(const char *text) { call(SYS_write, STDERR, (long)text, (long)length(text), 0); }
 
-__attribute__((noreturn)) static void fail(const char *what, const char *path) {
+/* Returns the usual words for what readlinkat(2) and execve(2) fail with; the numbers are the same on both CPUs. */
+static const char *words(long error) {
+  switch (error) {
+    case 2: return " (No such file or directory, or its interpreter is missing)";
+    case 7: return " (Argument list too long)";
+    case 8: return " (Exec format error: not a program for this CPU)";
+    case 12: return " (Cannot allocate memory)";
+    case 13: return " (Permission denied)";
+    case 20: return " (Not a directory)";
+    case 26: return " (Text file busy)";
+    case 36: return " (File name too long)";
+    case 40: return " (Too many levels of symbolic links)";
+    default: return "";
+  }
+}
+
+/* Says what failed, on which path, and the number and words of the error; 0 if no system call failed. */
+__attribute__((noreturn)) static void fail(const char *what, const char *path, long error) {
+  char digits[12], *first = digits + sizeof digits - 1;
+  long left = error;
+  *first = 0;
+  do *--first = (char)('0' + left % 10);
+  while (left /= 10);
   say("launcher: ");
   say(what);
   say(path);
+  if (error) {
+    say(": error ");
+    say(first);
+    say(words(error));
+  }
   say("\n");
   for (;;) call(SYS_exit, CANNOT_EXECUTE, 0, 0, 0);
 }
@@ -67,13 +94,13 @@ __attribute__((noreturn, used)) void launch(long *stack) {
   char **environment = argv + stack[0] + 1;
 
   long size = call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, SIZE);
-  if (size <= 0 || size >= SIZE) fail("cannot find its own file; is /proc mounted?", "");
+  if (size <= 0 || size >= SIZE) fail("cannot find its own file; is /proc mounted? ", "/proc/self/exe", size < 0 ? -size : 0);
   while (size > 0 && path[size - 1] != '/') size--;
   for (size_t i = 0; i < SIZE; i++) {
     path[size + (long)i] = target[i];
     if (!target[i]) break;
   }
-  if (!target[0]) fail("was not finished: it has no target", "");
-  call(SYS_execve, (long)path, (long)argv, (long)environment, 0);
-  fail("cannot execute ", path);
+  if (!target[0]) fail("was not finished: it has no target", "", 0);
+  long failed = call(SYS_execve, (long)path, (long)argv, (long)environment, 0);
+  fail("cannot execute ", path, -failed);
 }
