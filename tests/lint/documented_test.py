@@ -17,6 +17,14 @@ SHOWN_BY = (
     ),
     ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
+        "a directory that nobody may read, an archive that the build may not read",
+        "tools/fetch/catalog/bad_input_test.py::test_a_directory_that_nobody_may_read",
+    ),
+    (
+        "a member of an archive that nobody may read",
+        "tools/fetch/catalog/unpack_test.py::test_members_that_nobody_may_read_are_made_readable",
+    ),
+    (
         "other modes than 0644 and 0755",
         "tools/fetch/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
     ),

@@ -54,7 +54,11 @@ def _directory_archives(mctx, name, path, variable):
     directory = _directory(mctx, path, variable)
     has_fingerprint = _has_fingerprint(mctx, directory)
     place = mctx.path(directory) if directory else None
-    if not place or not place.is_dir or not [child for child in place.readdir(watch = "no") if archive_suffix(child.basename)]:
+    if not place or not place.is_dir:
+        return {}
+    if mctx.execute(["test", "-r", place]).return_code == 1:
+        return {}  # Here Bazel fails where a directory cannot be listed; the scan says what to do.
+    if not [child for child in place.readdir(watch = "no") if archive_suffix(child.basename)]:
         return {}
     stamps = json.decode(run_program(mctx, "tools.fetch.catalog.catalog", ["--list-archives", "--artifacts", place], CATALOG_SOURCES))
     repositories = {}

@@ -46,8 +46,8 @@ class Limits:
 class ArchiveSource(io.RawIOBase):
     """The archive's own bytes, counted and hashed as they are read."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb", buffering=0)
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
         self._digest = hashlib.sha256()
         self.position = 0
 
@@ -61,11 +61,6 @@ class ArchiveSource(io.RawIOBase):
         self._digest.update(memoryview(buffer)[:size])
         self.position += size
         return size
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
     def sha256(self) -> str:
         """Read what is left, and return the SHA-256 of the whole file in hex."""
@@ -194,7 +189,7 @@ def open_archive(path: Path, limits: Limits, zstd: Path | None = None) -> Iterat
     What is wrong with it is raised when it is read, as CatalogError.
     """
     with ExitStack() as stack:
-        source = stack.enter_context(ArchiveSource(path))
+        source = stack.enter_context(ArchiveSource(stack.enter_context(path.open("rb", buffering=0))))
         raw = cast("BinaryIO", source)
         match archive_suffix(path.name):
             case ".tar.gz":

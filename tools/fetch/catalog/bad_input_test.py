@@ -1,6 +1,8 @@
 """Tests of what the catalog says about input that cannot be used: the thing and the remedy, in one line."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,13 +64,51 @@ def test_unreadable_directory(bad: BadInput) -> None:
         bad.root.chmod(0o755)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_unreadable_directory_in_an_artifact(bad: BadInput) -> None:
-    bad.stage.chmod(0)
+@pytest.mark.parametrize("mode", [0, 0o444, 0o311], ids="{:04o}".format)
+@pytest.mark.parametrize("name", [".", "a_lib_generic", "a_lib_generic/stage", "a_lib_generic/stage/lib"])
+def test_a_directory_that_nobody_may_read(bad: BadInput, name: str, mode: int) -> None:
+    """Not even root, who may: what is refused does not depend on who builds. Others were told of another fault."""
+    (bad.stage / "lib").mkdir()
+    directory = bad.root / name
+    if os.geteuid() and name == ".":
+        pytest.skip("then it cannot be listed: test_unreadable_directory")
+    directory.chmod(mode)
     try:
-        assert bad.error() == f"{bad.stage}: Permission denied; check its permissions"
+        assert bad.error() == f"{directory}: cannot be read (mode {mode:04o}); make it readable: chmod a+rx"
     finally:
-        bad.stage.chmod(0o755)
+        directory.chmod(0o755)
+
+
+def test_a_directory_above_a_base_directory(bad: BadInput) -> None:
+    (bad.folder / "math/lib/stage").mkdir(parents=True)
+    bad.manifest.write_text("math/lib/stage\n")
+    (bad.folder / "math").chmod(0o611)
+    try:
+        assert bad.error() == (
+            f"{bad.folder}/math: cannot be read (mode 0611); make it readable: chmod a+rx"
+            if os.geteuid() == 0
+            else f"{bad.folder}/math/lib/stage: Permission denied; check its permissions"
+        )
+    finally:
+        (bad.folder / "math").chmod(0o755)
+
+
+def test_an_archive_that_cannot_be_read(bad: BadInput) -> None:
+    """Bazel watches archives, and said only `Permission denied`. Root may read them, without a sandbox."""
+    archive = bad.root / "b_lib_generic.tar.gz"
+    archive.touch()
+    archive.chmod(0)
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    options = [f"--artifacts={bad.root}", f"--archived={archive.name}=r.b", f"--output={bad.output}"]
+    ended = subprocess.run(
+        [*drop, sys.executable, "-m", main.__module__, *options],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = f"{archive}: cannot be read (mode 0000); make it readable: chmod a+r\n"
+    assert (ended.returncode, ended.stderr) == (1, expected)
 
 
 def test_no_artifacts(bad: BadInput) -> None:

@@ -23,6 +23,8 @@ left for the scan to say.
 
 import argparse
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,13 +88,20 @@ def archive_stamps(directory: Path) -> dict[str, str]:
 
 
 def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, str], directory: Path) -> None:
-    """Refuse a directory that changed since the module extension looked: repositories are only declared there."""
+    """Refuse a directory that changed since the module extension looked: repositories are only declared there.
+
+    And an archive that cannot be read: Bazel, which may watch its content, would say so before its own scan does.
+    """
     files = {path.name for path in archives.values()}
     if changed := sorted(files ^ set(repositories)):
         raise CatalogError(
             f"{directory / changed[0]}: this archive was {'added' if changed[0] in files else 'removed'} since Bazel "
             "looked. Run `bazel shutdown` and build again"
         )
+    for path in archives.values():
+        if not os.access(path, os.R_OK):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            raise CatalogError(f"{path}: cannot be read (mode {mode:04o}); make it readable: chmod a+r")
 
 
 def write(args: Arguments) -> None:

@@ -157,6 +157,7 @@ def walk(artifact: ScannedArtifact, directory: Path) -> Iterator[os.DirEntry[str
     """Yield every entry below a directory, however deep, depth first and sorted; links are not followed."""
 
     def children(path: Path) -> Iterator[os.DirEntry[str]]:
+        _check_directory(path)
         artifact.directories.append(path)
         with os.scandir(path) as listing:
             return iter(sorted(listing, key=lambda entry: entry.name))
@@ -175,8 +176,12 @@ def walk(artifact: ScannedArtifact, directory: Path) -> Iterator[os.DirEntry[str
 def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:
     """Return an artifact with its entries, and with the names that its files have in the repository."""
     artifact = ScannedArtifact(folder, name)
+    _check_directory(folder.parent)
+    _check_directory(folder)
     for base in base_directories(folder):
         root = existing(folder / base)
+        for directory in reversed(root.relative_to(folder).parents[:-1]):
+            _check_directory(folder / directory)
         if root != folder / base:
             artifact.directories.append(root)
             continue
@@ -208,6 +213,14 @@ def _entry(artifact: ScannedArtifact, base: str, found: os.DirEntry[str], reposi
         artifact.small[label] = None
         artifact.small_size += status.st_size
     return entry | {"kind": "file", "mode": f"{mode:04o}", "file": f"../{repository}/{label}"}
+
+
+def _check_directory(path: Path) -> None:
+    """Raise CatalogError for a directory that cannot be read, as `_checked_mode` does for files; links are followed."""
+    mode = path.stat().st_mode
+    enter = (stat.S_IRUSR | stat.S_IXUSR, stat.S_IRGRP | stat.S_IXGRP, stat.S_IROTH | stat.S_IXOTH)
+    if not any(mode & bits == bits for bits in enter) or not os.access(path, os.R_OK | os.X_OK):
+        raise CatalogError(f"{path}: cannot be read (mode {stat.S_IMODE(mode):04o}); make it readable: chmod a+rx")
 
 
 def _checked_mode(path: str, mode: int) -> int:

@@ -5,7 +5,9 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,29 @@ def test_a_base_directory_without_files_need_not_be_there(archive: Path, tmp_pat
     plant(archive, [manifest("stage\nempty/stage\n"), file("stage/x")])
     unpack(archive, tmp_path / "unpacked", Limits())
     assert sorted(tree(tmp_path / "unpacked")) == ["artifact_manifest.txt", "empty", "empty/stage", "stage", "stage/x"]
+
+
+def test_members_that_nobody_may_read_are_made_readable(archive: Path, tmp_path: Path) -> None:
+    """As all other modes are made 0644 or 0755; also for a user without root's privileges, who could not go on."""
+    members = [
+        manifest("stage\n"),
+        directory("stage", 0),
+        directory("stage/d", 0),
+        file("stage/d/f", b"text", 0),
+        file("stage/d/x", b"program", 0o100),
+        hard_link("stage/d/h", "stage/d/f", 0),
+    ]
+    plant(archive, members)
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    code = "import sys, pathlib as p, tools.fetch.catalog.unpack as u; u.unpack(*map(p.Path, sys.argv[1:]), u.Limits())"
+    command = [*drop, sys.executable, "-c", code, str(archive), str(tmp_path / "folder")]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+    assert {name: what[:2] for name, what in tree(tmp_path / "folder/stage").items()} == {
+        "d": ("directory 755", ""),
+        "d/f": ("file 644", b"text".hex()),
+        "d/h": ("file 644", b"text".hex()),
+        "d/x": ("file 755", b"program".hex()),
+    }
 
 
 REFUSED: list[tuple[str, list[Planted], str]] = [
@@ -304,6 +329,16 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(suffix: str, tmp_path: Path
         else:
             assert tree(archive.parent / "bad") == good
             shutil.rmtree(archive.parent / "bad")
+
+
+def test_an_archive_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is all that is said: Python added that it cannot finalize a file."""
+    more: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", more.append)
+    with suppress(FileNotFoundError):  # Not pytest.raises, which would keep the file.
+        unpack(tmp_path / "a_lib_generic.tar.gz", tmp_path / "folder", Limits())
+        more.append("it was opened")
+    assert not more
 
 
 def test_what_is_no_archive(archive: Path) -> None:
