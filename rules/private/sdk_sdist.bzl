@@ -1,13 +1,13 @@
 """sdk_sdist: a source distribution of small files."""
 
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "source_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 
 def _sdk_sdist_impl(ctx):
-    name = "{}-{}.tar.gz".format(escaped(ctx.attr.distribution), version_of(ctx))
+    name = file_name(ctx, "{}-{}.tar.gz".format(escaped(ctx.attr.distribution), version_of(ctx)))
     sdist = ctx.actions.declare_file(name)
     metadata = ctx.actions.declare_file(name + ".metadata")
     digest = ctx.actions.declare_file(name + ".digest.json")

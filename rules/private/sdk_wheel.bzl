@@ -5,7 +5,7 @@ load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "project_args", "project_file", "small_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "version_of")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
@@ -95,7 +95,7 @@ def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
     _check_import_name(ctx, package.definition.kind)
     tag = "py3-none-" + ctx.attr.platform_tag[BuildSettingInfo].value
-    name = "{}-{}-{}.whl".format(escaped(ctx.attr.distribution), version_of(ctx), tag)
+    name = file_name(ctx, "{}-{}-{}.whl".format(escaped(ctx.attr.distribution), version_of(ctx), tag))
     outputs = struct(
         wheel = ctx.actions.declare_file(name),
         metadata = ctx.actions.declare_file(name + ".metadata"),

@@ -5,6 +5,9 @@ load("//rules/private/common:labels.bzl", "shown")
 
 visibility(["//rules/..."])
 
+# Trees are directories named with the suffix, and file systems take names of 255 bytes.
+_SUFFIX_MAX = 100
+
 # Stands for the suffix in the name of a tree.
 PLACEHOLDER = "{suffix}"
 
@@ -35,6 +38,14 @@ def with_suffix(ctx, text):
 
 def _version_suffix_impl(ctx):
     suffix = ctx.build_setting_value
+    if len(suffix) > _SUFFIX_MAX:
+        fail("{}: version suffix {} has {} characters; expected at most {}: directories are named with it. Set --{}=SUFFIX".format(
+            shown(ctx.label),
+            suffix,
+            len(suffix),
+            _SUFFIX_MAX,
+            shown(ctx.label),
+        ))
     for character in suffix.elems():
         if not (character.isalnum() or character == "_"):
             fail("{}: version suffix {} contains {}; expected letters, digits and `_`, like 7_10_0: trees are named with it. Set --{}=SUFFIX".format(

@@ -161,6 +161,13 @@ def _bad_suffix_impl(ctx):
 
 _bad_suffix_test = analysistest.make(_bad_suffix_impl, config_settings = {_SUFFIX: "7.10"}, expect_failure = True)
 
+def _long_suffix_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.expect_failure(env, "version suffix {} has 101 characters; expected at most 100".format("7" * 101))
+    return analysistest.end(env)
+
+_long_suffix_test = analysistest.make(_long_suffix_impl, config_settings = {_SUFFIX: "7" * 101}, expect_failure = True)
+
 def _normal_forms_impl(ctx):
     output = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(output, json.encode([[spelling, normal_form(spelling)] for spelling in SPELLINGS]))
@@ -218,6 +225,7 @@ def version_test_suite(name):
     _suffixed_test(name = name + "_suffixed_test", tail = "_7_10", target_under_test = name + "_package")
     _unsuffixed_test(name = name + "_unsuffixed_test", tail = "", target_under_test = name + "_package")
     _bad_suffix_test(name = name + "_bad_suffix_test", target_under_test = name + "_plain_suffix")
+    _long_suffix_test(name = name + "_long_suffix_test", target_under_test = name + "_plain_suffix")
     names_file(
         name = name + "_names",
         content = json.encode({"target": "{target}", "tree": "_mini{suffix}", "version": "{version}"}),
@@ -226,6 +234,6 @@ def version_test_suite(name):
         version_suffix = name + "_plain_suffix",
     )
     _names_test(name = name + "_names_test", target_under_test = name + "_names")
-    tests += [name + "_{}_test".format(case) for case in ["suffixed", "unsuffixed", "bad_suffix", "names"]]
+    tests += [name + "_{}_test".format(case) for case in ["suffixed", "unsuffixed", "bad_suffix", "long_suffix", "names"]]
     tests.append(expect_failure(name + "_unsettled_test", name + "_unsettled", ["contains {suffix}", "version_suffix is not set"]))
     native.test_suite(name = name, tests = tests)

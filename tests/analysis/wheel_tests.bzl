@@ -42,6 +42,13 @@ def _wheel_impl(ctx):
 
 _wheel_test = analysistest.make(_wheel_impl)
 
+def _fits_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, 200, len(analysistest.target_under_test(env)[DistributionInfo].file.basename))
+    return analysistest.end(env)
+
+_fits_test = analysistest.make(_fits_impl)
+
 def _licenses_impl(ctx):
     env = analysistest.begin(ctx)
     (link,) = actions_of(env, ctx.attr.mnemonic)
@@ -186,6 +193,33 @@ def _placed_tests(name):
         tests.append(expect_failure(subject + "_test", subject, [message]))
     return tests
 
+def _long_name_tests(name):
+    """Declares tests of file names of 200 and 201 bytes.
+
+    Args:
+        name: what their names begin with.
+
+    Returns:
+        list of their names.
+    """
+    wheel_attributes = dict(package = name + "_package", platform_tag = name + "_tag")
+    tests = []
+    for kind, make, end, more in [
+        ("sdist", sdk_sdist, ".tar.gz", {}),
+        ("static", sdk_static_wheel, "-py3-none-any.whl", {}),
+        ("wheel", sdk_wheel, "-py3-none-linux_aarch64.whl", wheel_attributes),
+    ]:
+        fits, long = "{}_{}_200".format(name, kind), "{}_{}_201".format(name, kind)
+        version = "9" * (201 - len("my_sdk-" + end))
+        for subject, value in [(fits, version[1:]), (long, version)]:
+            string_flag(name = subject + "_version", build_setting_default = value)
+            make(distribution = "my-sdk", **(more | _project(subject, subject + "_version")))
+        _fits_test(name = fits + "_test", target_under_test = fits)
+        message = "the file name my_sdk-{}{} has 201 bytes; expected at most 200: file systems take 255".format(version, end)
+        expect_failure(long + "_test", long, [message, "--//tests/analysis:{}_version=VERSION".format(long)])
+        tests += [fits + "_test", long + "_test"]
+    return tests
+
 def _whole_index_tests(name):
     """Declares tests of an index over what others made.
 
@@ -260,4 +294,4 @@ def wheel_test_suite(name):
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
     expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
     tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test"]]
-    native.test_suite(name = name, tests = tests + _placed_tests(name) + _whole_index_tests(name + "_whole"))
+    native.test_suite(name = name, tests = tests + _placed_tests(name) + _long_name_tests(name) + _whole_index_tests(name + "_whole"))

@@ -7,6 +7,9 @@ load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
 
 visibility(["//rules/..."])
 
+# Bytes that the name of a distribution's file has at most. File systems take 255, and tools append to it (`.metadata`).
+_FILE_NAME_MAX = 200
+
 PROJECT_ATTRS = {
     "classifiers": attr.string_list(doc = "Trove classifiers."),
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
@@ -33,6 +36,26 @@ def version_of(ctx):
     version = ctx.attr.version[BuildSettingInfo].value
     check_version(version, shown(ctx.label), shown(ctx.attr.version.label))
     return version
+
+def file_name(ctx, name):
+    """Returns the name of a distribution's file; fails if it is too long for file systems.
+
+    Args:
+        ctx: context of a rule with PROJECT_ATTRS.
+        name: string: the name.
+
+    Returns:
+        string, the name.
+    """
+    if len(name) > _FILE_NAME_MAX:
+        fail("{}: the file name {} has {} bytes; expected at most {}: file systems take 255, and tools append to it. Shorten `distribution`, the platform tag, or the version: --{}=VERSION".format(
+            shown(ctx.label),
+            name,
+            len(name),
+            _FILE_NAME_MAX,
+            shown(ctx.attr.version.label),
+        ))
+    return name
 
 def escaped(name):
     """Returns a distribution's name, escaped for file names (PEP 427, PEP 625)."""
