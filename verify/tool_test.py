@@ -8,7 +8,7 @@ import pytest
 from verify import documentation, registry
 from verify.finding import Rule
 from verify.fuzz import SAMPLES, check, fuzzer
-from verify.sample import Sample
+from verify.sample import METADATA, Sample
 from verify.tool import CANNOT_RUN, CLEAN, FOUND, main
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/verify.md"
@@ -34,6 +34,25 @@ def test_an_exception_with_a_reason_makes_it_pass(wheel: Path, capsys: pytest.Ca
     config.write_text(CONFIG)
     assert main([str(wheel), f"--config={config}"]) == CLEAN
     assert capsys.readouterr().out == "1 wheels, 5 files: 0 errors, 0 warnings, 0 notes, 1 excused\n"
+
+
+MANY = 5000 * "9"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"Requires-Dist: sample>={MANY}", f"Requires-Dist: other; python_version < '{MANY}'", f"Version: {MANY}"],
+    ids=["requirement", "marker", "version"],
+)
+def test_numbers_too_long_for_python(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Python reads integers of at most 4300 digits, and raises for more."""
+    sample = Sample({}, metadata=METADATA.replace("Summary", f"{line}\nSummary"))
+    path = tmp_path / sample.filename
+    path.write_bytes(sample.build())
+    assert main([str(path)]) == FOUND
+    said = capsys.readouterr().out
+    assert "W302 error" in said
+    assert "a number of more than 4300 digits" in said
 
 
 def test_notes_do_not_fail(tmp_path: Path) -> None:

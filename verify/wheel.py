@@ -4,9 +4,11 @@ opened = open_wheel(path)               # structure only
 wheel = make_wheel(opened, facts)       # once all members were read
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from packaging.metadata import Metadata
 from packaging.tags import Tag
@@ -17,6 +19,9 @@ from tools.lib.variants.variant_format import check_label, split_label
 from verify.archive import Archive, ZipMember
 from verify.model import FileFacts, Wheel
 from verify.zip_reader import read_archive
+
+#: `int` raises ValueError for such a number, on every Python since 2022.
+_TOO_LONG: Final = re.compile(rb"[0-9]{4301}")
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ def _parse_name(filename: str) -> tuple[NormalizedName | None, Version | None, f
 
 def parse_metadata(content: bytes) -> Metadata | list[str]:
     """Parse core metadata strictly; what is wrong with it if it is not valid."""
+    if _TOO_LONG.search(content.partition(b"\n\n")[0]):
+        return ["a number of more than 4300 digits, which Python does not read"]
     try:
         return Metadata.from_email(content, validate=True)
     except ExceptionGroup as group:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from verify.checks.layout import MODULE
 from verify.finding import Finding, Rule, Severity
@@ -90,7 +90,7 @@ def _dist_info_name(wheel: Wheel, name: str) -> Iterator[Finding]:
         project, _, version = name.removesuffix(".dist-info").partition("-")
         try:
             same = canonicalize_name(project) == wheel.name and Version(version) == wheel.version
-        except InvalidVersion:
+        except ValueError:  # InvalidVersion, or too many digits for Python.
             same = False
         if not same:
             yield DIST_INFO.finding(wheel.filename, name, f"expected {stem}.dist-info")

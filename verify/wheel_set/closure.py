@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from verify.wheel_set.model import Package
 from verify.windows import is_for_windows
@@ -39,7 +40,7 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
     pythons = ({"python_version": python, "python_full_version": f"{python}.0"} for python in _PYTHONS)
     try:
         return any(requirement.marker.evaluate(environment | system | python) for python in pythons)
-    except (UndefinedComparison, UndefinedEnvironmentName):
+    except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
         return False  # W302 says so.
 
 
@@ -66,7 +67,18 @@ def _requires(package: Package, names: Collection[str]) -> bool:
 def candidates(requirement: Requirement, packages: Mapping[str, Sequence[Package]]) -> list[Package]:
     """Return the distributions of the set that satisfy a requirement; development versions count."""
     found = packages.get(canonicalize_name(requirement.name), ())
-    return [one for one in found if requirement.specifier.contains(one.version, prereleases=True)]
+    return [one for one in found if accepts(requirement, one.version)]
+
+
+def accepts(requirement: Requirement, version: Version) -> bool:
+    """Whether a requirement accepts a version; development versions count.
+
+    None is accepted by numbers of more than 4300 digits, for which Python raises ValueError.
+    """
+    try:
+        return requirement.specifier.contains(version, prereleases=True)
+    except ValueError:
+        return False
 
 
 def closure(package: Package, packages: Mapping[str, Sequence[Package]]) -> tuple[Package, ...]:

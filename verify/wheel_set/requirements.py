@@ -11,7 +11,7 @@ from packaging.version import Version
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.circles import circles
-from verify.wheel_set.closure import applies, candidates
+from verify.wheel_set.closure import accepts, applies, candidates
 from verify.wheel_set.model import Package
 from verify.wheel_set.selector import missing_defaults
 
@@ -147,11 +147,7 @@ def _conflicts(package: Package, extra: str, names: Mapping[str, Sequence[Packag
             continue  # Nothing of this extra: said of the package as a whole.
         there = names.get(name, ())
         each = all(candidates(one, names) for _, one in requirements)
-        if (
-            there
-            and each
-            and not any(all(one.specifier.contains(it.version, True) for _, one in requirements) for it in there)
-        ):
+        if there and each and not any(all(accepts(one, it.version) for _, one in requirements) for it in there):
             said = "; ".join(sorted({f"{by.name} wants {one.name}{one.specifier}" for by, one in requirements}))
             yield CONFLICT.finding(package.filename, "", said + (f" (extra {extra})" if extra else ""))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from tools.commands.common.core_metadata import CoreMetadata, parse_core_metadata
 from tools.commands.common.wheel_name import WheelName, read_name
@@ -126,7 +126,7 @@ def _check_signatures(wheel: Wheel, *, drop_signatures: bool) -> None:
 def _is_version(text: str, version: Version) -> bool:
     try:
         return Version(text) == version
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, or too many digits for Python.
         return False
 
 

@@ -74,6 +74,8 @@ def test_wheels_that_do_not_fit(
         (("--take=libx*",), "--take=libx*: matches no library of the SDK"),
         (("--specifier=new",), "--specifier=new: expected one as in"),
         (("--local-version=a/b",), "--local-version=a/b: expected letters and digits"),
+        ((f"--local-version={5000 * '9'}",), ": expected letters and digits"),
+        ((f"--specifier=>={5000 * '9'}",), ": expected one as in"),
         (
             ("--init-py=other",),
             "--init-py=other: is no import package of acme-1.0-py3-none-linux_x86_64.whl; it has acme",

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import publish, scratch_directory
@@ -143,13 +143,13 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
 def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     """Return the wishes. Raises ToolError for words that are none."""
     try:
-        SpecifierSet(arguments.specifier)
-    except InvalidSpecifier:
+        SpecifierSet(arguments.specifier).contains("0")
+    except ValueError:  # InvalidSpecifier, or too many digits for Python.
         raise ToolError(f"--specifier={arguments.specifier}: expected one as in `>=7.10,<7.11` or `~=7.10.0`") from None
     local = arguments.local_version
     try:
         Version(f"1+{local or 'x'}")
-    except InvalidVersion:
+    except ValueError:
         raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk7.10") from None
     return Wishes(
         arguments.specifier,
