@@ -89,3 +89,10 @@ def test_two_packages_contain_the_same_file(arrow: Workspace) -> None:
         said = refused(arrow.build("//wheels:dist"))
     assert re.search(r"lib/libarrow\.so\.\d+: from arrow_lib_generic/.*, but package core has this path already", said)
     assert "Exclude it from parquet" in said
+
+
+def test_two_packages_that_do_not_build_on_each_other_contain_the_same_file(arrow: Workspace) -> None:
+    with changed(arrow, "wheels/packages.bzl", '"libarrow_s3"]', '"libarrow_s3", "libparquet"]'):
+        said = refused(arrow.build("//wheels:dist"))
+    assert re.search(r"//wheels:devel: lib/libparquet\.so\.\d+: package (parquet|flight) has it from arrow_lib", said)
+    assert "expected one owner. Exclude it from one of the packages" in said
