@@ -75,10 +75,10 @@ class Sample:
         return zipped(self.members(), self.modes)
 
 
-def make_record(members: Mapping[str, bytes], path: str) -> bytes:
+def make_record(members: Mapping[str, bytes], path: str, algorithm: str = "sha256") -> bytes:
     """Return RECORD for these files and itself."""
     rows = [
-        f"{name},sha256={encoded(hashlib.sha256(content).hexdigest())},{len(content)}\n"
+        f"{name},{algorithm}={encoded(hashlib.new(algorithm, content).hexdigest())},{len(content)}\n"
         for name, content in members.items()
     ]
     return "".join([*rows, f"{path},,\n"]).encode()

@@ -1,4 +1,4 @@
-"""Analysis tests of sdk_requiring_wheel: its action, and an SDK without wheels."""
+"""Analysis tests of sdk_requiring_wheel: its action, its report, and an SDK without wheels."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
@@ -14,6 +14,8 @@ def _declares_impl(ctx):
     env = analysistest.begin(ctx)
     (output,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
     asserts.true(env, output.is_directory, output.path)
+    (report,) = analysistest.target_under_test(env)[OutputGroupInfo].report.to_list()
+    asserts.equals(env, "requiring_wheel_subject.report.txt", report.basename)
     (action,) = actions_of(env, "RocmRequireSdk")
     assert_hermetic(env, action)
     inputs = [file.basename for file in action.inputs.to_list()]

@@ -36,7 +36,7 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     def change(members: Members) -> None:
         members[f"{DEVEL}/elsewhere/file"] = file_member(f"{DEVEL}/elsewhere/file", b"text")
-        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "/tmp")
+        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "include")
 
     edited.change_devel(change)
 

@@ -83,6 +83,10 @@ def lies(old: bytes, new: bytes) -> bytes:
     ("record", "message"),
     [
         (make_record({**FAT.members(), "acme/__init__.py": b"x = 2\n"}, RECORD), "W204 a file has another digest"),
+        (
+            make_record({**FAT.members(), "acme/__init__.py": b"x = 2\n"}, RECORD, "sha512"),
+            "W204 a file has another digest",
+        ),
         (lies(b"acme/empty.py", b"acme/other.py"), "W203 RECORD lists a file that is not there: acme/other.py"),
         (lies(b",6\n", b",7\n"), "W205 a file has another size than RECORD says: acme/__init__.py"),
         (b'"', "W201 RECORD is missing or cannot be read"),
