@@ -11,17 +11,29 @@ on; what is removed below a tree does not.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from tools.fetch.catalog.scan import ScannedArtifact
 
 
 def directories_of(artifacts: Sequence[ScannedArtifact]) -> Iterator[Path]:
-    """Yield all directories that were scanned, behind those above them, up to the one that has the artifacts."""
+    """Yield all directories that were scanned, behind those above them, up to the one that has the artifacts.
+
+    Each is there once: a tree may be a thousand directories deep.
+    """
+    seen: set[Path] = set()
     for artifact in artifacts:
         for directory in artifact.directories:
-            above = [path for path in directory.parents if path.is_relative_to(artifact.folder)]
-            yield from (artifact.folder.parent, *reversed(above), directory)
+            new = []
+            for path in chain((directory,), directory.parents):
+                if path in seen:
+                    break
+                seen.add(path)
+                new.append(path)
+                if path == artifact.folder.parent:
+                    break
+            yield from reversed(new)
 
 
 def watched(directories: Iterable[Path]) -> tuple[list[Path], list[Path]]:

@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
-from tools.fetch.catalog.watched import watched
+from tools.fetch.catalog.names import parse_name
+from tools.fetch.catalog.scan import ScannedArtifact
+from tools.fetch.catalog.watched import directories_of, watched
 
 
 def made(root: Path, *directories: str, **links: str) -> list[Path]:
@@ -69,3 +71,19 @@ def test_a_tree_that_is_deep(tmp_path: Path) -> None:
         deep /= "d"
     deep.mkdir(parents=True)
     assert watched(made(tmp_path)) == ([tmp_path], [])
+
+
+def test_directories_above_what_was_scanned_come_first_and_once(tmp_path: Path) -> None:
+    """Of a tree of 1,200 directories all those above each were listed: that took minutes."""
+    found = []
+    for name in ("a_lib_generic", "b_lib_generic"):
+        artifact = ScannedArtifact(tmp_path / name, parse_name(name, tmp_path))
+        path = artifact.folder / "math/stage"
+        for _ in range(1200):
+            artifact.directories.append(path)
+            path /= "d"
+        found.append(artifact)
+    listed = list(directories_of(found))
+    above = [tmp_path, tmp_path / "a_lib_generic", tmp_path / "a_lib_generic/math"]
+    assert listed[:4] == [*above, tmp_path / "a_lib_generic/math/stage"]
+    assert len(listed) == len(set(listed)) == 1 + 2 * (2 + 1200)
