@@ -23,7 +23,8 @@ def init_py(needed: Sequence[str], version: str | None) -> str:
     return init_py_text(list(named), version, fail_on_version_mismatch=False)
 
 
-INIT_PY = InitPy("_rocm_init.py", "rocm", init_py)
+#: In other layouts than split, the name of the libraries' package ends with a target or family.
+INIT_PY = InitPy("_rocm_init.py", "rocm", init_py, libraries="rocm-sdk-libraries")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,14 +6,15 @@ load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr"
 visibility(["//rules", "//rules/private/hip"])
 
 def _sdk_requiring_wheel_impl(ctx):
-    wheels = [file for file in ctx.files.sdk if file.extension == "whl"]
-    if not wheels:
+    distributions = [file for file in ctx.files.sdk if file.extension == "whl" or file.basename.endswith(".tar.gz")]
+    if not [file for file in distributions if file.extension == "whl"]:
         fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel".format(shown(ctx.label)))
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
     args = tool_args(ctx)
-    args.add_all(wheels, format_each = "--sdk=%s", expand_directories = False)
+    args.add_all(distributions, format_each = "--sdk=%s", expand_directories = False)
     args.add(ctx.attr.specifier, format = "--specifier=%s")
+    args.add(ctx.attr.device, format = "--device=%s")
     args.add(ctx.attr.local_version, format = "--local-version=%s")
     args.add(ctx.attr.init_py, format = "--init-py=%s")
     args.add_all(ctx.attr.leave, format_each = "--leave=%s")
@@ -31,7 +32,7 @@ def _sdk_requiring_wheel_impl(ctx):
         ctx,
         tool = ctx.attr._require_sdk,
         args = args,
-        inputs = [ctx.file.wheel] + wheels,
+        inputs = [ctx.file.wheel] + distributions,
         outputs = [directory, report],
         mnemonic = "RocmRequireSdk",
         progress_message = "Making wheel %{input} require an SDK",
@@ -53,12 +54,13 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
     attrs = {
         "allow_missing": attr.string_list(doc = "Patterns of symbols that the SDK need not have, because something else supplies them."),
         "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of what is compressed anew."),
+        "device": attr.string(doc = "GPU targets whose device code the wheel requires, `gfx942,gfx1100`, of an SDK that has it in packages of its own. Or `machine` (the GPU of the machine that installs the wheel), `all`, `none`. Empty: the GPU of the wheel's own device code, if it is for one, otherwise `machine`."),
         "drop_bundled": attr.bool(doc = "Leave copies of the SDK's libraries out, and use the SDK's. Otherwise they stay."),
         "drop_signatures": attr.bool(doc = "Take a signed wheel as well, and leave its signatures out: they sign another RECORD."),
         "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
         "leave": attr.string_list(doc = "Patterns of file names of libraries that stay as they are: neither taken from the SDK nor left out."),
         "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
-        "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels. Other files of these targets are ignored."),
+        "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, and the sdist that selects among them. Other files of these targets are ignored."),
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),
         "take": attr.string_list(doc = "Patterns of file names of libraries to take from deeper directories of the SDK as well, such as `lib/llvm/lib`."),
         "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),

@@ -9,6 +9,7 @@ visibility("private")
 
 _WHEEL = "user-1.0-py3-none-any.whl"
 _SDK = "sdk_core-1.0-py3-none-any.whl"
+_SDIST = "sdk-1.0.tar.gz"
 
 def _declares_impl(ctx):
     env = analysistest.begin(ctx)
@@ -21,7 +22,8 @@ def _declares_impl(ctx):
     inputs = [file.basename for file in action.inputs.to_list()]
     asserts.true(env, _WHEEL in inputs, "the wheel is an input")
     asserts.true(env, _SDK in inputs, "the SDK's wheel is an input")
-    asserts.false(env, "data.txt" in inputs, "only wheels of the SDK are inputs")
+    asserts.true(env, _SDIST in inputs, "what selects among the SDK's wheels is an input")
+    asserts.false(env, "data.txt" in inputs, "no other file of the SDK is an input")
     return analysistest.end(env)
 
 _declares_test = analysistest.make(_declares_impl)
@@ -32,10 +34,11 @@ def requiring_wheel_test_suite(name):
     Args:
         name: name of the suite.
     """
-    sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, "data.txt"], tags = ["manual"], wheel = _WHEEL)
-    sdk_requiring_wheel(name = name + "_of_none", sdk = ["data.txt"], tags = ["manual"], wheel = _WHEEL)
+    sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, _SDIST, "data.txt"], tags = ["manual"], wheel = _WHEEL)
+    sdk_requiring_wheel(name = name + "_of_none", sdk = [_SDIST, "data.txt"], tags = ["manual"], wheel = _WHEEL)
     write_file(name = name + "_wheel", out = _WHEEL, tags = ["manual"])
     write_file(name = name + "_sdk", out = _SDK, tags = ["manual"])
+    write_file(name = name + "_sdist", out = _SDIST, tags = ["manual"])
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
     native.test_suite(name = name, tests = [
         name + "_declares_test",

@@ -29,7 +29,7 @@ def test_it_requires_the_packages_and_finds_their_libraries() -> None:
         metadata = message_from_bytes(wheel.read(f"mini_framework-1.0+sdk{VERSION}.dist-info/METADATA"))
         text = wheel.read("mini_framework/_rocm_init.py").decode()
     assert library.rpath == "$ORIGIN/../_rocm_sdk_libraries/lib"
-    assert metadata.get_all("Requires-Dist") == [f"rocm=={VERSION}", f"rocm-sdk-libraries=={VERSION}"]
+    assert metadata.get_all("Requires-Dist") == [f"rocm[device]=={VERSION}", f"rocm-sdk-libraries=={VERSION}"]
     assert '"rocblas"' in text
     assert f'check_version="{VERSION}"' in text
 

@@ -1,6 +1,6 @@
 """Edits METADATA (PyPA core metadata) of wheels: what nobody asked to change stays as it is, byte by byte."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,11 +21,19 @@ class CoreMetadata:
 
     def values(self, name: str) -> list[str]:
         """Return the values of a field."""
-        return [text.partition(":")[2].strip() for field, text in self.fields if field == name.lower()]
+        return [_value(text) for field, text in self.fields if field == name.lower()]
 
     def replaced(self, name: str, value: str) -> "CoreMetadata":
         """Return it with another value of a field that is there."""
         fields = ((field, f"{name}: {value}\n" if field == name.lower() else text) for field, text in self.fields)
+        return CoreMetadata(tuple(fields), self.body)
+
+    def changed(self, name: str, texts: Mapping[str, str]) -> "CoreMetadata":
+        """Return it with some values of a field replaced by others."""
+        fields = (
+            (field, f"{name}: {new}\n" if field == name.lower() and (new := texts.get(_value(text))) else text)
+            for field, text in self.fields
+        )
         return CoreMetadata(tuple(fields), self.body)
 
     def added(self, pairs: Iterable[tuple[str, str]]) -> "CoreMetadata":
@@ -54,6 +62,10 @@ class CoreMetadata:
     def encode(self) -> bytes:
         """Return the file."""
         return ("".join(text for _, text in self.fields) + "\n" + self.body).encode("utf-8", "surrogateescape")
+
+
+def _value(text: str) -> str:
+    return text.partition(":")[2].strip()
 
 
 def parse_core_metadata(content: bytes, where: str) -> CoreMetadata:

@@ -5,7 +5,7 @@ check_plan(plan)                                                                
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -15,13 +15,16 @@ from packaging.version import Version
 from tools.commands.common.core_metadata import CoreMetadata
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.common.wheel_name import WheelName, with_local
+from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_device
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
+from tools.commands.require_sdk.own_gpus import Gpus, own_gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
 from verify.model import DistributionSet
 from verify.settings import Settings
+from verify.wheel_set.closure import applies
 from verify.wheel_set.gather import LINKED, gather
 from verify.wheel_set.linking import system_names
 from verify.wheel_set.model import Linked, Package
@@ -43,6 +46,8 @@ class Wishes:
     local_version: str = ""
     init_py_package: str = ""
     init_py: InitPy | None = None
+    gpus: Gpus | None = None
+    """For which GPUs device code is required; None for those of the wheel's own."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ class RequiringWheel:
     """Files that it has beside those of the old wheel and METADATA."""
     opened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that may open libraries of the SDK by name, and which."""
+    device: tuple[str, ...] = ()
+    """What is to be said of requirements on device code."""
 
     @property
     def left_out(self) -> tuple[Copy, ...]:
@@ -105,11 +112,14 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     distributions = {sdk.offered[name].distribution: sdk.offered[name].version for name in names}
     version = next(iter(distributions[name] for name in sorted(distributions)))
     texts = _init_py(wheel, names, version, wishes)
+    device = _device_code(wheel, package, sdk, distributions, left_out, wishes)
     if wishes.init_py is not None and wishes.init_py_package:
-        distributions[canonicalize_name(wishes.init_py.distribution)] = version
-    added = tuple(_requirements(package, distributions, wishes.specifier))
+        init = canonicalize_name(wishes.init_py.distribution)
+        distributions |= {} if any(one.name == init for one in device.added) else {init: version}
+    added = (*device.added, *_requirements(package, distributions, wishes.specifier))
     name = with_local(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
+    metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
     origin = f"This wheel was made by require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
     elsewhere = tuple(_elsewhere(package, sdk))
@@ -125,7 +135,27 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         elsewhere,
         texts,
         opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
+        device.lines,
     )
+
+
+def _device_code(
+    wheel: SoundWheel,
+    package: Package,
+    sdk: Sdk,
+    needed: Mapping[NormalizedName, Version],
+    left_out: Collection[Copy],
+    wishes: Wishes,
+) -> DeviceCode:
+    """Plan the requirements on device code. Raises ToolError if METADATA requires another version of the selector."""
+    gone = {copy.path for copy in left_out}
+    kept = replace(package, files={path: facts for path, facts in package.files.items() if path not in gone})
+    selector = find_selector(sdk, needed, wishes.init_py)
+    if selector is not None and (selector.package or selector.is_needed):
+        _check_required(package, selector.name, selector.version)
+    gpus = wishes.gpus or own_gpus(wheel.name.version, kept)
+    texts = wheel.metadata.values("Requires-Dist")
+    return plan_device(selector, sdk.device_packages(needed), texts, gpus, wishes.specifier)
 
 
 def _find_copies(wheel: SoundWheel, package: Package, sdk: Sdk, wishes: Wishes) -> tuple[Copy, ...]:
@@ -187,16 +217,21 @@ def _requirements(
             raise ToolError(
                 f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
             )
-        there = [one for one in package.requires if canonicalize_name(one.name) == name and one.marker is None]
-        for one in there:
-            if not one.specifier.contains(version, prereleases=True):
-                raise ToolError(
-                    f"{package.filename}: METADATA requires {one}, and --sdk has version {version}. Give the wheels of "
-                    "the version that it requires"
-                )
-        if not there:
+        if all(one.marker is not None for one in _check_required(package, name, version)):
             added.append(Requirement(f"{name}{wanted}"))
     return added
+
+
+def _check_required(package: Package, name: str, version: Version) -> list[Requirement]:
+    """Return what METADATA requires of a distribution. Raises ToolError if that is another version."""
+    there = [one for one in package.requires if canonicalize_name(one.name) == name and applies(one)]
+    for one in there:
+        if not one.specifier.contains(version, prereleases=True):
+            raise ToolError(
+                f"{package.filename}: METADATA requires {one}, and --sdk has version {version}. Give the wheels of "
+                "the version that it requires"
+            )
+    return there
 
 
 def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes: Wishes) -> dict[str, bytes]:

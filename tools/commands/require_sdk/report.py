@@ -17,6 +17,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     yield f"{plan.wheel.path.name}: {size_text(plan.wheel.wheel.size)}"
     yield f"  {plan.name.filename}: {size_text(written.size)}"
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
+    yield from (f"    device code: {line}" for line in plan.device)
     yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
     for edit in plan.edits:
         yield f"    {edit.path}: needs {', '.join(library.name for library in edit.needs.libraries.values())}"

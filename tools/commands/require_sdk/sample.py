@@ -79,7 +79,9 @@ BUNDLES: Final = Sample(
     },
     name="acme",
 )
-INIT_PY: Final = InitPy("_sdk_init.py", "sdk", lambda names, version: f"NEEDED = {names!r}\nVERSION = {version!r}\n")
+INIT_PY: Final = InitPy(
+    "_sdk_init.py", "sdk", lambda names, version: f"NEEDED = {names!r}\nVERSION = {version!r}\n", "sdk-blas"
+)
 
 
 def written(folder: Path, sample: Sample) -> Path:

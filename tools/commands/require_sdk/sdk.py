@@ -29,6 +29,7 @@ from verify.wheel import OpenedWheel, make_wheel, open_wheel
 from verify.wheel_set.closure import applies
 from verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from verify.wheel_set.model import Linked, Package
+from verify.wheel_set.selector import MAX_SIZE, is_selector_file
 from verify.windows import is_for_windows
 
 
@@ -69,7 +70,7 @@ class Sdk:
         Raises ToolError for what is no wheel, for a pattern that matches no library, and for packages of several GPUs
         that have the same libraries.
         """
-        wheels, _ = find_distributions(paths)
+        wheels, sdists = find_distributions(paths)
         if not wheels:
             raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
         self._opened = [open_wheel(path) for path in wheels]
@@ -80,7 +81,7 @@ class Sdk:
 
         Of several with equally short ones the largest counts: forwarders of development packages are small.
         """
-        self._wheels: dict[NormalizedName, Path] = {}
+        self._wheels: dict[NormalizedName, int] = {}
         for number, opened in enumerate(self._opened):
             self._list(number, opened)
         if not self.libraries:
@@ -90,6 +91,8 @@ class Sdk:
                 raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
         self.offered = _offered(self.libraries, take)
         """What wheels take from the SDK, by file name."""
+        self.selectors = self._selectors(sdists)
+        """The distributions that say which packages there are, and bring them as extras."""
 
     def _list(self, number: int, opened: OpenedWheel) -> None:
         wheel = make_wheel(opened, ())
@@ -100,11 +103,12 @@ class Sdk:
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         if is_for_windows(wheel.tags):
             return
-        if other := self._wheels.get(wheel.name):
+        if wheel.name in self._wheels:
+            other = self._opened[self._wheels[wheel.name]].path
             if other.name == opened.path.name and filecmp.cmp(other, opened.path, shallow=False):
                 return
             raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
-        self._wheels[wheel.name] = opened.path
+        self._wheels[wheel.name] = number
         for member in opened.to_read:
             path = wheel.installed(member.name)
             if path is None or not is_library(path):
@@ -138,14 +142,53 @@ class Sdk:
             wanted = (needed & self.libraries.keys()) - done
         return self._gathered()
 
+    def device_packages(self, needed: Collection[str]) -> dict[str, Package]:
+        """Return the packages for one GPU each that have device code for packages which are needed, by their targets.
+
+        Such a package requires what it is for: it has no libraries that can be used without.
+        """
+        found: dict[str, Package] = {}
+        for name, number in sorted(self._wheels.items()):
+            target = target_of_distribution(name)
+            if target is not None and name not in needed:
+                package = self._package(number)
+                if any(canonicalize_name(one.name) in needed for one in package.requires if applies(one)):
+                    found[target] = package
+        return found
+
+    def _selectors(self, sdists: Sequence[Path]) -> tuple[Package, ...]:
+        """Return the distributions that select others. Raises ToolError for damaged ones."""
+        found, faults = gather(DistributionSet((), tuple(sdists)))
+        for name, path, why in faults.found:
+            raise ToolError(f"{name}: {path or 'this sdist'}: {why}. Download it again, or leave it out of --sdk")
+        wheels = [
+            self._package(number, [member])
+            for number in self._wheels.values()
+            for member in self._opened[number].to_read
+            if is_selector_file(member.name) and member.size <= MAX_SIZE
+        ]
+        return tuple(package for package in (*found, *wheels) if package.selector is not None)
+
+    def _package(self, number: int, members: Sequence[ZipMember] = ()) -> Package:
+        """Return a wheel of the SDK with its metadata, and with these members alone."""
+        opened = self._opened[number]
+        texts = [member for member in opened.to_read if is_dist_info(member.name)]
+        wheel = make_wheel(opened, self._facts_of(number, [*texts, *members]))
+        (package,), _ = gather(DistributionSet((wheel,)))
+        return package
+
     def _read(self, number: int, members: Sequence[ZipMember]) -> list[FileFacts]:
+        facts = self._facts_of(number, members)
+        self._facts[number] |= {one.path: one for one in facts}
+        return facts
+
+    def _facts_of(self, number: int, members: Sequence[ZipMember]) -> list[FileFacts]:
         opened = self._opened[number]
         facts = list(read_members(opened.path, members, Reader(Settings(build_paths=()), (*COLLECTORS, COLLECTOR))))
         for one in facts:
             if one.damage or one.elf_damage:
                 reason = f"{one.path}: {one.damage or one.elf_damage}"
                 raise ToolError(f"{opened.path}: {reason}. Download or build the wheel again")
-        self._facts[number] |= {one.path: one for one in facts}
         return facts
 
     def _gathered(self) -> "SdkFacts":

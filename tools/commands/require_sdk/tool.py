@@ -18,6 +18,7 @@ from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import publish, scratch_directory
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.require_sdk.init_py import InitPy
+from tools.commands.require_sdk.own_gpus import parse_gpus
 from tools.commands.require_sdk.plan import Wishes, plan_wheel
 from tools.commands.require_sdk.proof import prove
 from tools.commands.require_sdk.report import describe
@@ -29,7 +30,8 @@ from tools.lib.common.program import ToolError, printable
 EPILOG = """what becomes of the wheel:
   acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
   RPATH         of each file that needs a library of the SDK leads to it: $ORIGIN/../_sdk/lib
-  Requires-Dist has the packages of the SDK that have these libraries, in the version that the proof was made with
+  Requires-Dist has the packages of the SDK that have these libraries, in the version that the proof was made with,
+                and of an SDK with device code in packages of its own the extra that brings it: sdk[device-gfx942]
   bundled       copies of the SDK's libraries are reported, and left out if you say so
   all else      stays as it is, byte by byte
 
@@ -37,6 +39,7 @@ examples:
   require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
   require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
   require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
+  require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
   require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
 
 SOURCE_DATE_EPOCH dates the files in the wheel, else they are of 1980: equal wheels give equal bytes.
@@ -59,6 +62,7 @@ class Arguments:
     leave: list[str]
     take: list[str]
     allow_missing: list[str]
+    device: str
     local_version: str
     init_py: str
     drop_signatures: bool
@@ -99,6 +103,13 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     )
     add("--drop-bundled", action="store_true", help="leave copies of the SDK's libraries out, and use the SDK's")
     _add_patterns(result)
+    add(
+        "--device",
+        default="",
+        metavar="GPUS",
+        help="GPU targets whose device code the wheel requires of the SDK; or machine, for that of the machine that "
+        "installs it, all, or none (default: that of the wheel's own device code if this is for one GPU, else machine)",
+    )
     add(
         "--local-version",
         default="",
@@ -158,6 +169,7 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
         local,
         arguments.init_py,
         init_py,
+        parse_gpus(arguments.device),
     )
 
 

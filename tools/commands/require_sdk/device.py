@@ -1,0 +1,206 @@
+"""Which packages with device code the new wheel requires.
+
+An SDK may have libraries without device code, and a package with that code for each GPU. Extras of the distribution
+that users install, the selector, bring these packages: `device` that for the GPU of the machine, `device-gfx942` that
+for one GPU, `device-all` those for all. Of an SDK without a selector, the wheel requires the packages themselves.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tools.commands.require_sdk.init_py import InitPy
+from tools.commands.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
+from tools.commands.require_sdk.sdk import Sdk
+from tools.lib.common.distributions import DEVICE, LIBRARIES, target_extra
+from tools.lib.common.program import ToolError
+from tools.lib.gpus.families import package_owner
+from verify.wheel_set.closure import applies
+from verify.wheel_set.model import Package
+
+#: What Python calls the platform of wheels that have programs in ELF (`sys.platform`).
+_LINUX: Final = "linux"
+#: The extra that brings the packages for all GPUs.
+_DEVICE_ALL: Final = f"{DEVICE}-{ALL}"
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The distribution that users of an SDK install."""
+
+    name: str
+    version: Version
+    package: Package | None
+    """None if it is not among the SDK's files."""
+    is_needed: bool
+    """Whether it selects the packages with device code for libraries that the wheel needs."""
+
+    def extras(self, gpus: Gpus) -> list[str]:
+        """Return the extras that bring device code for GPUs. Raises ToolError if the selector lacks one."""
+        wanted = {(MACHINE,): [DEVICE], (ALL,): [_DEVICE_ALL], (NONE,): []}.get(gpus.words)
+        if wanted is None:
+            wanted = list(dict.fromkeys(self._extra(target) for target in gpus.targets))
+        offered = wanted if self.package is None else self.package.extras
+        for extra in wanted:
+            if extra not in offered:
+                there = ", ".join(sorted(one for one in offered if is_device(one))) or "none for device code"
+                raise ToolError(
+                    f"{self.package.filename if self.package else self.name}: has no extra {extra}, and {gpus.reason}; "
+                    f"its extras are: {there}. Name GPUs of these with --device, or say --device={NONE}"
+                )
+        return wanted
+
+    def _extra(self, target: str) -> str:
+        own = canonicalize_name(target_extra(DEVICE, target))
+        has_own = self.package is not None and own in self.package.extras
+        return own if has_own else canonicalize_name(target_extra(DEVICE, package_owner(target)))
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """What becomes of requirements on device code."""
+
+    added: tuple[Requirement, ...] = ()
+    """Those that METADATA lacks."""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """Those of METADATA that become others, as it has them."""
+    lines: tuple[str, ...] = ()
+    """What people are told."""
+
+
+def is_device(extra: str) -> bool:
+    """Whether an extra brings device code."""
+    return extra == DEVICE or extra.startswith(f"{DEVICE}-")
+
+
+def find_selector(sdk: Sdk, needed: Mapping[str, Version], known: InitPy | None) -> Selector | None:
+    """Return the selector of packages that a wheel needs: of the SDK's files, else the one that the program knows.
+
+    Raises ToolError if it selects another version.
+    """
+    found: list[tuple[Selector, Version]] = []
+    for package in sdk.selectors:
+        if package.selector is None:
+            continue
+        here = package.selector.on(_LINUX)
+        names = sorted({canonicalize_name(name) for name in here.selected()} & needed.keys())
+        is_split = here.target_role == DEVICE and {DEVICE, LIBRARIES} <= here.packages.keys()
+        is_needed = is_split and canonicalize_name(here.packages[LIBRARIES].distribution) in needed
+        found += [(Selector(package.name, package.version, package, is_needed), needed[name]) for name in names[:1]]
+    fitting = [one for one, version in found if one.version == version]
+    if fitting:
+        together = [one.package for one in fitting if one.package]
+        extras = frozenset[str]().union(*(package.extras for package in together))
+        return replace(fitting[0], package=replace(together[0], extras=extras))
+    for one, version in found:
+        raise ToolError(
+            f"{one.package.filename if one.package else one.name}: selects version {one.version}, and the packages of "
+            f"--sdk have version {version}. Give the {one.name} of that version"
+        )
+    if known is None:
+        return None
+    libraries = canonicalize_name(known.libraries)
+    version = needed.get(libraries, needed[min(needed)])
+    return Selector(canonicalize_name(known.distribution), version, None, libraries in needed)
+
+
+def plan_device(
+    selector: Selector | None, packages: Mapping[str, Package], texts: Sequence[str], gpus: Gpus, specifier: str
+) -> DeviceCode:
+    """Return what the wheel requires of device code.
+
+    `packages` are those of the SDK with device code for libraries that the wheel needs, by GPU target; `texts` are the
+    requirements of METADATA. Raises ToolError if the SDK lacks what `gpus` says.
+    """
+    there = _read(texts)
+    named = {text: one for text, one in there.items() if selector and _selects_device(one, selector)}
+    themselves = {text for text, one in there.items() if _is_device_package(one, selector, packages)}
+    if selector is None or not (selector.is_needed or named):
+        return _without_selector(packages, themselves, gpus, specifier)
+    changed = {text: new for text, one in named.items() if (new := _changed(one, selector, gpus)) != str(one)}
+    lines = [f"{old} is now {new}: {gpus.reason}" for old, new in changed.items()]
+    lines += [_kept(text) for text in [*named, *themselves] if text not in changed]
+    if not selector.is_needed or themselves or any(applies(one) for one in named.values()):
+        return DeviceCode(changed=changed, lines=tuple(lines))
+    extras = selector.extras(gpus)
+    if not extras:
+        return DeviceCode(changed=changed, lines=(*lines, f"none is required: {gpus.reason}"))
+    added = Requirement(f"{selector.name}[{','.join(extras)}]{specifier or f'=={selector.version}'}")
+    lines.append(f"{added} brings {_brought(gpus)}: {gpus.reason}")
+    if selector.package is None:
+        lines.append(f"{selector.name} is not among --sdk: that it has this extra is not proven")
+    return DeviceCode((added,), changed, tuple(lines))
+
+
+def _read(texts: Collection[str]) -> dict[str, Requirement]:
+    """Return requirements by their texts, without those that are malformed."""
+    found = {}
+    for text in texts:
+        with suppress(InvalidRequirement):
+            found[text] = Requirement(text)
+    return found
+
+
+def _selects_device(requirement: Requirement, selector: Selector) -> bool:
+    return canonicalize_name(requirement.name) == selector.name and any(map(is_device, requirement.extras))
+
+
+def _is_device_package(
+    requirement: Requirement, selector: Selector | None, packages: Mapping[str, Package]
+) -> bool:
+    """Whether a requirement that counts is a package with device code itself."""
+    names = {package.name for package in packages.values()}
+    if selector and selector.package and selector.package.selector:
+        selected = selector.package.selector.on(_LINUX).selected()
+        names |= {canonicalize_name(name) for name, (role, _) in selected.items() if role == DEVICE}
+    return canonicalize_name(requirement.name) in names and applies(requirement)
+
+
+def _changed(requirement: Requirement, selector: Selector, gpus: Gpus) -> str:
+    """Return a requirement for these GPUs; as it is if nobody says that it shall not be for more."""
+    if not gpus.is_told and not (gpus.targets and _DEVICE_ALL in requirement.extras):
+        return str(requirement)
+    new = Requirement(str(requirement))
+    new.extras = {extra for extra in requirement.extras if not is_device(extra)} | set(selector.extras(gpus))
+    return str(new)
+
+
+def _kept(text: str) -> str:
+    return f"{text} stays; --device=gfx942 would be for one GPU" if _DEVICE_ALL in text else f"{text} stays"
+
+
+def _brought(gpus: Gpus) -> str:
+    if gpus.words == (MACHINE,):
+        return "the package for the GPU of the machine that installs it"
+    return "the packages for all GPUs" if gpus.words == (ALL,) else f"the package for {', '.join(gpus.targets)}"
+
+
+def _without_selector(
+    packages: Mapping[str, Package], themselves: Collection[str], gpus: Gpus, specifier: str
+) -> DeviceCode:
+    """Return requirements on the packages with device code themselves."""
+    if themselves:
+        return DeviceCode(lines=tuple(map(_kept, themselves)))
+    if not packages:
+        if gpus.is_told and not gpus.is_none:
+            raise ToolError(
+                f"{gpus.reason}, and no library that the wheel needs has its device code in another package of --sdk. "
+                "Leave it out, or name the packages with device code with --sdk"
+            )
+        return DeviceCode()
+    if gpus.is_none:
+        return DeviceCode(lines=(f"none is required: {gpus.reason}",))
+    is_one = len(packages) == 1 and gpus.words == (MACHINE,)
+    targets = sorted(packages) if is_one or gpus.words == (ALL,) else list(map(package_owner, gpus.targets))
+    if not targets or not packages.keys() >= set(targets):
+        raise ToolError(
+            f"{', '.join(one.filename for one in packages.values())}: have device code for {', '.join(packages)}, and "
+            f"{gpus.reason}. Say which the wheel requires: --device={min(packages)}, --device={ALL} or --device={NONE}"
+        )
+    added = [Requirement(f"{packages[one].name}{specifier or f'=={packages[one].version}'}") for one in targets]
+    return DeviceCode(tuple(added), lines=tuple(f"{one}: {gpus.reason}" for one in added))
