@@ -8,8 +8,11 @@ from email import message_from_bytes
 from io import BytesIO
 from pathlib import Path
 
+from environment import Environment
+
 from tools.lib.elf.reader import read_elf
 
+REPORT = Path(os.environ["REPORT"])
 REQUIRING = Path(os.environ["REQUIRING"])
 WHEELS = [Path(path) for path in os.environ["SDK"].split()]
 LIBRARY = "mini_framework/libmini_blas.so"
@@ -32,6 +35,15 @@ def test_it_requires_the_packages_and_finds_their_libraries() -> None:
     assert metadata.get_all("Requires-Dist") == [f"rocm[device]=={VERSION}", f"rocm-sdk-libraries=={VERSION}"]
     assert '"rocblas"' in text
     assert f'check_version="{VERSION}"' in text
+
+
+def test_installing_it_brings_device_code(tmp_path: Path) -> None:
+    """It required the libraries alone, which have no kernels in this layout."""
+    environment = Environment(tmp_path)
+    environment.install(str(made()), ROCM_SDK_TARGET_FAMILY="gfx1100")
+    has = environment.distributions()
+    assert {"mini_framework", "rocm", "rocm_sdk_core", "rocm_sdk_device_gfx1100", "rocm_sdk_libraries"} == has
+    assert f"rocm[device]=={VERSION} brings the package for the GPU of the machine" in REPORT.read_text()
 
 
 def test_the_library_loads_beside_the_packages(tmp_path: Path) -> None:

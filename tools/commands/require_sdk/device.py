@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from tools.commands.require_sdk.init_py import InitPy
@@ -42,9 +42,9 @@ class Selector:
 
     def extras(self, gpus: Gpus) -> list[str]:
         """Return the extras that bring device code for GPUs. Raises ToolError if the selector lacks one."""
-        wanted = {(MACHINE,): [DEVICE], (ALL,): [_DEVICE_ALL], (NONE,): []}.get(gpus.words)
-        if wanted is None:
-            wanted = list(dict.fromkeys(self._extra(target) for target in gpus.targets))
+        by_word = {MACHINE: [DEVICE], ALL: [_DEVICE_ALL], NONE: []}
+        targets = dict.fromkeys(map(self._extra, gpus.targets))
+        wanted = list(targets) if gpus.targets else by_word[gpus.words[0]]
         offered = wanted if self.package is None else self.package.extras
         for extra in wanted:
             if extra not in offered:
@@ -78,7 +78,7 @@ def is_device(extra: str) -> bool:
     return extra == DEVICE or extra.startswith(f"{DEVICE}-")
 
 
-def find_selector(sdk: Sdk, needed: Mapping[str, Version], known: InitPy | None) -> Selector | None:
+def find_selector(sdk: Sdk, needed: Mapping[NormalizedName, Version], known: InitPy | None) -> Selector | None:
     """Return the selector of packages that a wheel needs: of the SDK's files, else the one that the program knows.
 
     Raises ToolError if it selects another version.
@@ -123,15 +123,15 @@ def plan_device(
     if selector is None or not (selector.is_needed or named):
         return _without_selector(packages, themselves, gpus, specifier)
     changed = {text: new for text, one in named.items() if (new := _changed(one, selector, gpus)) != str(one)}
-    lines = [f"{old} is now {new}: {gpus.reason}" for old, new in changed.items()]
+    lines = [f"{old} is now {new}, because {gpus.reason}" for old, new in changed.items()]
     lines += [_kept(text) for text in [*named, *themselves] if text not in changed]
     if not selector.is_needed or themselves or any(applies(one) for one in named.values()):
         return DeviceCode(changed=changed, lines=tuple(lines))
     extras = selector.extras(gpus)
     if not extras:
-        return DeviceCode(changed=changed, lines=(*lines, f"none is required: {gpus.reason}"))
+        return DeviceCode(changed=changed, lines=(*lines, f"none is required, because {gpus.reason}"))
     added = Requirement(f"{selector.name}[{','.join(extras)}]{specifier or f'=={selector.version}'}")
-    lines.append(f"{added} brings {_brought(gpus)}: {gpus.reason}")
+    lines.append(f"{added} brings {_brought(gpus)}, because {gpus.reason}")
     if selector.package is None:
         lines.append(f"{selector.name} is not among --sdk: that it has this extra is not proven")
     return DeviceCode((added,), changed, tuple(lines))
@@ -150,9 +150,7 @@ def _selects_device(requirement: Requirement, selector: Selector) -> bool:
     return canonicalize_name(requirement.name) == selector.name and any(map(is_device, requirement.extras))
 
 
-def _is_device_package(
-    requirement: Requirement, selector: Selector | None, packages: Mapping[str, Package]
-) -> bool:
+def _is_device_package(requirement: Requirement, selector: Selector | None, packages: Mapping[str, Package]) -> bool:
     """Whether a requirement that counts is a package with device code itself."""
     names = {package.name for package in packages.values()}
     if selector and selector.package and selector.package.selector:
@@ -194,7 +192,7 @@ def _without_selector(
             )
         return DeviceCode()
     if gpus.is_none:
-        return DeviceCode(lines=(f"none is required: {gpus.reason}",))
+        return DeviceCode(lines=(f"none is required, because {gpus.reason}",))
     is_one = len(packages) == 1 and gpus.words == (MACHINE,)
     targets = sorted(packages) if is_one or gpus.words == (ALL,) else list(map(package_owner, gpus.targets))
     if not targets or not packages.keys() >= set(targets):
@@ -203,4 +201,4 @@ def _without_selector(
             f"{gpus.reason}. Say which the wheel requires: --device={min(packages)}, --device={ALL} or --device={NONE}"
         )
     added = [Requirement(f"{packages[one].name}{specifier or f'=={packages[one].version}'}") for one in targets]
-    return DeviceCode(tuple(added), lines=tuple(f"{one}: {gpus.reason}" for one in added))
+    return DeviceCode(tuple(added), lines=tuple(f"{one}, because {gpus.reason}" for one in added))
