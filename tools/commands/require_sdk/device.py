@@ -185,11 +185,6 @@ def _without_selector(
     if themselves:
         return DeviceCode(lines=tuple(map(_kept, themselves)))
     if not packages:
-        if gpus.is_told and not gpus.is_none:
-            raise ToolError(
-                f"{gpus.reason}, and no library that the wheel needs has its device code in another package of --sdk. "
-                "Leave it out, or name the packages with device code with --sdk"
-            )
         return DeviceCode()
     if gpus.is_none:
         return DeviceCode(lines=(f"none is required, because {gpus.reason}",))

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from packaging.version import Version
-
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.lib.common.program import ToolError
 from tools.lib.device.machine import code_object_target
 from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV
@@ -13,6 +12,8 @@ from tools.lib.gpus.families import is_target, package_owner, parse_family
 from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.gpus.table import TARGETS
 from verify.device.offers import device_files, known_targets
+from verify.model import DistributionSet
+from verify.wheel_set.gather import gather
 from verify.wheel_set.model import Package
 
 #: Words in place of GPUs: that of the machine which installs the wheel, all of the SDK, and no device code.
@@ -56,14 +57,15 @@ def parse_gpus(text: str) -> Gpus | None:
     return Gpus(words, f"--device={text} asks for it", is_told=True) if text else None
 
 
-def own_gpus(version: Version, package: Package) -> Gpus:
+def own_gpus(wheel: SoundWheel) -> Gpus:
     """Return for which GPUs a wheel needs device code, by its version and its own code.
 
     Code for one GPU says it. With other code, or none, any machine may install the wheel.
     """
-    label = target_of_local_version(version.local)
+    label = target_of_local_version(wheel.name.version.local)
     if label:
         return _of({label}, f"the wheel's version says {label}")
+    (package,), _ = gather(DistributionSet((wheel.wheel,)))
     for path, facts in device_files(package).items():
         if facts.damage:
             return Gpus((MACHINE,), f"the device code of {path} cannot be read")

@@ -5,7 +5,7 @@ check_plan(plan)                                                                
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -19,9 +19,9 @@ from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_de
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
-from tools.commands.require_sdk.own_gpus import Gpus, own_gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
+from tools.lib.gpus.paths import target_of_distribution
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.wheel_set.closure import applies
@@ -46,8 +46,6 @@ class Wishes:
     local_version: str = ""
     init_py_package: str = ""
     init_py: InitPy | None = None
-    gpus: Gpus | None = None
-    """For which GPUs device code is required; None for those of the wheel's own."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +110,12 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     distributions = {sdk.offered[name].distribution: sdk.offered[name].version for name in names}
     version = next(iter(distributions[name] for name in sorted(distributions)))
     texts = _init_py(wheel, names, version, wishes)
-    device = _device_code(wheel, package, sdk, distributions, left_out, wishes)
+    device = _device_code(wheel, package, sdk, distributions, wishes)
     if wishes.init_py is not None and wishes.init_py_package:
         init = canonicalize_name(wishes.init_py.distribution)
         distributions |= {} if any(one.name == init for one in device.added) else {init: version}
     added = (*device.added, *_requirements(package, distributions, wishes.specifier))
-    name = with_local(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
+    name = _named(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
     metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
@@ -139,23 +137,34 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     )
 
 
+def _named(name: WheelName, label: str) -> WheelName:
+    """Return a wheel's names with one more part of the local version; a GPU that this ends in stays the last."""
+    parts = (name.version.local or "").split(".")
+    gpu = [
+        at for at, part in enumerate(parts) if part.startswith("gfx") and target_of_distribution("-".join(parts[at:]))
+    ]
+    if not gpu:
+        return with_local(name, label)
+    plain = WheelName(name.distribution, Version(name.version.public), name.tags, name.base)
+    return with_local(plain, ".".join([*parts[: gpu[0]], label, *parts[gpu[0] :]]))
+
+
 def _device_code(
-    wheel: SoundWheel,
-    package: Package,
-    sdk: Sdk,
-    needed: Mapping[NormalizedName, Version],
-    left_out: Collection[Copy],
-    wishes: Wishes,
+    wheel: SoundWheel, package: Package, sdk: Sdk, needed: Mapping[NormalizedName, Version], wishes: Wishes
 ) -> DeviceCode:
     """Plan the requirements on device code. Raises ToolError if METADATA requires another version of the selector."""
-    gone = {copy.path for copy in left_out}
-    kept = replace(package, files={path: facts for path, facts in package.files.items() if path not in gone})
     selector = find_selector(sdk, needed, wishes.init_py)
     if selector is not None and (selector.package or selector.is_needed):
         _check_required(package, selector.name, selector.version)
-    gpus = wishes.gpus or own_gpus(wheel.name.version, kept)
     texts = wheel.metadata.values("Requires-Dist")
-    return plan_device(selector, sdk.device_packages(needed), texts, gpus, wishes.specifier)
+    found = plan_device(selector, sdk.device_packages(needed), texts, sdk.gpus, wishes.specifier)
+    is_chosen = any(map(target_of_distribution, needed))
+    if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or is_chosen):
+        raise ToolError(
+            f"{sdk.gpus.reason}, and no library that the wheel needs has its device code in another package of --sdk. "
+            "Leave it out, or name the packages with device code with --sdk"
+        )
+    return found
 
 
 def _find_copies(wheel: SoundWheel, package: Package, sdk: Sdk, wishes: Wishes) -> tuple[Copy, ...]:
@@ -212,6 +221,7 @@ def _requirements(
     """Return the requirements that METADATA lacks. Raises ToolError if it has others, or the specifier fits not."""
     added = []
     for name, version in sorted(distributions.items()):
+        _check_other_gpu(package, name)
         wanted = SpecifierSet(specifier or f"=={version}")
         if not wanted.contains(version, prereleases=True):
             raise ToolError(
@@ -220,6 +230,19 @@ def _requirements(
         if all(one.marker is not None for one in _check_required(package, name, version)):
             added.append(Requirement(f"{name}{wanted}"))
     return added
+
+
+def _check_other_gpu(package: Package, name: str) -> None:
+    """Raise ToolError if METADATA requires the same package for another GPU."""
+    target = target_of_distribution(name)
+    for one in package.requires if target else ():
+        other = target_of_distribution(canonicalize_name(one.name))
+        kinds = {text.removesuffix(f"-{(word or '').lower()}") for text, word in ((name, target), (one.name, other))}
+        if other and other != target and len(kinds) == 1 and applies(one):
+            raise ToolError(
+                f"{package.filename}: METADATA requires {one}, and --sdk has {name}, for another GPU. Give the "
+                "packages for that GPU, or the wheel as it was before it required them"
+            )
 
 
 def _check_required(package: Package, name: str, version: Version) -> list[Requirement]:

@@ -16,6 +16,8 @@ from tools.commands.require_sdk.sample import (
     INIT_PY,
     MATH,
     library,
+    made,
+    math_for,
     run,
     sdk,
     written,
@@ -58,6 +60,14 @@ def acme(name: str, data: bytes) -> Sample:
         (
             Sample(FILES, name="acme", metadata=METADATA.replace("Summary", "Requires-Dist: sdk_core<7\nSummary")),
             "METADATA requires sdk_core<7, and --sdk has version 7.10.0.dev0",
+        ),
+        (
+            Sample(
+                FILES,
+                name="acme",
+                metadata=METADATA.replace("Summary", 'Requires-Dist: sdk_core<7; os_name == "posix"\nSummary'),
+            ),
+            'METADATA requires sdk_core<7; os_name == "posix", and --sdk has version 7.10.0.dev0',
         ),
     ],
 )
@@ -161,16 +171,30 @@ def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The larger of two libraries won: one wheel required parts of both packages."""
-    for target, more in (("gfx942", 1000), ("gfx1100", 0)):
-        files = {
-            path.replace("_sdk_math", f"_sdk_math_{target}"): data + bytes(more) for path, data in MATH.files.items()
-        }
-        sdk(tmp_path, CORE, Sample(files, name=f"sdk_math_{target}", version=MATH.version, metadata=MATH.metadata))
+    sdk(tmp_path, CORE, math_for("gfx942", 1000), math_for("gfx1100"))
     said = refused(tmp_path, EXPECTS, capsys)
     assert "both have libblas.so.5, for gfx1100 and for gfx942; expected the packages for one GPU" in said
     for wheel in (tmp_path / "sdk").glob("sdk_math_gfx1100-*"):
         wheel.unlink()
     assert run(tmp_path, EXPECTS) == 0
+
+
+def test_packages_for_one_gpu_and_for_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The larger library won here, too."""
+    sdk(tmp_path, CORE, MATH, math_for("gfx942", 1000))
+    said = refused(tmp_path, EXPECTS, capsys)
+    assert "both have libblas.so.5, for all GPUs and for gfx942; expected the packages for one GPU" in said
+
+
+def test_a_wheel_that_requires_the_package_of_another_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It required both, and its search path led to the other one's library first."""
+    sdk(tmp_path / "first", CORE, math_for("gfx1100"))
+    assert run(tmp_path / "first", EXPECTS) == 0
+    folder = sdk(tmp_path, CORE, math_for("gfx942"))
+    arguments = [str(made(tmp_path / "first")), f"--sdk={folder}", f"--output={tmp_path / 'out'}"]
+    assert tool.main(arguments, INIT_PY) == 1
+    message = f"METADATA requires sdk-math-gfx1100=={MATH.version}, and --sdk has sdk-math-gfx942, for another GPU"
+    assert message in capsys.readouterr().err
 
 
 def test_a_damaged_library_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

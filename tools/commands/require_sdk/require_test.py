@@ -21,6 +21,7 @@ from tools.commands.require_sdk.sample import (
     content,
     library,
     made,
+    math_for,
     run,
     sdk,
 )
@@ -218,6 +219,40 @@ def test_a_second_time_nothing_is_added(tmp_path: Path) -> None:
     assert requirements(second, f"acme-1.0+sdk7.sdk{VERSION}.dist-info") == requirements(
         first, "acme-1.0+sdk7.dist-info"
     )
+
+
+def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
+    """`split-wheel` makes such a wheel. The end of its version says the GPU: what is installed where goes by that."""
+    assert (
+        run(
+            tmp_path,
+            Sample({"acme/a.so": library(None, ["libhip.so.7"])}, name="acme", version="1.0+rocm7.gfx110x.all"),
+        )
+        == 0
+    )
+    assert made(tmp_path).name == f"acme-1.0+rocm7.sdk{VERSION}.gfx110x.all-py3-none-linux_x86_64.whl"
+
+
+def test_packages_for_several_gpus(tmp_path: Path) -> None:
+    """Of these, the wheel takes those of its own GPU, or of the one that is named."""
+    sdk(tmp_path, CORE, math_for("gfx942"), math_for("gfx1100"))
+    assert run(tmp_path, EXPECTS, "--device=gfx942") == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx942=={VERSION}"]
+    files = {**FILES, "acme/x_gfx1100.co": b"tables"}
+    assert run(tmp_path, Sample(files, name="acme")) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx1100=={VERSION}"]
+    files = {"acme/hip.so": library(None, ["libhip.so.7"])}
+    assert run(tmp_path, Sample(files, name="acme")) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}"]
+
+
+def test_wheel_variants_of_the_selector(tmp_path: Path) -> None:
+    """They have no libraries: that there are several is nothing to stop for."""
+    selector = Sample(name="sdk", version=VERSION, tag="py3-none-any")
+    folder = sdk(tmp_path, CORE, MATH, selector)
+    for label in ("gfx942", "gfx1100"):
+        (folder / selector.filename.replace(".whl", f"-{label}.whl")).write_bytes(selector.build())
+    assert run(tmp_path, EXPECTS) == 0
 
 
 def test_another_specifier(tmp_path: Path) -> None:

@@ -84,6 +84,12 @@ INIT_PY: Final = InitPy(
 )
 
 
+def math_for(target: str, more: int = 0) -> Sample:
+    """Return the package for one GPU, with a library that is so many bytes larger."""
+    files = {path.replace("_sdk_math", f"_sdk_math_{target}"): data + bytes(more) for path, data in MATH.files.items()}
+    return Sample(files, name=f"sdk_math_{target}", version=MATH.version, metadata=MATH.metadata)
+
+
 def written(folder: Path, sample: Sample) -> Path:
     """Write a sample into a folder; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)

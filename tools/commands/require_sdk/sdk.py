@@ -16,9 +16,11 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from tools.commands.require_sdk.names import is_library, stem
+from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
+from tools.lib.gpus.families import overlap
 from tools.lib.gpus.paths import target_of_distribution
 from verify.archive import ZipMember
 from verify.engine import find_distributions
@@ -55,35 +57,49 @@ class SdkLibrary:
 
 @dataclass(frozen=True)
 class _SdkMember:
-    """Where the bytes of a library are."""
+    """A library, and where its bytes are."""
 
+    library: SdkLibrary
     wheel: int
     member: ZipMember
+
+    @property
+    def target(self) -> str | None:
+        """The GPU target or family that its package is for; None if for all GPUs."""
+        return target_of_distribution(self.library.distribution)
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """What to sort by: of several libraries with one name the first counts."""
+        return self.library.path.count("/"), -self.member.size, self.library.path
 
 
 class Sdk:
     """The wheels of an SDK. What was read of them grows with `read`."""
 
-    def __init__(self, paths: Sequence[Path], take: Collection[str] = ()) -> None:
+    def __init__(self, paths: Sequence[Path], take: Collection[str], gpus: Gpus) -> None:
         """Read the directories of wheels, and of those that lie in directories; `take` are patterns of file names.
 
-        Raises ToolError for what is no wheel, for a pattern that matches no library, and for packages of several GPUs
-        that have the same libraries.
+        Of packages for several GPUs, those for `gpus` count. Raises ToolError for what is no wheel, and for a pattern
+        that matches no library.
         """
+        self.gpus = gpus
         wheels, sdists = find_distributions(paths)
         if not wheels:
             raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
         self._opened = [open_wheel(path) for path in wheels]
         self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
-        self._members: dict[str, _SdkMember] = {}
-        self.libraries: dict[str, SdkLibrary] = {}
+        self._found: dict[str, list[_SdkMember]] = defaultdict(list)
+        self._wheels: dict[NormalizedName, int] = {}
+        for number, opened in enumerate(self._opened):
+            self._list(number, opened)
+        self._fitting = {name: self._for_gpus(found) for name, found in self._found.items()}
+        self._members = {name: min(found, key=lambda one: one.place) for name, found in self._fitting.items()}
+        self.libraries = {name: found.library for name, found in self._members.items()}
         """By file name. Of several with one name, that with the shortest path: others are private to a part.
 
         Of several with equally short ones the largest counts: forwarders of development packages are small.
         """
-        self._wheels: dict[NormalizedName, int] = {}
-        for number, opened in enumerate(self._opened):
-            self._list(number, opened)
         if not self.libraries:
             raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
         for pattern in take:
@@ -101,7 +117,10 @@ class Sdk:
         if opened.archive.troubles:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
-        if is_for_windows(wheel.tags):
+        libraries = [
+            (member, place) for member in opened.to_read if is_library(place := wheel.installed(member.name) or "")
+        ]
+        if is_for_windows(wheel.tags) or (wheel.label and not libraries):  # Variants of the selector are many.
             return
         if wheel.name in self._wheels:
             other = self._opened[self._wheels[wheel.name]].path
@@ -109,17 +128,33 @@ class Sdk:
                 return
             raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
         self._wheels[wheel.name] = number
-        for member in opened.to_read:
-            path = wheel.installed(member.name)
-            if path is None or not is_library(path):
-                continue
+        for member, path in libraries:
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
-            before, place = self.libraries.get(found.name), (path.count("/"), -member.size, path)
-            if before is not None:
-                _check_one_gpu(before, found)
-            if before is None or place < (before.path.count("/"), -self._members[found.name].member.size, before.path):
-                self.libraries[found.name] = found
-                self._members[found.name] = _SdkMember(number, member)
+            self._found[found.name].append(_SdkMember(found, number, member))
+
+    def _for_gpus(self, found: Sequence[_SdkMember]) -> list[_SdkMember]:
+        """Return the libraries of packages for the GPUs, and for all; else all of them."""
+        return [one for one in found if one.target is None or self._serves(one.target)] or list(found)
+
+    def _serves(self, target: str) -> bool:
+        return not self.gpus.targets or any(overlap(target, one) for one in self.gpus.targets)
+
+    def _check_gpu(self, name: str) -> None:
+        """Raise ToolError for a library of several packages for different GPUs, of which a process uses one."""
+        chosen = self._members[name]
+        rivals = sorted((one for one in self._fitting[name] if one.target != chosen.target), key=lambda one: one.place)
+        if rivals:
+            one, other = sorted((chosen, rivals[0]), key=lambda one: one.library.wheel)
+            raise ToolError(
+                f"{one.library.wheel} and {other.library.wheel}: both have {name}, for {one.target or 'all GPUs'} and "
+                f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
+                "these packages alone with --sdk, not a directory with those of several GPUs"
+            )
+        if chosen.target and not self._serves(chosen.target):
+            raise ToolError(
+                f"{chosen.library.wheel}: has {name} for {chosen.target}, and {self.gpus.reason}. Give the packages "
+                "for that GPU as --sdk, or say --device=machine if these are right"
+            )
 
     @property
     def stems(self) -> dict[str, str]:
@@ -127,11 +162,15 @@ class Sdk:
         return {stem(name): name for name in sorted(self.offered) if not name.endswith(".so")}
 
     def read(self, names: Iterable[str]) -> "SdkFacts":
-        """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage."""
+        """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage.
+
+        And for packages of several GPUs that have one of them.
+        """
         wanted, done = set(names) & self.libraries.keys(), set[str]()
         while wanted:
             by_wheel: dict[int, list[ZipMember]] = defaultdict(list)
             for name in sorted(wanted):
+                self._check_gpu(name)
                 by_wheel[self._members[name].wheel].append(self._members[name].member)
             done |= wanted
             needed: set[str] = set()
@@ -145,14 +184,19 @@ class Sdk:
     def device_packages(self, needed: Collection[str]) -> dict[str, Package]:
         """Return the packages for one GPU each that have device code for packages which are needed, by their targets.
 
-        Such a package requires what it is for: it has no libraries that can be used without.
+        Such a package requires the other one, and has files in its tree.
         """
+        trees: dict[str, set[str]] = defaultdict(set)
+        for library in self.libraries.values():
+            trees[library.distribution].add(library.path.partition("/")[0])
         found: dict[str, Package] = {}
         for name, number in sorted(self._wheels.items()):
             target = target_of_distribution(name)
-            if target is not None and name not in needed:
+            tops = {member.name.partition("/")[0] for member in self._opened[number].to_read}
+            if target is not None and name not in needed and any(tops & trees[one] for one in needed):
                 package = self._package(number)
-                if any(canonicalize_name(one.name) in needed for one in package.requires if applies(one)):
+                required = {canonicalize_name(one.name) for one in package.requires if applies(one)}
+                if any(one in needed and tops & trees[one] for one in required):
                     found[target] = package
         return found
 
@@ -204,16 +248,6 @@ class Sdk:
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
         return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
-
-
-def _check_one_gpu(one: SdkLibrary, other: SdkLibrary) -> None:
-    """Raise ToolError if two packages have a library for different GPUs: a process uses one of them."""
-    targets = [target_of_distribution(library.distribution) for library in (one, other)]
-    if all(targets) and targets[0] != targets[1]:
-        raise ToolError(
-            f"{one.wheel} and {other.wheel}: both have {one.name}, for {targets[0]} and for {targets[1]}; expected the "
-            "packages for one GPU. With --sdk, name these wheels, not a directory with those of several GPUs"
-        )
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:

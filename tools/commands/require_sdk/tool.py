@@ -18,7 +18,7 @@ from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import publish, scratch_directory
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.require_sdk.init_py import InitPy
-from tools.commands.require_sdk.own_gpus import parse_gpus
+from tools.commands.require_sdk.own_gpus import own_gpus, parse_gpus
 from tools.commands.require_sdk.plan import Wishes, plan_wheel
 from tools.commands.require_sdk.proof import prove
 from tools.commands.require_sdk.report import describe
@@ -169,15 +169,14 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
         local,
         arguments.init_py,
         init_py,
-        parse_gpus(arguments.device),
     )
 
 
 def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
-    wishes = _wishes(arguments, init_py)
+    wishes, told = _wishes(arguments, init_py), parse_gpus(arguments.device)
     wheel = read_sound_wheel(arguments.wheel, drop_signatures=arguments.drop_signatures, collectors=(COLLECTOR,))
-    plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take), wishes)
+    plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
     proof = prove(plan, arguments.allow_missing)
     with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
         writer = Writer(plan, Path(segments), arguments.compression)
