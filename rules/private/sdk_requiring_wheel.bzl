@@ -6,9 +6,10 @@ load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr"
 visibility(["//rules", "//rules/private/hip"])
 
 def _sdk_requiring_wheel_impl(ctx):
-    distributions = [file for file in ctx.files.sdk if file.extension == "whl" or file.basename.endswith(".tar.gz")]
-    if not [file for file in distributions if file.extension == "whl"]:
-        fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel".format(shown(ctx.label)))
+    wheels = [file for file in ctx.files.sdk if file.extension == "whl" or file.is_directory]
+    if not wheels:
+        fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel, or directories of them".format(shown(ctx.label)))
+    distributions = wheels + [file for file in ctx.files.sdk if file.basename.endswith(".tar.gz")]
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
     args = tool_args(ctx)
@@ -54,13 +55,13 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
     attrs = {
         "allow_missing": attr.string_list(doc = "Patterns of symbols that the SDK need not have, because something else supplies them."),
         "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of what is compressed anew."),
-        "device": attr.string(doc = "GPU targets whose device code the wheel requires, `gfx942,gfx1100`, of an SDK that has it in packages of its own. Or `machine` (the GPU of the machine that installs the wheel), `all`, `none`. Empty: the GPU of the wheel's own device code, if it is for one, otherwise `machine`."),
+        "device": attr.string(doc = "GPU targets whose packages the wheel requires, `gfx942,gfx1100`. Or the device code of `machine` (the GPU of the machine that installs the wheel), `all`, `none`. Empty: the GPU of the wheel's own device code, if that is for one, otherwise `machine`."),
         "drop_bundled": attr.bool(doc = "Leave copies of the SDK's libraries out, and use the SDK's. Otherwise they stay."),
         "drop_signatures": attr.bool(doc = "Take a signed wheel as well, and leave its signatures out: they sign another RECORD."),
         "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
         "leave": attr.string_list(doc = "Patterns of file names of libraries that stay as they are: neither taken from the SDK nor left out."),
         "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
-        "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, and the sdist that selects among them. Other files of these targets are ignored."),
+        "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, or directories of them, and the sdist that selects among them. Other files of these targets are ignored."),
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),
         "take": attr.string_list(doc = "Patterns of file names of libraries to take from deeper directories of the SDK as well, such as `lib/llvm/lib`."),
         "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),

@@ -3,6 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("//rules:requiring_wheel.bzl", "sdk_requiring_wheel")
+load("//rules:split_wheel.bzl", "sdk_split_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
@@ -23,6 +24,7 @@ def _declares_impl(ctx):
     asserts.true(env, _WHEEL in inputs, "the wheel is an input")
     asserts.true(env, _SDK in inputs, "the SDK's wheel is an input")
     asserts.true(env, _SDIST in inputs, "what selects among the SDK's wheels is an input")
+    asserts.true(env, "requiring_wheel_directory" in inputs, "a directory of wheels is an input")
     asserts.false(env, "data.txt" in inputs, "no other file of the SDK is an input")
     return analysistest.end(env)
 
@@ -34,10 +36,11 @@ def requiring_wheel_test_suite(name):
     Args:
         name: name of the suite.
     """
-    sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, _SDIST, "data.txt"], tags = ["manual"], wheel = _WHEEL)
+    sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, _SDIST, name + "_directory", "data.txt"], tags = ["manual"], wheel = _WHEEL)
     sdk_requiring_wheel(name = name + "_of_none", sdk = [_SDIST, "data.txt"], tags = ["manual"], wheel = _WHEEL)
     write_file(name = name + "_wheel", out = _WHEEL, tags = ["manual"])
     write_file(name = name + "_sdk", out = _SDK, tags = ["manual"])
+    sdk_split_wheel(name = name + "_directory", tags = ["manual"], targets = ["gfx942"], wheel = _WHEEL)
     write_file(name = name + "_sdist", out = _SDIST, tags = ["manual"])
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
     native.test_suite(name = name, tests = [

@@ -179,6 +179,18 @@ def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(tmp_path, EXPECTS) == 0
 
 
+def test_a_package_for_another_gpu_than_the_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The wheel required a library without code for the one GPU that it is for itself."""
+    sdk(tmp_path, CORE, math_for("gfx942"))
+    sample = acme("acme/tables_gfx1100.co", b"x")
+    said = refused(tmp_path, sample, capsys)
+    assert "has libblas.so.5 for gfx942, and the wheel's own device code is for gfx1100. Give the packages for" in said
+    assert "has libblas.so.5 for gfx942, and --device=gfx1101 asks" in refused(
+        tmp_path, sample, capsys, "--device=gfx1101"
+    )
+    assert run(tmp_path, sample, "--device=machine") == 0
+
+
 def test_packages_for_one_gpu_and_for_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The larger library won here, too."""
     sdk(tmp_path, CORE, MATH, math_for("gfx942", 1000))

@@ -107,8 +107,9 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         "--device",
         default="",
         metavar="GPUS",
-        help="GPU targets whose device code the wheel requires of the SDK; or machine, for that of the machine that "
-        "installs it, all, or none (default: that of the wheel's own device code if this is for one GPU, else machine)",
+        help="GPU targets whose packages the wheel requires, or extras of the SDK's selector: machine, for the GPU of "
+        "the machine that installs it, all, or none (default: the GPU of the wheel's own device code, if that is for "
+        "one, else machine)",
     )
     add(
         "--local-version",
