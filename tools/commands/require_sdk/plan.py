@@ -5,7 +5,7 @@ check_plan(plan)                                                                
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -19,6 +19,7 @@ from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_de
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
+from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.paths import target_of_distribution
@@ -158,13 +159,20 @@ def _device_code(
         _check_required(package, selector.name, selector.version)
     texts = wheel.metadata.values("Requires-Dist")
     found = plan_device(selector, sdk.device_packages(needed), texts, sdk.gpus, wishes.specifier)
-    is_chosen = any(map(target_of_distribution, needed))
-    if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or is_chosen):
+    lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
+    if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
         raise ToolError(
             f"{sdk.gpus.reason}, and no library that the wheel needs has its device code in another package of --sdk. "
             "Leave it out, or name the packages with device code with --sdk"
         )
-    return found
+    return replace(found, lines=(*found.lines, *lines))
+
+
+def _for_gpu(name: str, target: str, gpus: Gpus) -> str:
+    """Say which GPUs a package of libraries binds the wheel to, and why it was taken."""
+    if gpus.targets:
+        return f"{name} has it for {target}, because {gpus.reason}"
+    return f"{name} has it for {target} alone: --sdk has no other package with these libraries"
 
 
 def _find_copies(wheel: SoundWheel, package: Package, sdk: Sdk, wishes: Wishes) -> tuple[Copy, ...]:

@@ -189,6 +189,14 @@ def test_a_package_for_another_gpu_than_the_wheel(tmp_path: Path, capsys: pytest
         tmp_path, sample, capsys, "--device=gfx1101"
     )
     assert run(tmp_path, sample, "--device=machine") == 0
+    only = "sdk-math-gfx942 has it for gfx942 alone: --sdk has no other package with these libraries"
+    assert only in capsys.readouterr().out
+
+
+def test_no_package_for_the_gpu_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sdk(tmp_path, CORE, math_for("gfx942"), math_for("gfx1100"))
+    said = refused(tmp_path, EXPECTS, capsys, "--device=gfx1101")
+    assert "have libblas.so.5 for gfx1100, gfx942, and --device=gfx1101 asks for it. Give the packages for" in said
 
 
 def test_packages_for_one_gpu_and_for_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

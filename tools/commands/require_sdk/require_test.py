@@ -233,14 +233,16 @@ def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
     assert made(tmp_path).name == f"acme-1.0+rocm7.sdk{VERSION}.gfx110x.all-py3-none-linux_x86_64.whl"
 
 
-def test_packages_for_several_gpus(tmp_path: Path) -> None:
+def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of these, the wheel takes those of its own GPU, or of the one that is named."""
     sdk(tmp_path, CORE, math_for("gfx942"), math_for("gfx1100"))
     assert run(tmp_path, EXPECTS, "--device=gfx942") == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx942=={VERSION}"]
+    assert "device code: sdk-math-gfx942 has it for gfx942, because --device=gfx942 asks" in capsys.readouterr().out
     files = {**FILES, "acme/x_gfx1100.co": b"tables"}
     assert run(tmp_path, Sample(files, name="acme")) == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx1100=={VERSION}"]
+    assert "for gfx1100, because the wheel's own device code is for gfx1100\n" in capsys.readouterr().out
     files = {"acme/hip.so": library(None, ["libhip.so.7"])}
     assert run(tmp_path, Sample(files, name="acme")) == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}"]

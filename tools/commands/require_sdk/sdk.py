@@ -141,19 +141,21 @@ class Sdk:
 
     def _check_gpu(self, name: str) -> None:
         """Raise ToolError for a library of several packages for different GPUs, of which a process uses one."""
-        chosen = self._members[name]
-        rivals = sorted((one for one in self._fitting[name] if one.target != chosen.target), key=lambda one: one.place)
+        chosen, found = self._members[name], self._fitting[name]
+        if chosen.target and not self._serves(chosen.target):
+            wheels = ", ".join(sorted(one.library.wheel for one in found))
+            targets = ", ".join(sorted(one.target or "" for one in found))
+            raise ToolError(
+                f"{wheels}: {'has' if len(found) == 1 else 'have'} {name} for {targets}, and {self.gpus.reason}. Give "
+                "the packages for that GPU as --sdk, or say --device=machine if these are right"
+            )
+        rivals = sorted((one for one in found if one.target != chosen.target), key=lambda one: one.place)
         if rivals:
             one, other = sorted((chosen, rivals[0]), key=lambda one: one.library.wheel)
             raise ToolError(
                 f"{one.library.wheel} and {other.library.wheel}: both have {name}, for {one.target or 'all GPUs'} and "
                 f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
                 "these packages alone with --sdk, not a directory with those of several GPUs"
-            )
-        if chosen.target and not self._serves(chosen.target):
-            raise ToolError(
-                f"{chosen.library.wheel}: has {name} for {chosen.target}, and {self.gpus.reason}. Give the packages "
-                "for that GPU as --sdk, or say --device=machine if these are right"
             )
 
     @property
