@@ -119,11 +119,12 @@ def file_needs(
         libraries, system = {}, []
         for name in linked.needed:
             library = _taken(name, own, gone, sdk)
-            if library is not None and not is_left(name):
+            if library is not None and not (is_left(name) or is_left(library.name)):
                 libraries[name] = library
             elif not any(one not in gone for one in own.get(name, ())) and not is_system(name):
                 system.append(name)
-                if stem(name) in stems and name not in sdk.offered and not is_left(name):
+                base = posixpath.basename(name)
+                if stem(base) in stems and base not in sdk.offered and not is_left(base):
                     faults.append(f"{path} needs {name}, and the SDK has {stems[stem(name)]}")
         if libraries:
             found.append(FileNeeds(path, linked, libraries, tuple(system)))
@@ -136,11 +137,12 @@ def file_needs(
 
 
 def _taken(name: str, own: Mapping[str, Collection[str]], gone: Mapping[str, Copy], sdk: Sdk) -> SdkLibrary | None:
-    """Return the SDK's library for a name; None if the wheel has one that stays, or the SDK has none."""
-    paths = own.get(name, ())
+    """Return the SDK's library for a name, or for a path; None if the wheel has one that stays, or the SDK has none."""
+    base = posixpath.basename(name)
+    paths = own.get(base, ())
     if any(path not in gone for path in paths):
         return None
-    return next((gone[path].library for path in paths), sdk.offered.get(name))
+    return next((gone[path].library for path in paths), sdk.offered.get(base))
 
 
 def shown(faults: Collection[str]) -> str:

@@ -6,9 +6,11 @@ requires. Then each symbol that the SDK's libraries must supply has to be there,
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+
+from packaging.utils import canonicalize_name
 
 from tools.commands.require_sdk.needs import FileNeeds, matches, shown
 from tools.commands.require_sdk.plan import FileEdit, RequiringWheel
@@ -16,7 +18,7 @@ from tools.commands.require_sdk.symbols import symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
 from verify.settings import Settings
-from verify.wheel_set.closure import by_name, closure
+from verify.wheel_set.closure import applies, by_name, closure
 from verify.wheel_set.installation import install
 from verify.wheel_set.linking import NOT_REQUIRED, SYSTEM_LIBRARIES, VERSION, check_linking, system_names
 from verify.wheel_set.loader import Loader, Missing
@@ -79,6 +81,7 @@ def prove(plan: RequiringWheel, allow_missing: Collection[str] = ()) -> Proof:
         for one in check_linking(packages, by_name(packages), (), Settings())
         if one.wheel == package.filename and one.file in edited and one.rule in RULES
     ]
+    faults += _contradictions(plan.sdk.packages)
     loader = install(closure(package, by_name(packages))).loader(system_names(package, Settings()))
     prover = _Prover(plan, package, loader, matches(allow_missing))
     for edit in plan.edits:
@@ -93,6 +96,16 @@ def prove(plan: RequiringWheel, allow_missing: Collection[str] = ()) -> Proof:
             "--allow-missing=SYMBOL"
         )
     return Proof(prover.count, prover.unproven)
+
+
+def _contradictions(packages: Sequence[Package]) -> Iterator[str]:
+    """Yield which packages of the SDK require other versions of each other: no installer brings them together."""
+    versions = {package.name: package.version for package in packages}
+    for package in packages:
+        for one in filter(applies, package.requires):
+            version = versions.get(canonicalize_name(one.name))
+            if version is not None and not one.specifier.contains(version, prereleases=True):
+                yield f"{package.filename}: requires {one}, and --sdk has {version}"
 
 
 class _Prover:

@@ -199,6 +199,24 @@ def test_no_package_for_the_gpu_that_is_named(tmp_path: Path, capsys: pytest.Cap
     assert "have libblas.so.5 for gfx1100, gfx942, and --device=gfx1101 asks for it. Give the packages for" in said
 
 
+def test_packages_of_two_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The wheel required both, which no installer can bring together."""
+    newer = METADATA.replace("Summary", "Requires-Dist: sdk-core==7.11\nSummary")
+    sdk(tmp_path, CORE, Sample(MATH.files, name="sdk_math", version="7.11", metadata=newer))
+    said = refused(tmp_path, EXPECTS, capsys)
+    assert f"sdk_math-7.11-py3-none-linux_x86_64.whl: requires sdk-core==7.11, and --sdk has {CORE.version}" in said
+
+
+def test_two_packages_with_different_libraries_of_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The larger one was taken, whatever it was."""
+    other = Sample({"other/lib/libhip.so.7": library("libhip.so.7", symbols=HIP) + bytes(5000)}, name="other")
+    sdk(tmp_path, CORE, MATH, other)
+    said = refused(tmp_path, EXPECTS, capsys)
+    assert f"{other.filename} and {CORE.filename}: have different libraries libhip.so.7; expected one" in said
+    files = {"acme/a.so": library(None, ["libblas.so.5"])}
+    assert "different libraries libhip.so.7" in refused(tmp_path, Sample(files, name="acme"), capsys)
+
+
 def test_packages_for_one_gpu_and_for_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The larger library won here, too."""
     sdk(tmp_path, CORE, MATH, math_for("gfx942", 1000))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.actions.pack.forwarder import forwarder
 from tools.commands.require_sdk import tool
 from tools.commands.require_sdk.sample import (
     BUNDLES,
@@ -25,6 +26,7 @@ from tools.commands.require_sdk.sample import (
     run,
     sdk,
 )
+from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import read_elf
 from verify.engine import Request, verify
@@ -278,11 +280,31 @@ def test_of_several_libraries_with_one_name_the_outermost_counts(tmp_path: Path)
 
 
 def test_forwarders_and_wheels_for_windows_do_not_count(tmp_path: Path) -> None:
-    small = {"_sdk_a/lib/libhip.so.7": library("libhip.so.7")[:500]}
+    small = {"_sdk_a/lib/libhip.so.7": forwarder("libhip.so.7", "../../_sdk_core/lib/libhip.so.7", c.EM_X86_64)}
     windows = Sample(CORE.files, name="sdk_core", version=VERSION, tag="py3-none-win_amd64")
     sdk(tmp_path, CORE, MATH, Sample(small, name="sdk_a", version=VERSION), windows)
     assert run(tmp_path, EXPECTS) == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
+
+
+def test_a_library_of_two_packages_that_is_the_same(tmp_path: Path) -> None:
+    other = Sample({"_zoo/lib/libhip.so.7": CORE.files["_sdk_core/lib/libhip.so.7"]}, name="zoo", version="3.0")
+    sdk(tmp_path, CORE, MATH, other)
+    assert run(tmp_path, EXPECTS) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
+
+
+def test_libraries_that_are_needed_by_their_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Linkers write such a path for a library without a SONAME: the process had that library, and the SDK's."""
+    path = "/opt/sdk/lib/libhip.so.7"
+    files = {"acme/a.so": library(None, [path, "libblas.so.5", "/opt/x/libmine.so"]), "acme/libmine.so": library(None)}
+    assert run(tmp_path, Sample(files, name="acme")) == 0
+    assert facts(made(tmp_path), "acme/a.so").needed[:3] == ("libhip.so.7", "libblas.so.5", "/opt/x/libmine.so")
+    said = capsys.readouterr().out
+    assert f"{path} is now libhip.so.7\n" in said
+    assert "left to the system: /opt/x/libmine.so\n" in said
+    assert run(tmp_path / "left", Sample(files, name="acme"), "--leave=libhip.so*") == 0
+    assert facts(made(tmp_path / "left"), "acme/a.so").needed[0] == path
 
 
 def test_private_libraries_of_the_sdk_are_not_for_everybody(tmp_path: Path) -> None:

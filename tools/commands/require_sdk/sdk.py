@@ -71,7 +71,12 @@ class _SdkMember:
     @property
     def place(self) -> tuple[int, int, str]:
         """What to sort by: of several libraries with one name the first counts."""
-        return self.library.path.count("/"), -self.member.size, self.library.path
+        return self.depth, -self.member.size, self.library.path
+
+    @property
+    def depth(self) -> int:
+        """How many directories it lies in."""
+        return self.library.path.count("/")
 
 
 class Sdk:
@@ -139,8 +144,8 @@ class Sdk:
     def _serves(self, target: str) -> bool:
         return not self.gpus.targets or any(overlap(target, one) for one in self.gpus.targets)
 
-    def _check_gpu(self, name: str) -> None:
-        """Raise ToolError for a library of several packages for different GPUs, of which a process uses one."""
+    def _check_unambiguous(self, name: str) -> None:
+        """Raise ToolError for a library of several packages, or of one for another GPU: a process uses one of them."""
         chosen, found = self._members[name], self._fitting[name]
         if chosen.target and not self._serves(chosen.target):
             wheels = ", ".join(sorted(one.library.wheel for one in found))
@@ -157,6 +162,23 @@ class Sdk:
                 f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
                 "these packages alone with --sdk, not a directory with those of several GPUs"
             )
+        self._check_one_library(chosen, [one for one in found if one.depth == chosen.depth])
+
+    def _check_one_library(self, chosen: _SdkMember, found: Sequence[_SdkMember]) -> None:
+        """Raise ToolError if several distributions have different libraries of one name; forwarders bring the one."""
+        if len({one.library.distribution for one in found}) == 1:
+            return
+        read = [(one, self._facts_of(one.wheel, [one.member])[0]) for one in found]
+        linked = ((one, facts, facts.collected.get(LINKED)) for one, facts in read)
+        libraries = {
+            facts.sha256: one for one, facts, link in linked if isinstance(link, Linked) and not link.is_forwarder
+        }
+        if len(libraries) > 1:
+            wheels = sorted({one.library.wheel for one in libraries.values()})
+            raise ToolError(
+                f"{' and '.join(wheels)}: have different libraries {chosen.library.name}; expected one. Leave the "
+                "packages that the wheel shall not use out of --sdk"
+            )
 
     @property
     def stems(self) -> dict[str, str]:
@@ -166,13 +188,13 @@ class Sdk:
     def read(self, names: Iterable[str]) -> "SdkFacts":
         """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage.
 
-        And for packages of several GPUs that have one of them.
+        And for several packages that have one of them.
         """
         wanted, done = set(names) & self.libraries.keys(), set[str]()
         while wanted:
             by_wheel: dict[int, list[ZipMember]] = defaultdict(list)
             for name in sorted(wanted):
-                self._check_gpu(name)
+                self._check_unambiguous(name)
                 by_wheel[self._members[name].wheel].append(self._members[name].member)
             done |= wanted
             needed: set[str] = set()
