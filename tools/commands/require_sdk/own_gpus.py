@@ -8,7 +8,7 @@ from tools.lib.common.program import ToolError
 from tools.lib.device.machine import code_object_target
 from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV
 from tools.lib.elf import constants as c
-from tools.lib.gpus.families import is_target, package_owner, parse_family
+from tools.lib.gpus.families import is_target, overlap, package_owner, parse_family
 from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.gpus.table import TARGETS
 from verify.device.offers import device_files, known_targets
@@ -34,11 +34,17 @@ class Gpus:
     reason: str
     is_told: bool = False
     """Whether `--device` says it."""
+    served: frozenset[str] = frozenset()
+    """Targets and families that libraries for some GPUs alone have to be for; none for any."""
 
     @property
     def targets(self) -> tuple[str, ...]:
         """The GPU targets; none if a word stands for them."""
         return () if _WORDS.intersection(self.words) else self.words
+
+    def fit(self, target: str) -> bool:
+        """Whether libraries for a target or family are for one of the GPUs."""
+        return not self.served or any(overlap(target, one) for one in self.served)
 
     @property
     def is_none(self) -> bool:
@@ -54,7 +60,8 @@ def parse_gpus(text: str) -> Gpus | None:
         raise ToolError(
             f"--device={text}: expected GPU targets, as in gfx942,gfx1100, or one of {MACHINE}, {ALL} and {NONE}"
         )
-    return Gpus(words, f"--device={text} asks for it", is_told=True) if text else None
+    served = frozenset(words) - _WORDS
+    return Gpus(words, f"--device={text} asks for it", is_told=True, served=served) if text else None
 
 
 def own_gpus(wheel: SoundWheel) -> Gpus:
@@ -78,8 +85,8 @@ def own_gpus(wheel: SoundWheel) -> Gpus:
 
 
 def _of(words: set[str], reason: str) -> Gpus:
-    targets = {target for word in words for target in _targets(word)}
-    return Gpus(tuple(targets) if len(targets) == 1 else (MACHINE,), reason)
+    targets = frozenset(target for word in words for target in _targets(word))
+    return Gpus(tuple(targets) if len(targets) == 1 else (MACHINE,), reason, served=targets)
 
 
 def _processors(package: Package) -> set[str]:

@@ -170,7 +170,7 @@ def _device_code(
 
 def _for_gpu(name: str, target: str, gpus: Gpus) -> str:
     """Say which GPUs a package of libraries binds the wheel to, and why it was taken."""
-    if gpus.targets:
+    if gpus.served:
         return f"{name} has it for {target}, because {gpus.reason}"
     return f"{name} has it for {target} alone: --sdk has no other package with these libraries"
 

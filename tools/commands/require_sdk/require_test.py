@@ -250,6 +250,26 @@ def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}"]
 
 
+@pytest.mark.parametrize(
+    ("version", "files"),
+    [("1.0+gfx110x.all", {}), ("1.0", {"acme/x_gfx1100.co": b"x", "acme/x_gfx1101.co": b"x"})],
+)
+def test_packages_for_several_families(tmp_path: Path, version: str, files: dict[str, bytes]) -> None:
+    sdk(tmp_path, CORE, math_for("gfx110X_all"), math_for("gfx94X_dcgpu", 1000))
+    acme = {"acme/a.so": library(None, ["libblas.so.5"]), **files}
+    assert run(tmp_path, Sample(acme, name="acme", version=version)) == 0
+    info = made(tmp_path).name.replace("-py3-none-linux_x86_64.whl", ".dist-info")
+    assert requirements(made(tmp_path), info) == [f"sdk-math-gfx110x-all=={VERSION}"]
+
+
+def test_a_private_copy_in_a_package_for_one_gpu(tmp_path: Path) -> None:
+    math = math_for("gfx942")
+    private = {**math.files, "_sdk_math_gfx942/lib/private/libhip.so.7": library("libhip.so.7")}
+    sdk(tmp_path, CORE, Sample(private, name=math.name, version=VERSION, metadata=math.metadata))
+    assert run(tmp_path, EXPECTS) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx942=={VERSION}"]
+
+
 def test_wheel_variants_of_the_selector(tmp_path: Path) -> None:
     """They have no libraries: that there are several is nothing to stop for."""
     selector = Sample(name="sdk", version=VERSION, tag="py3-none-any")

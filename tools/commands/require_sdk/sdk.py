@@ -20,7 +20,6 @@ from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
-from tools.lib.gpus.families import overlap
 from tools.lib.gpus.paths import target_of_distribution
 from verify.archive import ZipMember
 from verify.engine import find_distributions
@@ -139,22 +138,20 @@ class Sdk:
 
     def _for_gpus(self, found: Sequence[_SdkMember]) -> list[_SdkMember]:
         """Return the libraries of packages for the GPUs, and for all; else all of them."""
-        return [one for one in found if one.target is None or self._serves(one.target)] or list(found)
-
-    def _serves(self, target: str) -> bool:
-        return not self.gpus.targets or any(overlap(target, one) for one in self.gpus.targets)
+        return [one for one in found if one.target is None or self.gpus.fit(one.target)] or list(found)
 
     def _check_unambiguous(self, name: str) -> None:
         """Raise ToolError for a library of several packages, or of one for another GPU: a process uses one of them."""
         chosen, found = self._members[name], self._fitting[name]
-        if chosen.target and not self._serves(chosen.target):
+        if chosen.target and not self.gpus.fit(chosen.target):
             wheels = ", ".join(sorted(one.library.wheel for one in found))
             targets = ", ".join(sorted(one.target or "" for one in found))
             raise ToolError(
                 f"{wheels}: {'has' if len(found) == 1 else 'have'} {name} for {targets}, and {self.gpus.reason}. Give "
                 "the packages for that GPU as --sdk, or say --device=machine if these are right"
             )
-        rivals = sorted((one for one in found if one.target != chosen.target), key=lambda one: one.place)
+        equal = [one for one in found if one.depth == chosen.depth]
+        rivals = sorted((one for one in equal if one.target != chosen.target), key=lambda one: one.place)
         if rivals:
             one, other = sorted((chosen, rivals[0]), key=lambda one: one.library.wheel)
             raise ToolError(
@@ -162,7 +159,7 @@ class Sdk:
                 f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
                 "these packages alone with --sdk, not a directory with those of several GPUs"
             )
-        self._check_one_library(chosen, [one for one in found if one.depth == chosen.depth])
+        self._check_one_library(chosen, equal)
 
     def _check_one_library(self, chosen: _SdkMember, found: Sequence[_SdkMember]) -> None:
         """Raise ToolError if several distributions have different libraries of one name; forwarders bring the one."""
