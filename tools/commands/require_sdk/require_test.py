@@ -1,6 +1,7 @@
 """Wheels that need an SDK come to require it: what they hold, byte by byte."""
 
 import zipfile
+from dataclasses import replace
 from email.parser import BytesParser
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tools.actions.pack.forwarder import forwarder
 from tools.commands.require_sdk import tool
 from tools.commands.require_sdk.sample import (
+    BLAS,
     BUNDLES,
     CORE,
     EXPECTS,
@@ -268,6 +270,23 @@ def test_a_private_copy_in_a_package_for_one_gpu(tmp_path: Path) -> None:
     sdk(tmp_path, CORE, Sample(private, name=math.name, version=VERSION, metadata=math.metadata))
     assert run(tmp_path, EXPECTS) == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx942=={VERSION}"]
+
+
+def test_private_libraries_of_two_packages(tmp_path: Path) -> None:
+    """Each package finds its own: the names mean nothing to others."""
+    core, math = (
+        {
+            f"{tree}/lib/{name}": library(name, [*needed, "libz.so.1"], symbols, rpath=f"$ORIGIN/private:{rpath}"),
+            f"{tree}/lib/private/libz.so.1": library("libz.so.1", symbols=(tree,)) + bytes(more),
+        }
+        for tree, name, needed, symbols, rpath, more in (
+            ("_sdk_core", "libhip.so.7", [], HIP, "", 0),
+            ("_sdk_math", "libblas.so.5", ["libhip.so.7"], BLAS, "$ORIGIN/../../_sdk_core/lib", 1000),
+        )
+    )
+    sdk(tmp_path, replace(CORE, files=core), replace(MATH, files=math))
+    assert run(tmp_path, EXPECTS) == 0
+    assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math=={VERSION}"]
 
 
 def test_wheel_variants_of_the_selector(tmp_path: Path) -> None:

@@ -185,14 +185,16 @@ class Sdk:
     def read(self, names: Iterable[str]) -> "SdkFacts":
         """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage.
 
-        And for several packages that have one of them.
+        And for several packages that offer one of them. Of private libraries, each package finds its own: all are read.
         """
         wanted, done = set(names) & self.libraries.keys(), set[str]()
         while wanted:
             by_wheel: dict[int, list[ZipMember]] = defaultdict(list)
             for name in sorted(wanted):
-                self._check_unambiguous(name)
-                by_wheel[self._members[name].wheel].append(self._members[name].member)
+                if name in self.offered:
+                    self._check_unambiguous(name)
+                for one in [self._members[name]] if name in self.offered else self._fitting[name]:
+                    by_wheel[one.wheel].append(one.member)
             done |= wanted
             needed: set[str] = set()
             for number, members in by_wheel.items():
