@@ -5,7 +5,7 @@ that users install, the selector, bring these packages: `device` that for the GP
 for one GPU, `device-all` those for all. Of an SDK without a selector, the wheel requires the packages themselves.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -14,6 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from tools.commands.require_sdk.sdk import Sdk
@@ -74,7 +75,8 @@ class DeviceCode:
 
 
 def is_device(extra: str) -> bool:
-    """Whether an extra brings device code."""
+    """Whether an extra, however it is written (PEP 685), brings device code."""
+    extra = canonicalize_name(extra)
     return extra == DEVICE or extra.startswith(f"{DEVICE}-")
 
 
@@ -98,10 +100,11 @@ def find_selector(sdk: Sdk, needed: Mapping[NormalizedName, Version], known: Ini
         extras = frozenset[str]().union(*(package.extras for package in together))
         return replace(fitting[0], package=replace(together[0], extras=extras))
     for one, version in found:
-        raise ToolError(
-            f"{one.package.filename if one.package else one.name}: selects version {one.version}, and the packages of "
-            f"--sdk have version {version}. Give the {one.name} of that version"
-        )
+        if one.package and one.is_needed:
+            raise ToolError(
+                f"{one.package.filename}: selects version {one.version}, and the packages of --sdk have version "
+                f"{version}. Give the {one.name} of that version"
+            )
     if known is None:
         return None
     libraries = canonicalize_name(known.libraries)
@@ -110,31 +113,34 @@ def find_selector(sdk: Sdk, needed: Mapping[NormalizedName, Version], known: Ini
 
 
 def plan_device(
-    selector: Selector | None, packages: Mapping[str, Package], texts: Sequence[str], gpus: Gpus, specifier: str
+    selector: Selector | None, packages: Mapping[str, Package], wheel: SoundWheel, gpus: Gpus, specifier: str
 ) -> DeviceCode:
     """Return what the wheel requires of device code.
 
-    `packages` are those of the SDK with device code for libraries that the wheel needs, by GPU target; `texts` are the
-    requirements of METADATA. Raises ToolError if the SDK lacks what `gpus` says.
+    `packages` are those of the SDK with device code for libraries that the wheel needs, by GPU target.
+    Raises ToolError if the SDK lacks what `gpus` says.
     """
-    there = _read(texts)
+    there = _read(wheel.metadata.values("Requires-Dist"))
     named = {text: one for text, one in there.items() if selector and _selects_device(one, selector)}
-    themselves = {text for text, one in there.items() if _is_device_package(one, selector, packages)}
+    themselves = [text for text, one in there.items() if _is_device_package(one, selector, packages)]
+    if themselves and gpus.is_told:
+        raise ToolError(
+            f"{wheel.path}: METADATA requires {themselves[0]} itself, and {gpus.reason}. Leave --device out"
+        )
     if selector is None or not (selector.is_needed or named):
         return _without_selector(packages, themselves, gpus, specifier)
     changed = {text: new for text, one in named.items() if (new := _changed(one, selector, gpus)) != str(one)}
     lines = [f"{old} is now {new}, because {gpus.reason}" for old, new in changed.items()]
     lines += [_kept(text) for text in [*named, *themselves] if text not in changed]
+    unproven = [] if selector.package else [f"{selector.name} is not among --sdk: that it has this extra is not proven"]
     if not selector.is_needed or themselves or any(applies(one) for one in named.values()):
-        return DeviceCode(changed=changed, lines=tuple(lines))
+        return DeviceCode(changed=changed, lines=(*lines, *(unproven if changed else ())))
     extras = selector.extras(gpus)
     if not extras:
         return DeviceCode(changed=changed, lines=(*lines, f"none is required, because {gpus.reason}"))
     added = Requirement(f"{selector.name}[{','.join(extras)}]{specifier or f'=={selector.version}'}")
     lines.append(f"{added} brings {_brought(gpus)}, because {gpus.reason}")
-    if selector.package is None:
-        lines.append(f"{selector.name} is not among --sdk: that it has this extra is not proven")
-    return DeviceCode((added,), changed, tuple(lines))
+    return DeviceCode((added,), changed, (*lines, *unproven))
 
 
 def _read(texts: Collection[str]) -> dict[str, Requirement]:
@@ -161,7 +167,8 @@ def _is_device_package(requirement: Requirement, selector: Selector | None, pack
 
 def _changed(requirement: Requirement, selector: Selector, gpus: Gpus) -> str:
     """Return a requirement for these GPUs; as it is if nobody says that it shall not be for more."""
-    if not gpus.is_told and not (gpus.targets and _DEVICE_ALL in requirement.extras):
+    is_for_all = any(canonicalize_name(extra) == _DEVICE_ALL for extra in requirement.extras)
+    if not gpus.is_told and not (gpus.targets and is_for_all):
         return str(requirement)
     new = Requirement(str(requirement))
     new.extras = {extra for extra in requirement.extras if not is_device(extra)} | set(selector.extras(gpus))

@@ -154,6 +154,9 @@ def test_without_the_selector_among_the_sdk(tmp_path: Path, capsys: pytest.Captu
     assert run(tmp_path, acme({**USES_BLAS, "acme/__init__.py": b""}), "--init-py=acme") == 0
     assert requirements(tmp_path) == [f"sdk[device]=={VERSION}", PIN]
     assert "sdk is not among --sdk: that it has this extra is not proven" in said(capsys)
+    assert run(tmp_path, acme(USES_HIP, "sdk[device-all]"), "--device=gfx942") == 0
+    assert requirements(tmp_path)[0] == "sdk[device-gfx942]"
+    assert "sdk is not among --sdk: that it has this extra is not proven" in said(capsys)
 
 
 def test_with_a_range_of_versions(tmp_path: Path) -> None:
@@ -167,6 +170,7 @@ def test_with_a_range_of_versions(tmp_path: Path) -> None:
     [
         ({}, ("--device=gfx942",), "sdk[libraries,device-all]", "sdk[device-gfx942,libraries]"),
         ({}, ("--device=none",), "sdk[libraries,device-all]", "sdk[libraries]"),
+        ({}, ("--device=gfx942",), "sdk[Device_All]", "sdk[device-gfx942]"),
         ({}, ("--device=all",), "sdk[device,libraries]", "sdk[device-all,libraries]"),
         ({}, ("--device=gfx1100",), "sdk[device-gfx942]", "sdk[device-gfx1100]"),
         ({}, ("--device=machine",), "sdk[device-gfx942,device-gfx1100]", "sdk[device]"),
@@ -263,6 +267,7 @@ def test_a_selector_of_another_version(tmp_path: Path, capsys: pytest.CaptureFix
         f"sdk-7.11.tar.gz: selects version 7.11, and the packages of --sdk have version {VERSION}. Give the sdk of"
     )
     assert message in capsys.readouterr().err
+    assert run(tmp_path, acme(USES_HIP)) == 0  # Nothing of it is required.
     sdist(tmp_path / "sdk")
     assert run(tmp_path, acme(USES_BLAS)) == 0
 
@@ -315,8 +320,10 @@ def test_packages_that_nothing_selects(
     assert run(tmp_path, wheel, *options) == 0
     assert requirements(tmp_path) == [*wanted, "other-blas==2.0"]
     assert said(capsys)
-    assert run(tmp_path, acme({**USES_BLAS, **files}, "other-device-gfx1100"), *options) == 0
-    assert "other-device-gfx1100" in requirements(tmp_path)
+    assert run(tmp_path, acme({**USES_BLAS, **files}, "other-device-gfx1100"), *options) == bool(options)
+    said_last = capsys.readouterr()
+    message = "METADATA requires other-device-gfx1100 itself, and --device=" if options else "gfx1100 stays"
+    assert message in (said_last.err if options else said_last.out)
 
 
 def test_packages_that_nothing_selects_and_nothing_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

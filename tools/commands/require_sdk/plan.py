@@ -157,13 +157,12 @@ def _device_code(
     selector = find_selector(sdk, needed, wishes.init_py)
     if selector is not None and (selector.package or selector.is_needed):
         _check_required(package, selector.name, selector.version)
-    texts = wheel.metadata.values("Requires-Dist")
-    found = plan_device(selector, sdk.device_packages(needed), texts, sdk.gpus, wishes.specifier)
+    found = plan_device(selector, sdk.device_packages(needed), wheel, sdk.gpus, wishes.specifier)
     lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
     if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
         raise ToolError(
-            f"{sdk.gpus.reason}, and no library that the wheel needs has its device code in another package of --sdk. "
-            "Leave it out, or name the packages with device code with --sdk"
+            f"{wheel.path}: {sdk.gpus.reason}, and no library that the wheel needs has its device code in another "
+            "package of --sdk. Leave it out, or name the packages with device code with --sdk"
         )
     return replace(found, lines=(*found.lines, *lines))
 
