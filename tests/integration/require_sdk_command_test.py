@@ -40,6 +40,22 @@ def test_the_wheel_gets_a_module_that_loads_what_it_needs(tmp_path: Path) -> Non
     compile(text, "_rocm_init.py", "exec")
 
 
+def test_libraries_of_this_name_have_their_device_code_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the selector is not among the wheels, as in projects that name each wheel."""
+    line = arguments(tmp_path, FILES)
+    whole = Path(line[1].partition("=")[2])
+    whole.rename(whole.with_name(whole.name.replace("rocm_sdk_core", "rocm_sdk_libraries")))
+    line[1] = line[1].replace("rocm_sdk_core", "rocm_sdk_libraries")
+    assert require_sdk_tool.main(line) == 0
+    [path] = (tmp_path / "out").glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+    assert "Requires-Dist: rocm[device]==7.10.0\nRequires-Dist: rocm-sdk-libraries==7.10.0\n" in metadata
+    assert "rocm is not among --sdk: that it has this extra is not proven" in capsys.readouterr().out
+
+
 def test_errors_of_an_action_name_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.txt"
     line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, {"acme/__init__.py": b""})]
