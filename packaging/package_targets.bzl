@@ -110,6 +110,8 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
     sdk_package(
         name = name + role + suffix,
         package = role + suffix,
+        # A directory may have a part of ROCm, of which some packages have nothing.
+        allow_empty = not artifacts,
         artifacts = artifacts,
         builds_on = builds_on or [name + below for below in definition.builds_on],
         exclude = definition.exclude,
@@ -140,6 +142,7 @@ def thin_package_targets(name, platform, artifacts, family, declared):
     rocm_thin_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
+        allow_empty = not artifacts,
         artifacts = artifacts,
         builds_on = [name + below for below in libraries.builds_on],
         coverage = name + "coverage",

@@ -184,12 +184,16 @@ SHOWN_BY = (
     ),
     # Packages and wheels
     (
-        "a package without artifacts, for example if the directory has only part of an SDK",
-        "tools/actions/plan/tool_test.py::test_a_package_of_no_artifact_is_noted",
+        "a package without artifacts",
+        "tools/actions/plan/tool_test.py::test_a_package_of_no_artifact_is_refused",
     ),
     (
         "a package whose artifacts are empty, or whose files are all excluded",
-        "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_noted",
+        "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_refused",
+    ),
+    (
+        "one of ROCm's packages for which the directory, a part of ROCm, has no artifact",
+        "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
         "a plain devel package beside libraries packages of which users choose one by GPU target",

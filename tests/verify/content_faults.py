@@ -205,6 +205,12 @@ def _(edited: EditedSet) -> None:
     edited.add(small_wheel("void", {}))
 
 
+@fault("W511", "a package of an SDK without a file of it", "sdk_void")
+def _(edited: EditedSet) -> None:
+    edited.add(small_wheel("sdk_void", {"_sdk/.sdk-void": b""}))
+    edited.wheel("sdk_void").replace("METADATA", "\nSummary:", "\nRequires-Dist: tool\nSummary:")
+
+
 @fault("W512", "tests at the top", "tool", "tests/test_tool.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tests/test_tool.py"] = b'"""Tests."""\n'

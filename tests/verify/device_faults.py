@@ -34,7 +34,7 @@ def _(edited: EditedSet) -> None:
 def offer_nothing(edited: EditedSet) -> None:
     """Let the selector offer a GPU that the set has a package for, and no code."""
     version = "7.10.0.dev0"
-    made = small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/.rocm-sdk-device-gfx1201": b""})
+    made = small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"})
     made.files = {path.replace("gfx1201-1.0", f"gfx1201-{version}"): data for path, data in made.files.items()}
     made.replace("METADATA", "Version: 1.0", f"Version: {version}")
     made.name = made.name.replace("-1.0-", f"-{version}-")

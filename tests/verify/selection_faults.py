@@ -114,7 +114,7 @@ def _(edited: EditedSet) -> None:
 
 @fault("S136", "a package for a GPU that is not offered", "rocm_sdk_device_gfx1201")
 def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/.rocm-sdk-device-gfx1201": b""}))
+    edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"}))
 
 
 @fault("S137", "a default target that is none", "rocm-7.10.0.dev0")

@@ -1,9 +1,12 @@
 """W511 to W517: what lies at the top of site-packages, and whether it can be imported."""
 
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
+
+from packaging.utils import canonicalize_name
 
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel, is_path_file
@@ -14,7 +17,8 @@ EMPTY = Rule(
     "W511",
     Severity.ERROR,
     "installs nothing",
-    why="Beside its .dist-info directory the wheel has no file.",
+    why="Beside its .dist-info directory the wheel has no file, or only the empty one that marks the tree of an SDK's "
+    "package.",
     remedy="Find out why the build packaged nothing.",
 )
 COMMON = Rule(
@@ -74,8 +78,11 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at the places of the files."""
     installed = {wheel.installed(path) or "": path for path in wheel.files}
     own = [path for path in wheel.files if not path.partition("/")[0].endswith(".dist-info")]
-    if wheel.files and not own and wheel.metadata is not None and not wheel.metadata.requires_dist:
-        yield EMPTY.finding(wheel.filename, "", f"{len(wheel.files)} files, all in {wheel.dist_info}")
+    marks = [path for path in own if _is_mark(path, wheel)]
+    # A wheel without files may be there for what it requires; a package of an SDK is not.
+    if wheel.files and own == marks and wheel.metadata and (marks or not wheel.metadata.requires_dist):
+        evidence = f"{len(wheel.files) - len(marks)} files, all in {wheel.dist_info}"
+        yield EMPTY.finding(wheel.filename, "", ", and ".join([evidence, *marks]))
     tops: dict[str, str] = {}
     for place in sorted(installed):
         tops.setdefault(place.partition("/")[0], installed[place])
@@ -94,6 +101,12 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
                 if line.startswith(("import ", "import\t")):
                     yield RUNS_CODE.finding(wheel.filename, path, f"line {number}: {line[:60]!r}")
     yield from _same(wheel, settings.duplicate_size)
+
+
+def _is_mark(path: str, wheel: Wheel) -> bool:
+    """Whether a file is the empty one by which a package of an SDK owns its tree: `{tree}/.{distribution}`."""
+    name = posixpath.basename(path)
+    return name.startswith(".") and canonicalize_name(name[1:]) == wheel.name and not wheel.files[path].size
 
 
 def _no_identifier(place: str) -> str:

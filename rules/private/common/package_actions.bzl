@@ -13,6 +13,7 @@ load("//rules/private/providers:package_info.bzl", "PackageInfo")
 visibility(["//rules/..."])
 
 PACKAGE_ATTRS = {
+    "allow_empty": attr.bool(doc = "Whether the package may be without a file of its artifacts, because users build with a part of the SDK. The build then prints a note instead of an error."),
     "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that the package is made from."),
     "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one. Links and RPATHs may lead into them."),
     "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
@@ -45,6 +46,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     check_path(ctx.label, tree, "tree")
     definition = ctx.actions.declare_file(name + ".definition.json")
     ctx.actions.write(definition, json.encode({
+        "allow_empty": ctx.attr.allow_empty,
         "exclude": ctx.attr.exclude,
         "include": ctx.attr.include,
         "kind": kind,

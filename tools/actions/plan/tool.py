@@ -15,7 +15,6 @@ from tools.actions.pack.edits import Edit, Edits
 from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.model import (
     DANGLES,
-    LEFT_OUT,
     MADE,
     WINDOWS,
     Artifact,
@@ -119,6 +118,24 @@ def check_packed(plan: Plan, edits: Mapping[str, Edits], packed: Container[str])
         )
 
 
+def why_empty(plan: Plan, artifacts: list[Artifact]) -> str | None:
+    """Return why a package has no file of the SDK; None if it has one."""
+    if any(entry.is_packed_file or entry.treatment is Treatment.LINK_TO for entry in plan.entries):
+        return None
+    if not artifacts:
+        return "is made from no artifact"
+    return "holds no file of its artifacts: they are empty, or its patterns leave all of them out"
+
+
+def check_not_empty(definition: Definition, plan: Plan, artifacts: list[Artifact]) -> None:
+    """Raise ToolError for a package without a file of the SDK, unless it may be empty."""
+    if (why := why_empty(plan, artifacts)) and not definition.allow_empty:
+        raise ToolError(
+            f"package {plan.package} {why}; expected a file of the SDK. Correct `artifacts`, `include` and `exclude`, "
+            "or leave the package out. If it may be empty, set `allow_empty`"
+        )
+
+
 def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
     """Plans a package: the pure function behind the tool."""
     if definition.kind not in PLANNERS:
@@ -155,13 +172,8 @@ def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
             f"{count} nowhere in package {plan.package} and what it builds on, and what is not there is left out: "
             f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all. Exclude them if that is meant"
         )
-    if not artifacts:
-        yield (
-            f"package {plan.package} is made from no artifact, so its wheel holds no file of the SDK. Add the "
-            "artifacts that it is made from, or leave its wheel out of what is built and published"
-        )
-    elif all(entry.treatment in (*LEFT_OUT, Treatment.ALIAS_OF) for entry in plan.entries):
-        yield f"package {plan.package} holds no file of its artifacts: they are empty, or its patterns exclude all"
+    if why := why_empty(plan, artifacts):
+        yield f"package {plan.package} {why}, so its wheel holds no file of the SDK"
 
 
 def main(argv: list[str]) -> int:
@@ -191,6 +203,7 @@ def main(argv: list[str]) -> int:
         artifacts = [read_artifact(path, facts) for path in args.manifest]
         builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
         plan = make_plan(definition, artifacts, builds_on)
+        check_not_empty(definition, plan, artifacts)
         edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
         edit_files = file_arguments(args.edit)
         check_packed(plan, edits, edit_files)

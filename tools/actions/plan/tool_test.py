@@ -129,10 +129,13 @@ def test_every_library_of_the_devel_tree_leads_to_its_bytes(found: list[Found], 
             assert source == one.source or frozenset((source, one.source)) in equal
 
 
-def documents(directory_: Path, artifacts: dict[str, list[Found]], kind: str = "runtime") -> list[str]:
+def documents(
+    directory_: Path, artifacts: dict[str, list[Found]], kind: str = "runtime", **declared: object
+) -> list[str]:
     """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
     arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
     definition = {"package": "core", "kind": kind, "tree": "_core", "rpath": ["_core/lib"], "exclude": ["x/**"]}
+    definition |= declared
     (directory_ / "definition.json").write_text(json.dumps(definition))
     for name, found in artifacts.items():
         entries, facts = [], {}
@@ -293,19 +296,43 @@ def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.
     assert "NOTE: //:core: 1 link leads nowhere in package core" in capsys.readouterr().err
 
 
-def test_a_package_that_holds_nothing_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(documents(tmp_path, {"one_lib_generic": [file("x/y")]})) == 0
+HOLDS_NOTHING = {
+    "nothing but what is left out": [file("x/y")],
+    "a link that dangles": [link("lib/x", "y")],
+    "a directory": [directory("lib")],
+    "nothing at all": [],
+}
+
+
+@pytest.mark.parametrize("found", HOLDS_NOTHING.values(), ids=HOLDS_NOTHING)
+@pytest.mark.parametrize("kind", ["runtime", "devel", "plain"])
+def test_a_package_that_holds_nothing_is_refused(
+    kind: str, found: list[Found], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(documents(tmp_path, {"one_lib_generic": found}, kind)) == 1
     assert capsys.readouterr().err == (
-        "NOTE: //:core: package core holds no file of its artifacts: they are empty, or its patterns exclude all\n"
+        "ERROR: //:core: package core holds no file of its artifacts: they are empty, or its patterns leave all of "
+        "them out; expected a file of the SDK. Correct `artifacts`, `include` and `exclude`, or leave the package "
+        "out. If it may be empty, set `allow_empty`\n"
     )
+    assert not (tmp_path / "plan.json").exists()
 
 
 @pytest.mark.parametrize("kind", ["runtime", "devel"])
-def test_a_package_of_no_artifact_is_noted(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_package_of_no_artifact_is_refused(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(documents(tmp_path, {}, kind)) == 1
+    assert "package core is made from no artifact; expected a file of the SDK" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
+def test_a_package_that_may_be_empty_is_noted(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A directory of artifacts may be a part of an SDK, of which some packages have nothing."""
-    assert main(documents(tmp_path, {}, kind)) == 0
+    assert main(documents(tmp_path, {}, kind, allow_empty=True)) == 0
     assert capsys.readouterr().err == (
-        "NOTE: //:core: package core is made from no artifact, so its wheel holds no file of the SDK. Add the "
-        "artifacts that it is made from, or leave its wheel out of what is built and published\n"
+        "NOTE: //:core: package core is made from no artifact, so its wheel holds no file of the SDK\n"
     )
     assert json.loads((tmp_path / "plan.json").read_text())["entries"] == []
