@@ -132,6 +132,14 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
+        "a file called `lib*.so`, with a version or without, that is neither ELF nor a linker script",
+        "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
+    ),
+    (
+        "a pointer of Git LFS in place of a file",
+        "tools/actions/inspect/tool_test.py::test_a_pointer_of_git_lfs_is_no_file_whatever_its_name",
+    ),
+    (
         "a file that cannot have an RPATH (static, also as PIE, 32-bit, the dynamic loader)",
         "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),

@@ -12,6 +12,8 @@ has to look.
 
 import json
 import os
+import posixpath
+import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +32,18 @@ DEVICE_CODE = (".hip_fatbin", ".hip_fat")
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
+#: How libraries are called: `libx.so` for linkers, with a version for the loader.
+LIBRARY_NAME = re.compile(r"lib.+\.so(?:\.[0-9]\w*)*")
+#: What stands for a file whose bytes Git LFS has elsewhere (its specification, "The Pointer").
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+#: A text that linkers take for a library begins with a command, maybe behind comments (GNU ld's manual, "Scripts").
+LINKER_SCRIPT = re.compile(
+    rb"(?:\s|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|#[^\n]*\n)*"
+    rb"(?:ASSERT|ENTRY|EXTERN|GROUP|INCLUDE|INPUT|OUTPUT|OUTPUT_ARCH|OUTPUT_FORMAT|PROVIDE|SEARCH_DIR|SECTIONS|TARGET"
+    rb"|VERSION)\s*[({\"]"
+)
+#: So much of a file is looked at to tell whether it is one, in bytes.
+SCRIPT_HEAD = 1 << 16
 ELF_TYPES = {c.ET_REL: "elf-object", c.ET_CORE: "elf-core"}
 
 
@@ -130,6 +144,19 @@ def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
     return {"archive": {name: sorted(targets) for name, targets in sorted(found.items())}}
 
 
+def missing_file(head: bytes, file: BinaryIO, source: str) -> str | None:
+    """Return why a file is not what its name says: something else lies in its place. None if it may be what it is."""
+    if head.startswith(LFS_POINTER):
+        return f"{source}: a pointer of Git LFS, not the file that it stands for (`git lfs pull`)"
+    if not LIBRARY_NAME.fullmatch(posixpath.basename(source)):
+        return None
+    file.seek(0)
+    if LINKER_SCRIPT.match(file.read(SCRIPT_HEAD)):
+        return None
+    what = "neither an ELF file nor a linker script" if head else "an empty file"
+    return f"{source}: {what}; expected a library, as the name says"
+
+
 def file_facts(path: str, source: str) -> dict[str, Any]:
     """Return the facts about one file; raises ToolError for one that is not there.
 
@@ -143,7 +170,7 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             "hides it: for artifacts below /tmp, set --sandbox_add_mount_pair=/tmp"
         ) from None
     with open(path, "rb") as file:
-        head = file.read(max(map(len, BUNDLE_HEADS)))
+        head = file.read(max(map(len, (*BUNDLE_HEADS, LFS_POINTER))))
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
@@ -157,7 +184,9 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
         if source.endswith(ARCHIVE_SUFFIX):
             return {"size": size, "type": "data"} | archive_facts(file, source)
-    return {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
+        damage = missing_file(head, file, source)
+    facts = {"size": size, "type": "script" if head[:2] == b"#!" else "data"}
+    return facts | ({"damage": damage} if damage else {})
 
 
 def main(argv: list[str]) -> int:

@@ -185,6 +185,62 @@ def test_a_truncated_elf_file_is_a_fact(tmp_path: Path, size: int) -> None:
     assert f"the file has {size}" in damage
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
+NO_LIBRARIES = {
+    b"": "an empty file; expected a library, as the name says",
+    b"\x7fEL": "neither an ELF file nor a linker script; expected a library, as the name says",
+    b"#!/bin/sh\n": "neither an ELF file nor a linker script; expected a library, as the name says",
+    b"/* INPUT(x) */": "neither an ELF file nor a linker script; expected a library, as the name says",
+    b"INPUTS(x)": "neither an ELF file nor a linker script; expected a library, as the name says",
+    LFS_POINTER: "a pointer of Git LFS, not the file that it stands for (`git lfs pull`)",
+}
+
+
+@pytest.mark.parametrize("content", NO_LIBRARIES)
+@pytest.mark.parametrize("name", ["libx.so", "libx.so.1", "libx-22git.so.22.0git", "lib64/lib\u00fc v.so.1.2.3"])
+def test_what_is_called_like_a_library_and_is_none(content: bytes, name: str, tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {f"lib/{name}": content})
+    assert artifact.inspect() == 0
+    (found,) = artifact.facts["files"].values()
+    assert found["damage"] == f"a_lib_x/stage/lib/{name}: {NO_LIBRARIES[content]}"
+
+
+@pytest.mark.parametrize("name", ["libx.so.1-gdb.py", "libx.so.txt", "x.so", "lib.so", "libx.sock", "libx.so.abi.1"])
+def test_what_is_not_called_like_a_library_may_be_data(name: str, tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {f"lib/{name}": b"data"})
+    assert artifact.inspect() == 0
+    assert [one["type"] for one in artifact.facts["files"].values()] == ["data"]
+    assert not any("damage" in one for one in artifact.facts["files"].values())
+
+
+def test_a_pointer_of_git_lfs_is_no_file_whatever_its_name(tmp_path: Path) -> None:
+    assert facts(tmp_path, LFS_POINTER)["damage"].startswith("a_lib_x/stage/file: a pointer of Git LFS")
+
+
+SCRIPTS = (
+    b"INPUT(libx.so.1)",
+    b"/* GNU ld script\n   of glibc ** */ /**/\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /lib/libc.so.6 )\n",
+    b"\n# A comment\nGROUP\n(x)",
+    b'INCLUDE "x.ld"',
+    b'/* GNU ld script, made by rules_rocm_python: this library lies elsewhere. */\nINPUT("../x/libx.so.1")\n',
+)
+
+
+@pytest.mark.parametrize("content", SCRIPTS)
+def test_linker_scripts_are_called_like_libraries(content: bytes, tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {"lib/libx.so": content})
+    assert artifact.inspect() == 0
+    (found,) = artifact.facts["files"].values()
+    assert found == {"size": len(content), "type": "data"}
+
+
+def test_many_comments_take_no_time(tmp_path: Path) -> None:
+    artifact = Artifact(tmp_path, {"lib/libx.so": b"/**/ " * 20_000})
+    assert artifact.inspect() == 0
+    (found,) = artifact.facts["files"].values()
+    assert "neither" in found["damage"]
+
+
 def test_name_in_an_elf_file_that_is_not_utf_8(tmp_path: Path) -> None:
     content = Sample(soname="libXX.so").build().replace(b"libXX.so", b"lib\xff\xfe.so")
     assert facts(tmp_path, content) == {

@@ -43,10 +43,9 @@ def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts
     if facts is None:
         raise ToolError(f"{found.source}: no facts about this file; expected `inspect` to have read it")
     if facts.damage:
-        raise ToolError(
-            f"{facts.damage}. The file is damaged or cut off: build the artifact again, or exclude "
-            f"{found.path} from package {definition.package}"
-        )
+        is_binary = facts.type.endswith("-damaged")
+        cause = "The file is damaged or cut off: build the artifact again" if is_binary else "Put the file there"
+        raise ToolError(f"{facts.damage}. {cause}, or exclude {found.path} from package {definition.package}")
     return facts
 
 

@@ -1,5 +1,6 @@
 """Tests of what becomes of each entry in a runtime package: docs/packages.md, "What happens to a file"."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -460,6 +461,16 @@ def test_damaged_elf_file_stops_the_package_that_packs_it() -> None:
     with pytest.raises(ToolError, match=r"or exclude bin/a from package core$"):
         plan(excluding, damaged("lib/liba.so.1"), link("bin/a", "../lib/liba.so.1"))
     assert only(excluding, damaged("lib/liba.so.1")).treatment is Treatment.DROP
+
+
+def test_a_file_that_is_only_called_like_a_library_stops_the_package_that_packs_it() -> None:
+    found = file("lib/liba.so.1")
+    assert found.facts
+    empty = replace(found, facts=replace(found.facts, damage="lib/liba.so.1: an empty file; expected a library"))
+    message = "an empty file; expected a library. Put the file there, or exclude lib/liba.so.1 from package core"
+    with pytest.raises(ToolError, match=re.escape(message)):
+        plan(CORE, empty)
+    assert only(replace(CORE, exclude=("lib/**",)), empty).treatment is Treatment.DROP
 
 
 def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
