@@ -112,6 +112,7 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
         package = role + suffix,
         # A directory may have a part of ROCm, of which some packages have nothing.
         allow_empty = not artifacts,
+        allow_unmatched = definition.exclude,
         artifacts = artifacts,
         builds_on = builds_on or [name + below for below in definition.builds_on],
         exclude = definition.exclude,
@@ -143,6 +144,7 @@ def thin_package_targets(name, platform, artifacts, family, declared):
         name = name + "thin_libraries_" + family,
         package = "libraries",
         allow_empty = not artifacts,
+        allow_unmatched = libraries.exclude,
         artifacts = artifacts,
         builds_on = [name + below for below in libraries.builds_on],
         coverage = name + "coverage",

@@ -192,6 +192,11 @@ SHOWN_BY = (
     ),
     # Packages and wheels
     (
+        "a pattern of `include` or `exclude` that matches no path of the package's artifacts",
+        "tools/actions/plan/tool_test.py::test_patterns_that_match_nothing_are_refused",
+    ),
+    ("a pattern of `allow_unmatched` that is in neither", "tests/analysis/package_tests.bzl::_forgotten_test"),
+    (
         "a package without artifacts",
         "tools/actions/plan/tool_test.py::test_a_package_of_no_artifact_is_refused",
     ),

@@ -14,6 +14,7 @@ visibility(["//rules/..."])
 
 PACKAGE_ATTRS = {
     "allow_empty": attr.bool(doc = "Whether the package may be without a file of its artifacts, because users build with a part of the SDK. The build then prints a note instead of an error."),
+    "allow_unmatched": attr.string_list(doc = "Patterns of `include` and `exclude` that may match nothing. Any other that matches no path of the artifacts stops the build."),
     "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that the package is made from."),
     "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one. Links and RPATHs may lead into them."),
     "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
@@ -47,6 +48,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     definition = ctx.actions.declare_file(name + ".definition.json")
     ctx.actions.write(definition, json.encode({
         "allow_empty": ctx.attr.allow_empty,
+        "allow_unmatched": ctx.attr.allow_unmatched,
         "exclude": ctx.attr.exclude,
         "include": ctx.attr.include,
         "kind": kind,
@@ -125,6 +127,12 @@ def _check_artifacts(ctx):
             fail("{}: artifacts: {} and {} are both {}; expected distinct names. Change artifact_name, component or target of one".format(shown(ctx.label), shown(found[identity]), shown(artifact.label), identity))
         found[identity] = artifact.label
 
+def _check_patterns(ctx):
+    """Fails for a pattern of `allow_unmatched` that is none of the package's."""
+    for pattern in ctx.attr.allow_unmatched:
+        if pattern not in ctx.attr.include + ctx.attr.exclude:
+            fail("{}: allow_unmatched: {} is in neither `include` nor `exclude`; expected one of their patterns. Remove it".format(shown(ctx.label), repr(pattern)))
+
 def package_infos(ctx, members, units, checked = []):
     """Declares the plan and pack actions of packages that are made from the same artifacts.
 
@@ -138,6 +146,7 @@ def package_infos(ctx, members, units, checked = []):
         list of PackageInfo, one for each member.
     """
     _check_artifacts(ctx)
+    _check_patterns(ctx)
     artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
     edits = _files(ctx, members, units, "{member}.edits/{unit}.json")
     segments = _files(ctx, members, units, "{member}.segments/{unit}.seg")

@@ -207,6 +207,8 @@ class Definition:
     #: Glob patterns of paths: only these are taken (all if empty), and these are dropped.
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    #: Those of both that may match nothing.
+    allow_unmatched: tuple[str, ...] = ()
     #: Whether the package may have no file of its artifacts.
     allow_empty: bool = False
     #: Directories that the loader searches: `tree/path`.

@@ -8,6 +8,7 @@ unit is written, with only what that unit's pack action needs to know: so a new 
 a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 """
 
+import posixpath
 import sys
 from collections.abc import Container, Iterator, Mapping
 
@@ -25,6 +26,7 @@ from tools.actions.plan.model import (
     Kind,
     Plan,
     Treatment,
+    matches,
 )
 from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
@@ -136,6 +138,25 @@ def check_not_empty(definition: Definition, plan: Plan, artifacts: list[Artifact
         )
 
 
+def check_patterns(definition: Definition, artifacts: list[Artifact]) -> None:
+    """Raise ToolError for patterns that match no path of the artifacts, unless they may."""
+    found = [one for artifact in artifacts for one in artifact.found]
+    parents = {posixpath.dirname(one.path) for one in found}
+    paths = {one.path for one in found if one.kind is not Kind.DIRECTORY or one.path not in parents}
+    unmatched = [
+        f"{pattern!r} of `{attribute}`"
+        for attribute, patterns in (("include", definition.include), ("exclude", definition.exclude))
+        for pattern in patterns
+        if pattern not in definition.allow_unmatched and not any(matches(path, (pattern,)) for path in paths)
+    ]
+    if unmatched and artifacts:
+        raise ToolError(
+            f"package {definition.package}: no path of its artifacts matches {', '.join(unmatched)}; expected a file, "
+            "a link or an empty directory. Correct the pattern or remove it. If it may match nothing, name it in "
+            "`allow_unmatched`, too"
+        )
+
+
 def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list[Plan]) -> Plan:
     """Plans a package: the pure function behind the tool."""
     if definition.kind not in PLANNERS:
@@ -202,6 +223,7 @@ def main(argv: list[str]) -> int:
         facts = read_facts(args.facts, definition.platform)
         artifacts = [read_artifact(path, facts) for path in args.manifest]
         builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
+        check_patterns(definition, artifacts)
         plan = make_plan(definition, artifacts, builds_on)
         check_not_empty(definition, plan, artifacts)
         edits = edits_by_unit(plan, facts, file_arguments(args.launchers))

@@ -134,7 +134,14 @@ def documents(
 ) -> list[str]:
     """Write manifests, facts and the definition as the rules give them; return the arguments of the tool."""
     arguments = [f"--definition={directory_}/definition.json", f"--output={directory_}/plan.json", "--label=//:core"]
-    definition = {"package": "core", "kind": kind, "tree": "_core", "rpath": ["_core/lib"], "exclude": ["x/**"]}
+    definition: dict[str, object] = {
+        "package": "core",
+        "kind": kind,
+        "tree": "_core",
+        "rpath": ["_core/lib"],
+        "exclude": ["x/**"],
+    }
+    definition["allow_unmatched"] = ["x/**"]
     definition |= declared
     (directory_ / "definition.json").write_text(json.dumps(definition))
     for name, found in artifacts.items():
@@ -296,6 +303,30 @@ def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.
     assert "NOTE: //:core: 1 link leads nowhere in package core" in capsys.readouterr().err
 
 
+PATTERNS = (["lib/*.so", "lib"], ["bin/tool", "**/*.h", "y/**"])
+
+
+@pytest.mark.parametrize("kind", ["runtime", "devel", "plain"])
+def test_patterns_that_match_nothing_are_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory that is not empty is not left out by its name alone."""
+    found = [*ONE, file("lib/liba.so"), directory("lib"), directory("y")]
+    declared = {"include": ["share/**", *PATTERNS[0]], "exclude": [*PATTERNS[1], "share/both"]}
+    assert main(documents(tmp_path, {"one_lib_generic": found}, kind, allow_unmatched=["y/**"], **declared)) == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:core: package core: no path of its artifacts matches 'lib' of `include`, '**/*.h' of `exclude`; "
+        "expected a file, a link or an empty directory. Correct the pattern or remove it. If it may match nothing, "
+        "name it in `allow_unmatched`, too\n"
+    )
+    assert not (tmp_path / "plan.json").exists()
+    allowed = ["y/**", "lib", "**/*.h"]
+    assert main(documents(tmp_path, {"one_lib_generic": found}, kind, allow_unmatched=allowed, **declared)) == 0
+
+
+def test_an_empty_directory_can_be_left_out(tmp_path: Path) -> None:
+    found = [*ONE, directory("empty")]
+    assert main(documents(tmp_path, {"one_lib_generic": found}, exclude=["empty"], allow_unmatched=[])) == 0
+
+
 HOLDS_NOTHING = {
     "nothing but what is left out": [file("x/y")],
     "a link that dangles": [link("lib/x", "y")],
@@ -319,17 +350,13 @@ def test_a_package_that_holds_nothing_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["runtime", "devel"])
-def test_a_package_of_no_artifact_is_refused(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_package_of_no_artifact_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(documents(tmp_path, {}, kind)) == 1
     assert "package core is made from no artifact; expected a file of the SDK" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["runtime", "devel"])
-def test_a_package_that_may_be_empty_is_noted(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_package_that_may_be_empty_is_noted(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A directory of artifacts may be a part of an SDK, of which some packages have nothing."""
     assert main(documents(tmp_path, {}, kind, allow_empty=True)) == 0
     assert capsys.readouterr().err == (
