@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.pipeline.file_rules import (
     DATA,
     has_code,
+    is_broken,
     is_form,
     is_program,
     kept_code,
@@ -53,7 +54,9 @@ REFUSALS = {
     r"which a wheel cannot hold\. Expected the SONAME": "needed under another name",
     r"expected a target whose content can be copied": "link into another package",
     r"leads outside the artifact tree": "link leads out",
-    r"damaged or cut off": "damaged",
+    r"damaged or cut off|expected a library, as the name says": "damaged",
+    r"no path of its artifacts matches": "unmatched",
+    r"expected a file of the SDK": "empty",
     r"--platforms": "launcher of another CPU",
     r"platform tag|expected files for": OTHER_CPU,
     r"`repacked`": "not repacked",
@@ -279,14 +282,8 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     tree.root.mkdir(parents=True)
     merge(expected, package, tree)
     expected.trees[package.name] = tree
-    damaged = [
-        path
-        for path, node in tree.own.items()
-        if isinstance(node, File) and node.content == Data(b"\x7fELF") and not path.endswith(DATA)
-    ]
-    for path in damaged:  # of one that is left out, a link may be packed
-        is_packed = tree.wants(path) and not tree.is_others(path)
-        (expected.must if is_packed else expected.may)["damaged"] = path
+    _expect_files(expected, tree)
+    _expect_patterns(expected, tree)
     if "conflict" in expected.must | expected.may:
         _leave_open(expected, package)
         return
@@ -299,7 +296,11 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     lay(tree.root, tree.own | tree.below)
     if package.kind == "runtime":
         _expect_runtime(expected, tree)
+        if package.strict and not tree.shipped:
+            expected.must["empty"] = package.name
         return
+    if package.strict:
+        _expect_devel_files(expected, tree)
     for path, node in tree.own.items():
         if isinstance(node, File) and _is_foreign(expected, node.content):
             expected.may[OTHER_CPU] = path
@@ -313,6 +314,34 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     owned = Counter(path for name in owners for path in expected.trees[name].shipped)
     if twice := [path for path, count in owned.items() if count > 1]:
         expected.must["two owners"] = twice[0]
+
+
+def _expect_files(expected: Expected, tree: Tree) -> None:
+    """Say which files are not what they say that they are."""
+    broken = [path for path, node in tree.own.items() if isinstance(node, File) and is_broken(path, node.content)]
+    for path in broken:  # of one that is left out, a link may be packed
+        is_packed = tree.wants(path) and not tree.is_others(path)
+        (expected.must if is_packed else expected.may)["damaged"] = path
+
+
+def _expect_patterns(expected: Expected, tree: Tree) -> None:
+    """Say which patterns match nothing; a directory counts if it is empty."""
+    if not tree.package.strict or not tree.package.artifacts:
+        return
+    above = {parent for path in tree.own for parent in parents(path)}
+    paths = tree.own.keys() - above
+    for pattern in (*tree.package.include, *tree.package.exclude):
+        if not any(matches(path, pattern) for path in paths):
+            expected.must["unmatched"] = pattern
+
+
+def _expect_devel_files(expected: Expected, tree: Tree) -> None:
+    """Say whether a package for development has nothing; what becomes of its links, and per GPU target, is open."""
+    wanted = [node for path, node in tree.own.items() if tree.wants(path) and not isinstance(node, Directory)]
+    if not wanted:
+        expected.must["empty"] = tree.package.name
+    elif not any(isinstance(node, File) for node in wanted) or any(one.slice for one in expected.sdk.packages):
+        expected.may["empty"] = tree.package.name
 
 
 def _leave_open(expected: Expected, package: Package) -> None:

@@ -4,8 +4,10 @@
 """
 
 import fnmatch
+import posixpath
+import re
 
-from tests.pipeline.sdk import NAMED_TARGETS, SPIRV, Content, Data, Elf, File, Form, Other, Package
+from tests.pipeline.sdk import NAMED_TARGETS, SPIRV, TORN, Content, Data, Elf, File, Form, Other, Package
 
 #: Generic processors, and of those that SDKs have code for, what each stands for.
 COVERED = {"gfx10-3-generic": ("gfx1030",), "gfx9-generic": ("gfx906",)}
@@ -70,6 +72,13 @@ def is_program(path: str, file: File) -> bool:
     if isinstance(file.content, Data):
         return file.content.is_script and file.executable
     return file.content.program if isinstance(file.content, Elf) else is_form(file.content, Form.STATIC)
+
+
+def is_broken(path: str, content: Content) -> bool:
+    """Whether a file cannot be what its first bytes, or its name, say that it is."""
+    if path.endswith(DATA) or not isinstance(content, Data) or content == Data(TORN):
+        return False
+    return content.data == b"\x7fELF" or bool(re.fullmatch(r"lib.+\.so(\.[0-9]+)*", posixpath.basename(path)))
 
 
 def soname_of(path: str, content: Content) -> str | None:

@@ -256,6 +256,14 @@ PLANTS = (
         kind="thin",
         within=1500,
     ),
+    Plant("gate", "a pattern that matches nothing is no error", instead(plan_tool, "check_patterns", lambda *_: None)),
+    Plant("gate", "a package without a file is no error", instead(plan_tool, "check_not_empty", lambda *_: None)),
+    Plant(
+        "gate",
+        "what is only called like a library is no error",
+        instead(inspect_tool, "missing_file", lambda *_: None),
+        kind="thin",
+    ),
     Plant(
         "second run",
         "a rule does not declare what the BUILD file says",

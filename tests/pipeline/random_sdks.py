@@ -123,6 +123,7 @@ COUNTS = st.sampled_from((st.just(1), st.just(1), st.just(1), st.integers(1, 2),
 SOME_INCLUDED = chosen(st.just(()), st.just(()), PATTERN_SETS)
 KINDS_OF_DEVEL = st.sampled_from(("devel", "devel", "plain"))
 BOOLEANS, SIXTEEN = st.booleans(), st.integers(0, 15)
+STRICT = st.sampled_from((*[False] * 7, True))
 #: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
 RUNTIME = (("core", "_core"), ("libraries", "_libraries"), ("profiler", "_profiler"), ("device", "_libraries"))
 
@@ -146,15 +147,15 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
                     exclude=draw(PATTERN_SETS),
                     include=draw(SOME_INCLUDED),
                     rpath=searched((tree, *(package.tree for package in on))),
+                    strict=draw(STRICT),
                 )
             )
     if not packages or draw(THREE):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
         kept, kind = draw(PATTERN_SETS), draw(KINDS_OF_DEVEL)
-        packages.append(
-            Package("devel", "_devel", names, on_names, kind, exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
-        )
+        devel = Package("devel", "_devel", names, on_names, kind, exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
+        packages.append(replace(devel, strict=draw(STRICT)))
     return tuple(packages)
 
 
@@ -185,16 +186,15 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
     if not draw(EIGHT):
         forgotten = draw(THREE)
         left_out = (*left_out[:forgotten], *left_out[forgotten + 1 :])
-    exclude, include = draw(PATTERN_SETS), draw(SOME_INCLUDED)
+    exclude, include, strict = draw(PATTERN_SETS), draw(SOME_INCLUDED), draw(STRICT)
     trees = tuple(package.tree for package in packages)
     on = tuple(package.name for package in packages)
     for name, several in targets.items():
         tree = f"_libraries_{name}"
         declared = Slice(several, all_targets, left_out)
         rpath = searched((tree, *trees))
-        packages.append(
-            Package(f"libraries_{name}", tree, of_thin, on, "runtime", include, exclude, rpath, slice=declared)
-        )
+        thin = Package(f"libraries_{name}", tree, of_thin, on, "runtime", include, exclude, rpath, slice=declared)
+        packages.append(replace(thin, strict=strict))
     if draw(THREE):
         on = tuple(package.name for package in packages)
         rpath = searched(("_devel", *trees))

@@ -196,6 +196,8 @@ class Package:
     rpath: tuple[str, ...] = ()
     repacked: bool = False
     """Whether a devel package may hold big files that packages it builds on leave out."""
+    strict: bool = False
+    """Whether it has to have a file of its artifacts, and each of its patterns a path that it matches."""
     slice: Slice | None = None
     """Of a package per GPU target. All such packages of an SDK are of one set."""
 
