@@ -19,8 +19,9 @@ from tests.verify.editing import EditedSet
 from tests.verify.faults import FAULTS, Fault
 from tests.verify.libraries import with_needed
 from tests.verify.planted_set import planted_set
-from tests.verify.set_faults import BLAS
+from tests.verify.set_faults import BLAS, kernels_for
 from tools.actions.coverage.table import collect
+from tools.lib.elf.sample import Sample
 from verify import registry
 from verify.device.owned import owned_packages
 from verify.device.places import find_libraries, find_trees
@@ -98,6 +99,18 @@ def test_a_library_that_users_must_have_by_the_metadata_is_not_missing(base: Pat
     wheel = edited.wheel("rocm_sdk_libraries")
     wheel.files[BLAS] = with_needed(wheel.files[BLAS], "librocblas.so.5", "libnobodys.so.2")
     wheel.replace("METADATA", "\nRequires-Dist:", "\nRequires-External: libnobodys.so.2\nRequires-Dist:")
+    assert findings(edited.save()) == ()
+
+
+@pytest.mark.parametrize("same", ["the GPU", "the build"])
+def test_libraries_of_one_soname_that_never_meet_or_are_one_build(same: str, base: Path, tmp_path: Path) -> None:
+    """Packages for different GPUs, a group of them too, and copies of one library with other RPATHs."""
+    edited = EditedSet(base, tmp_path / "dist")
+    for number, target in enumerate(("gfx1100", "gfx94", "gfx94x_dcgpu")):
+        name = f"solver_{target}" if same == "the GPU" else f"solver_{number}"
+        zeros, rpath = (number, None) if same == "the GPU" else (0, "$ORIGIN/.." * number)
+        library = Sample(soname="libfast.so.1", zeros=zeros, rpath=rpath or None)
+        edited.add(kernels_for(name, library))
     assert findings(edited.save()) == ()
 
 

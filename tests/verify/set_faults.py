@@ -1,9 +1,9 @@
 """Faults between wheels: libraries that the loader does not find, and paths with two owners."""
 
-from tests.verify.editing import EditedSet, file_member
+from tests.verify.editing import EditedSet, EditedWheel, file_member
 from tests.verify.faults import fault
 from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
-from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, mirror, unmirror
+from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, mirror, small_wheel, unmirror
 from tools.actions.pack.linker_script import linker_script
 from tools.lib.elf.sample import Sample
 
@@ -75,6 +75,26 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     library = Sample(soname="libmath.so.1").build()
     edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/libmath.so.1"] = library
+
+
+@fault(
+    "S177", "another library of the SONAME in a package of another maker's", "rocm_sdk_core", "libhsa-runtime64.so.1"
+)
+def _(edited: EditedSet) -> None:
+    edited.wheel("native").files["native/libhsa-runtime64.so.1"] = Sample(soname="libhsa-runtime64.so.1").build()
+
+
+@fault("S177", "another library in a package for the same GPU", "other_gfx942", "libfast.so.1")
+def _(edited: EditedSet) -> None:
+    for number, name in enumerate(("one_gfx942", "other_gfx942", "one_gfx1100")):
+        edited.add(kernels_for(name, Sample(soname="libfast.so.1", zeros=number)))
+
+
+def kernels_for(name: str, library: Sample) -> EditedWheel:
+    """Return a wheel with a library, and one that needs it."""
+    user = Sample(soname=f"lib{name}.so.1", needed=(library.soname or "",), rpath="$ORIGIN").build()
+    files = {f"{name}/__init__.py": b"", f"{name}/libfast.so.1": library.build(), f"{name}/lib{name}.so.1": user}
+    return small_wheel(name, files, "py3-none-manylinux_2_17_x86_64")
 
 
 @fault("S121", "an equal file in two packages", "tool", "other/__init__.py")

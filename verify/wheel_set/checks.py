@@ -59,6 +59,7 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
     yield from linking.check_linking(packages, names, trees, settings)
     yield from linking.check_oldest(packages)
     yield from owners.check_owners(packages)
+    yield from owners.check_libraries(packages)
     if any(package.is_windows for package in packages):
         yield from owners.check_dlls(packages)
         yield from importing.check_importing(packages, names, trees, settings)

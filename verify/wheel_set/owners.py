@@ -3,14 +3,16 @@
 Installers overwrite in silence, and whoever is uninstalled first takes the file along.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from tools.actions.plan.windows_names import upper_of
+from tools.lib.elf import constants as c
+from verify.device.owned import Owned, owned_packages
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts
 from verify.wheel_set.dlls import Dlls
-from verify.wheel_set.model import Package
+from verify.wheel_set.model import Linked, Package
 from verify.windows import is_redistributable
 
 TWO_OWNERS = Rule(
@@ -34,14 +36,16 @@ COMMAND = Rule(
     why="The one installed last overwrites the other's, and uninstalling either removes it.",
     remedy="Leave the command to one of them.",
 )
-TWO_DLLS = Rule(
+TWO_LIBRARIES = Rule(
     "S177",
     Severity.ERROR,
-    "two distributions have different DLLs of one name",
-    why="A process has one DLL of a name for all that import it: whichever is loaded first serves the other's users.",
-    remedy="Leave the DLL to one of them, and let the other require it; or name each apart, as delvewheel does.",
+    "two distributions have different libraries of one SONAME, or DLLs of one name",
+    why="A process has one library of a SONAME, or one DLL of a name, for all that need it: whichever is loaded first "
+    "serves the other's users.",
+    remedy="Leave the library to one of them, and let the other require it; or name each apart, as auditwheel and "
+    "delvewheel do.",
 )
-RULES: Final = (TWO_OWNERS, FILE_AND_DIRECTORY, COMMAND, TWO_DLLS)
+RULES: Final = (TWO_OWNERS, FILE_AND_DIRECTORY, COMMAND, TWO_LIBRARIES)
 
 
 #: The package that a path belongs to, and how it spells that, by `_key`.
@@ -90,7 +94,48 @@ def check_dlls(packages: Sequence[Package]) -> Iterator[Finding]:
             one, other = dlls.owners[first], dlls.owners[path]
             different = dlls.hashes[first] != dlls.hashes[path]
             if one.name != other.name and different and dlls.images[first].machine == dlls.images[path].machine:
-                yield TWO_DLLS.finding(other.filename, path, f"{one.filename} has {first}, with other content")
+                yield TWO_LIBRARIES.finding(other.filename, path, f"{one.filename} has {first}, with other content")
+
+
+def check_libraries(packages: Sequence[Package]) -> Iterator[Finding]:
+    """Check that libraries of one SONAME are one build, as far as any file of the set needs one of that SONAME."""
+    owned = owned_packages(packages)
+    needed = {name for package in packages for linked in _all_linked(package) for name in linked.needed}
+    known: dict[tuple[str, int], list[tuple[Package, str]]] = {}
+    for package in packages:
+        for path, linked in sorted(package.linked.items()):
+            if linked.soname in needed and not linked.is_forwarder:
+                others = known.setdefault((linked.soname or "", linked.machine), [])
+                for other, place in others:
+                    if _may_meet(package, other, owned) and _build(package, path) != _build(other, place):
+                        yield TWO_LIBRARIES.finding(package.filename, path, f"{other.filename} has another, {place}")
+                        break
+                others.append((package, path))
+
+
+def _all_linked(package: Package) -> Iterator[Linked]:
+    yield from package.linked.values()
+    yield from package.devel.linked.values() if package.devel else ()
+
+
+def _may_meet(one: Package, other: Package, owned: Mapping[str, Owned]) -> bool:
+    """Whether one process can use two packages: not if they are for different GPUs, or are versions of one."""
+    targets = [owned[name].target if name in owned else name.partition("-gfx")[2] for name in (one.name, other.name)]
+    return one.name != other.name and (not all(targets) or targets[0] == targets[1])
+
+
+#: Sections that are other ones where a library has another RPATH, or device code for fewer GPUs.
+_EDITED: Final = (".dynamic", ".dynstr", ".hip_fatbin", ".hipFatBinSegment")
+
+
+def _build(package: Package, path: str) -> object:
+    """Return what is the same of two libraries if they are one build, whatever was edited of them since."""
+    elf = package.files[path].elf
+    if elf is None:
+        return package.files[path].sha256
+    sections = [(one.name, one.type, one.size) for one in elf.section_headers if one.flags & c.SHF_ALLOC]
+    kept = tuple(section for section in sections if section[0] not in _EDITED)
+    return elf.build_id, elf.versions_defined, kept
 
 
 def _unpacked(package: Package, owners: Owners) -> Iterator[Finding]:
