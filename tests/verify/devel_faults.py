@@ -7,6 +7,7 @@ from typing import Any
 from tests.verify.editing import EditedSet, file_member, link_member
 from tests.verify.faults import fault
 from tests.verify.planted_set import DEVEL, LIBRARIES, mirror, unmirror
+from tools.lib.elf.sample import Sample
 
 Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
@@ -50,6 +51,12 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     name = f"{DEVEL}/lib/libgone.so"
     edited.change_devel(lambda members: members.update({name: link_member(name, "libgone.so.1")}))
+
+
+@fault("S156", "a library that no runtime package has", "rocm_sdk_devel", "_devel.tar")
+def _(edited: EditedSet) -> None:
+    name, library = f"{DEVEL}/lib/libextra.so.1", Sample(soname="libextra.so.1").build()
+    edited.change_devel(lambda members: members.update({name: file_member(name, library)}))
 
 
 @fault("S153", "the development tree lacks a file of core", "rocm_sdk_devel", "_devel.tar")
