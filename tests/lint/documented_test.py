@@ -209,6 +209,10 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
+        "a difference from the committed [table of libraries](#which-libraries-each-package-has)",
+        "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
+    ),
+    (
         "a plain devel package beside libraries packages of which users choose one by GPU target",
         "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
     ),

@@ -1,0 +1,107 @@
+"""sdk_sonames: lists which libraries each package has, and compares that with a committed table."""
+
+load("@rules_python//python:defs.bzl", "py_binary")
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/providers:package_info.bzl", "PackageInfo")
+
+visibility(["//rules"])
+
+def _committed(ctx):
+    """Returns the committed table, or None if there is none."""
+    files = ctx.files.expected
+    if len(files) > 1 or (files and not files[0].is_source):
+        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(shown(ctx.label), shown(ctx.attr.expected.label), files))
+    return files[0] if files else None
+
+def _compute(ctx):
+    """Declares the action that writes the table of this build; returns it."""
+    computed = ctx.actions.declare_file(ctx.label.name + ".computed.json")
+    plans = [package[PackageInfo].plan for package in ctx.attr.packages]
+    args = tool_args(ctx)
+    args.add_all(plans, format_each = "--plan=%s")
+    args.add(computed, format = "--output=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._sonames,
+        args = args,
+        inputs = plans,
+        outputs = [computed],
+        mnemonic = "RocmSonames",
+        progress_message = "Listing libraries: %{label}",
+    )
+    return computed
+
+def _check(ctx, computed, committed):
+    """Declares the action that compares the two; returns the table, which is there if they are equal."""
+    table = ctx.actions.declare_file(ctx.label.name + ".json")
+    args = tool_args(ctx)
+    args.add(computed, format = "--computed=%s")
+    if committed:
+        args.add(committed, format = "--expected=%s")
+        args.add("--committed=" + committed.short_path)
+    args.add("--accept=bazel run {}_update".format(shown(ctx.label)))
+    args.add(table, format = "--output=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._check,
+        args = args,
+        inputs = [computed] + ([committed] if committed else []),
+        outputs = [table],
+        mnemonic = "RocmSonamesCheck",
+        progress_message = "Checking libraries: %{label}",
+    )
+    return table
+
+def _sdk_sonames_impl(ctx):
+    committed = _committed(ctx)
+    computed = _compute(ctx)
+    settings = ctx.actions.declare_file(ctx.label.name + ".settings.json")
+    ctx.actions.write(settings, json.encode({
+        "committed": committed.short_path if committed else "",
+        "expected_option": ctx.attr.expected_option,
+        "label": shown(ctx.label) + "_update",
+    }))
+    return [
+        DefaultInfo(files = depset([_check(ctx, computed, committed)])),
+        OutputGroupInfo(computed = depset([computed]), settings = depset([settings])),
+    ]
+
+_sdk_sonames = rule(
+    doc = "See the macro of that name.",
+    implementation = _sdk_sonames_impl,
+    attrs = {
+        "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
+        "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:sonames`. Messages name it instead of the attribute."),
+        "packages": attr.label_list(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "The packages: each a `sdk_package`, a `rocm_thin_package`, or the wheel of one."),
+        "_check": tool_attr("//tools/actions/sonames:check_tool"),
+        "_sonames": tool_attr("//tools/actions/sonames:sonames_tool"),
+    },
+)
+
+def sdk_sonames(name, **kwargs):
+    """Lists which libraries each package has, by SONAME, and compares the table with a committed one.
+
+    Writes the table as `{name}.json`. A library counts in the package that has its bytes, a DLL under the name of its
+    file. With `expected`, any difference stops the build, and one error lists all of them; `bazel run` of
+    `{name}_update` accepts them. So that no index is written before, name the target in `checks` of `sdk_index`.
+
+    Args:
+        name: name of the target. The command is `{name}_update`.
+        **kwargs: the attributes below, and those that all rules have.
+    """
+    _sdk_sonames(name = name, **kwargs)
+    common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
+    for group in ["computed", "settings"]:
+        native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
+    py_binary(
+        name = name + "_update",
+        srcs = [Label("//tools/actions/sonames:update.py")],
+        main = Label("//tools/actions/sonames:update.py"),
+        args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
+        data = [name + "_computed", name + "_settings"],
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
+        legacy_create_init = 0,
+        deps = [Label("//tools/actions/sonames")],
+        **common
+    )
