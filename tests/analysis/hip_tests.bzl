@@ -19,19 +19,24 @@ _TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
 # The words by which a command line of this test depends on the machine or on the compilation mode.
 _VARIABLE = ("-O", "-g", "-DNDEBUG", "--sysroot=", "-iquote", "-isystem", "-I")
 
+# What lists the headers that a compilation did not include.
+_UNUSED = ".unused_headers"
+
 def _outputs(action):
-    return [file.basename for file in action.outputs.to_list()]
+    """Returns the names of an action's outputs, but for the list of unused headers."""
+    return [file.basename for file in action.outputs.to_list() if not file.basename.endswith(_UNUSED)]
 
 def _with_prefix(argv, prefix):
     """Returns what follows a prefix in the arguments that begin with it."""
     return [argument.removeprefix(prefix) for argument in argv if argument.startswith(prefix)]
 
 def _normal(env, action):
-    """Returns an action's arguments without directories of outputs and the name of the target, and without search paths."""
-    root = action.argv[0].removesuffix("/bin/clang")
+    """Returns the compiler's arguments without directories of outputs and the name of the target, and without search paths."""
+    command = action.argv[action.argv.index("--") + 1:]
+    root = command[0].removesuffix("/bin/clang")
     name = analysistest.target_under_test(env).label.name
     outputs = analysistest.target_bin_dir_path(env) + "/"
-    arguments = [argument.replace(root, "SDK").replace(outputs, "").replace(name, "NAME") for argument in action.argv]
+    arguments = [argument.replace(root, "SDK").replace(outputs, "").replace(name, "NAME") for argument in command]
     normal = []
     for before, argument in zip([""] + arguments[:-1], arguments):
         if not argument.startswith(_VARIABLE) and before not in ["-iquote", "-isystem"]:
@@ -70,6 +75,17 @@ _FOR_GFX90A = [
     "data.hip.gfx90a.co",
 ]
 
+def _assert_checked(env, action):
+    """Asserts that a compilation is told which headers are declared, and says which of them it did not use."""
+    (listed,) = _with_prefix(action.argv, "--headers=")
+    asserts.true(env, listed in [file.path for file in action.inputs.to_list()], "the list is an input")
+    asserts.equals(env, [file.path for file in action.outputs.to_list() if file.path.endswith(_UNUSED)], _with_prefix(action.argv, "--unused="))
+    (written,) = [one for one in analysistest.target_actions(env) if listed in [file.path for file in one.outputs.to_list()]]
+    asserts.equals(env, ["data.h", "hip_runtime.h"], sorted([line.rpartition("/")[2] for line in written.content.splitlines()]))
+    system = [path.rpartition("/prefix/")[2] for path in _with_prefix(action.argv, "--system=")]
+    asserts.true(env, "lib/clang/22" in system, "headers of the compiler need no target")
+    asserts.true(env, "/usr/include" in system, "nor do those of the system")
+
 def _library_impl(ctx):
     env = analysistest.begin(ctx)
     targets = ctx.attr.targets
@@ -79,7 +95,11 @@ def _library_impl(ctx):
     asserts.equals(env, len(pairs), len(device), "one action for each source and target")
     for action in device:
         asserts.equals(env, ["data"], [line.partition(".")[0] for line in _outputs(action)])
-        asserts.true(env, action.env["LD_LIBRARY_PATH"].endswith("/prefix/lib"), "the compiler finds its libraries")
+        (libraries,) = _with_prefix(action.argv, "--variable=LD_LIBRARY_PATH=")
+        asserts.true(env, libraries.endswith("/prefix/lib"), "the compiler finds its libraries")
+        asserts.equals(env, {}, action.env, "the program that runs the compiler takes no library of the SDK")
+        assert_hermetic(env, action)
+        _assert_checked(env, action)
         (target,) = _with_prefix(action.argv, "--offload-arch=")
         others = [one for one in targets if one != target and [argument for argument in action.argv if one.replace(":", ".") in argument or one in argument]]
         asserts.equals(env, [], others, "the command line names one target")
@@ -101,6 +121,7 @@ _three_targets_test = analysistest.make(_library_impl, attrs = _ATTRS, config_se
 def _host_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = [action for action in actions_of(env, "HipCompileHost") if _outputs(action) == ["data.hip.o"]]
+    _assert_checked(env, action)
     asserts.true(env, "--cuda-host-only" in action.argv, "only the host's code")
     at = action.argv.index("-fcuda-include-gpubinary")
     asserts.true(env, action.argv[at + 2].endswith("/data.hip.hipfb"), "the bundle is embedded")
@@ -282,6 +303,8 @@ _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]}
 
 # Attributes -> what the refusal says.
 _REFUSED = {
+    "dependency_file": ({"copts": ["-Wall -MD", "-MF x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file: copts: -MD; expected no option about dependency files", "Remove it"]),
+    "dependency_file_of_devices": ({"device_copts": ["-Xclang -dependency-file -Xclang x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file_of_devices: device_copts: -dependency-file; expected no option about"]),
     "define": ({"local_defines": ["A=1 B=2"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_define: local_defines: [\"A=1 B=2\"]; expected one word in each"]),
     "mixed_features": ({"targets": ["gfx90a:xnack+", "gfx90a"]}, ["//tests/analysis:hip_mixed_features: targets: gfx90a and gfx90a:xnack+ cannot be in one program; expected the same features"]),
     "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel"]),

@@ -1,5 +1,6 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
+load("//rules/private/common:labels.bzl", "shown")
 load(":hip_commands_info.bzl", "HipCommandsInfo")
 
 visibility(["//rules/private/hip"])
@@ -19,6 +20,9 @@ _MODES = {
     "fastbuild": ["-O1"],
     "opt": ["-O3", "-DNDEBUG"],
 }
+
+# Where clang looks for the headers of the C library and of C++, in the sysroot: gcc may be one of RHEL's toolsets.
+_SYSTEM = ["/opt/rh", "/usr/include", "/usr/lib/gcc", "/usr/local/include"]
 
 # How bundles name the host's part, which is empty, and a GPU's.
 _HOST = "host-x86_64-unknown-linux-gnu-"
@@ -42,6 +46,23 @@ def _compiler_args(ctx, hip, cc_toolchain, context, copts):
     args.add_all(ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts)
     return args
 
+def _header_line(file):
+    return file.path + "/" if file.is_directory else file.path
+
+def _header_list(ctx, context):
+    """Writes which headers the sources may include."""
+    output = ctx.actions.declare_file("_hip/{}.headers".format(ctx.label.name))
+    args = ctx.actions.args()
+    args.set_param_file_format("multiline")
+    args.add_all(context.headers, expand_directories = False, map_each = _header_line)
+    ctx.actions.write(output, args)
+    return output
+
+def _system_directories(hip, cc_toolchain):
+    """Returns the directories whose headers no target declares: those of the compiler, and of the toolchain for C++."""
+    sysroot = (cc_toolchain.sysroot or "").rstrip("/")
+    return [hip.resource_directory] + cc_toolchain.built_in_include_directories + [sysroot + path for path in _SYSTEM]
+
 def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatable):
     """Returns what all compilations of a rule share.
 
@@ -61,10 +82,12 @@ def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatab
         args = _compiler_args(ctx, hip, cc_toolchain, context, copts),
         ctx = ctx,
         device_copts = device_copts,
+        header_list = _header_list(ctx, context),
         headers = context.headers,
         hip = hip,
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,
+        system_directories = _system_directories(hip, cc_toolchain),
     )
 
 def _source_options(compiler, source, target):
@@ -119,6 +142,37 @@ def _run(compiler, executable, arguments, inputs, output, mnemonic, progress_mes
         toolchain = Label("//rules/hip:toolchain_type"),
     )
 
+def _compile(compiler, source, output, arguments, mnemonic, progress_message, device_code = None):
+    """Compiles a source, and checks which headers it includes. Changes of those that it does not include run nothing again.
+
+    This takes no persistent worker: compilations take seconds, and a worker has a sandbox only if a .bazelrc asks for it.
+    """
+    ctx, tool = compiler.ctx, compiler.hip.compile
+    unused = ctx.actions.declare_file(output.basename + ".unused_headers", sibling = output)
+    args = ctx.actions.args()
+    args.add_all(["-I", "-S", "-B", tool.archive])
+    args.add(shown(ctx.label), format = "--label=%s")
+    args.add(source, format = "--source=%s")
+    args.add(output, format = "--output=%s")
+    args.add(compiler.header_list, format = "--headers=%s")
+    args.add(unused, format = "--unused=%s")
+    args.add_all([device_code] if device_code else [], format_each = "--input=%s")
+    args.add_all(compiler.system_directories, format_each = "--system=%s")
+    args.add_all(["{}={}".format(name, value) for name, value in compiler.hip.environment.items()], format_each = "--variable=%s")
+    args.add_all(["--", compiler.hip.clang])
+    ctx.actions.run(
+        executable = tool.interpreter,
+        arguments = [args] + arguments,
+        inputs = depset([source, compiler.header_list] + ([device_code] if device_code else []), transitive = [compiler.inputs]),
+        tools = depset([tool.archive], transitive = [tool.runtime_files, compiler.hip.files]),
+        outputs = [output, unused],
+        unused_inputs_list = unused,
+        execution_requirements = {"block-network": ""},
+        mnemonic = mnemonic,
+        progress_message = progress_message,
+        toolchain = Label("//rules/hip:toolchain_type"),
+    )
+
 def compile_device(compiler, source, stem, target):
     """Compiles a source for one GPU target.
 
@@ -137,8 +191,7 @@ def compile_device(compiler, source, stem, target):
     args.add_all(["--cuda-device-only", "--no-gpu-bundle-output"])
     args.add_all(["-emit-llvm"] if compiler.relocatable else [])
     arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
-    inputs = depset([source], transitive = [compiler.inputs])
-    _run(compiler, compiler.hip.clang, arguments, inputs, output, "HipCompileDevice", "Compiling {} for {}".format(source.short_path, target))
+    _compile(compiler, source, output, arguments, "HipCompileDevice", "Compiling {} for {}".format(source.short_path, target))
     return output
 
 def bundle(compiler, code_objects, stem, compressed):
@@ -182,8 +235,7 @@ def compile_host(compiler, source, stem, target, device_code):
     args.add("--cuda-host-only")
     args.add_all(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", device_code] if device_code else [])
     arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
-    inputs = depset([source] + ([device_code] if device_code else []), transitive = [compiler.inputs])
-    _run(compiler, compiler.hip.clang, arguments, inputs, output, "HipCompileHost", "Compiling {} for the host".format(source.short_path))
+    _compile(compiler, source, output, arguments, "HipCompileHost", "Compiling {} for the host".format(source.short_path), device_code)
     return output
 
 def link_device(compiler, objects, stem, target):

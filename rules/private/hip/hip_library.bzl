@@ -9,7 +9,7 @@ load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "h
 load(":hip_commands_info.bzl", "HipCommandsInfo")
 load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
 load(":hip_targets.bzl", "expanded_targets")
-load(":options.bzl", "expanded_defines", "expanded_options")
+load(":options.bzl", "compiler_options", "expanded_defines", "expanded_options")
 load(":static_library.bzl", "static_library")
 
 visibility(["//rules", "//rules/private/hip"])
@@ -53,8 +53,8 @@ def _hip_library_impl(ctx):
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
     own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
-    copts = ["-D" + define for define in expanded_defines(ctx, "local_defines")] + expanded_options(ctx, "copts")
-    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, expanded_options(ctx, "device_copts"), ctx.attr.relocatable)
+    copts = ["-D" + define for define in expanded_defines(ctx, "local_defines")] + compiler_options(ctx, "copts")
+    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, compiler_options(ctx, "device_copts"), ctx.attr.relocatable)
     targets = _targets(ctx, hip)
     compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
     objects = [one.object for one in compiled]

@@ -2,6 +2,8 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/common:run_tool.bzl", "tool_attr")
+load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 load(":hip_toolchain_info.bzl", "HipToolchainInfo")
 
 visibility(["//rules"])
@@ -12,6 +14,7 @@ def _hip_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(hip = HipToolchainInfo(
         bundler = ctx.file.bundler,
         clang = ctx.file.clang,
+        compile = ctx.attr._compile[PyToolInfo],
         device_libraries = "{}/{}".format(root, ctx.attr.device_libraries),
         # The programs find their libraries also where no search path in them says where they are.
         environment = {"LD_LIBRARY_PATH": ":".join(libraries.keys())} if libraries else {},
@@ -37,5 +40,7 @@ hip_toolchain = rule(
         "resource_directory": attr.string(mandatory = True, doc = "The compiler's resource directory in the install prefix."),
         "runtime": attr.label(mandatory = True, providers = [CcInfo], doc = "The HIP runtime."),
         "targets": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The `hip_targets` to compile for."),
+        # Here, and not in the rules that compile: so it runs where the compiler does.
+        "_compile": tool_attr("//tools/actions/hip_compile:hip_compile_tool"),
     },
 )

@@ -7,6 +7,7 @@ HipToolchainInfo = provider(
     fields = {
         "bundler": "File: clang-offload-bundler.",
         "clang": "File: the compiler.",
+        "compile": "PyToolInfo of the program that runs compilations, and checks what they include.",
         "device_libraries": "string: directory of the device libraries, relative to the execution root.",
         "environment": "dict: environment of every action.",
         "files": "depset of File: what the programs read: their libraries, the compiler's headers, the device libraries.",

@@ -4,6 +4,10 @@ load("//rules/private/common:labels.bzl", "shown")
 
 visibility(["//rules/private/hip"])
 
+# Options of clang by which sources get dependency files (-MD, -MF and others), or none get written where the rule reads them.
+_DEPENDENCY_PREFIXES = ("-M", "-Wp,-M", "-dependency-")
+_DEPENDENCY_OPTIONS = ["--dependencies", "--print-missing-file-dependencies", "--user-dependencies", "--write-dependencies", "--write-user-dependencies"]
+
 def _with_variables(ctx, attribute, text):
     """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as that of $ORIGIN."""
     parts = [part.replace("$(", "\n(").replace("$", "$$").replace("\n(", "$(") for part in text.split("$$")]
@@ -25,6 +29,22 @@ def expanded_options(ctx, attribute):
     options = []
     for element in getattr(ctx.attr, attribute):
         options += ctx.tokenize(_with_variables(ctx, attribute, ctx.expand_location(element, files)))
+    return options
+
+def compiler_options(ctx, attribute):
+    """Returns the options of an attribute, as `expanded_options` does; fails if one is about dependency files.
+
+    Args:
+        ctx: the rule context.
+        attribute: string: name of an attribute that is a list of clang's options.
+
+    Returns:
+        list of string.
+    """
+    options = expanded_options(ctx, attribute)
+    for option in options:
+        if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
+            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(ctx.label), attribute, option))
     return options
 
 def expanded_defines(ctx, attribute):

@@ -5,7 +5,8 @@
 Run it from the top of the workspace. The project examples/hip is copied beside a copy of the workspace, and built from
 artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. It shows which actions a change runs, that two
 output bases have the same bytes, and that actions read nothing but their inputs, the system's libraries, and the
-headers and programs of that toolchain. Then it runs the programs: without a GPU, they say so.
+headers and programs of that toolchain. It runs the programs: without a GPU, they say so. Headers that no target
+declares stop the build, and those that a source does not include compile nothing.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.e2e.hip.device_code import check_device_code
+from tests.e2e.hip.headers import check_headers
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.hermetic.prove import strictest
 
@@ -33,8 +35,9 @@ PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
 SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
-#: What a compiler of the machine reads, besides the system's libraries.
-HOST_TOOLCHAIN = ("/usr/bin", "/usr/include", "/usr/libexec")
+#: What the machine's compiler and interpreter read, besides the system's libraries. A project that has no toolchain for
+#: Python looks for an interpreter with a shell and `which`, which is an alternative in Debian.
+HOST_TOOLCHAIN = ("/bin", "/etc/alternatives", "/usr/bin", "/usr/include", "/usr/libexec")
 MNEMONICS = ("HipAssemble", "HipBundle", "HipCompileDevice", "HipCompileHost", "HipEmbed", "HipLinkDevice", "CppLink")
 
 
@@ -117,9 +120,7 @@ def check_bytes(workspace: Workspace, directory: Path) -> None:
     """Build in another output base, in the strictest sandbox: the same bytes."""
     built(workspace.build("//..."))
     here = outputs(workspace)
-    # Where a project has no toolchain for Python, Bazel's script looks for an interpreter, which no strict sandbox has.
-    elsewhere = (f"--strategy={mnemonic}=local" for mnemonic in ("HipEmbed", "HipInterface", "PyTool"))
-    strict = (*strictest(), *(f"--sandbox_add_mount_pair={path}" for path in HOST_TOOLCHAIN), *elsewhere)
+    strict = (*strictest(), *(f"--sandbox_add_mount_pair={path}" for path in HOST_TOOLCHAIN))
     other = replace(workspace, startup=(f"--output_base={directory / 'other'}",), options=(*workspace.options, *strict))
     try:
         built(other.build("//..."))
@@ -183,6 +184,7 @@ def main(argv: list[str]) -> int:
             check_commands(workspace)
             check_bytes(workspace, Path(directory))
             check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
+            check_headers(workspace, Path(directory, "elsewhere"))
         finally:
             workspace.run("clean", "--expunge")
     return 0
