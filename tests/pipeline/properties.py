@@ -29,8 +29,13 @@ def made(sdk: Sdk, place: Path, variation: Variation = PLAIN, cache: Cache | Non
     """Build an SDK in a directory that is not there yet; return what came, or what the tool printed that refused."""
     place.mkdir()
     write_artifacts(sdk, place / "artifacts", variation)
+    return build_or_refusal(sdk, place / "artifacts", place / "build", variation, cache)
+
+
+def build_or_refusal(sdk: Sdk, artifacts: Path, folder: Path, variation: Variation, cache: Cache | None) -> Built | str:
+    """Build artifacts; return what came, or what the tool printed that refused."""
     try:
-        return build(sdk, place / "artifacts", place / "build", variation, cache)
+        return build(sdk, artifacts, folder, variation, cache)
     except BuildError as error:
         return str(error)
 
@@ -65,7 +70,7 @@ def is_reproducible(sdk: Sdk, variation: Variation, judge: Judge = lambda *_: ""
         place = Path(scratch)
         one = made(sdk, place / "one")
         came = judge(sdk, place, one)
-        _check_same(one, made(sdk, place / "a longer name", variation), str(variation))
+        check_same(one, made(sdk, place / "a longer name", variation), str(variation))
         return came
 
 
@@ -79,11 +84,11 @@ def second_run_is_fresh(before: Sdk, after: Sdk, judge: Judge = lambda *_: "") -
         place = Path(scratch)
         came = judge(before, place, made(before, place / "one", cache=cache))
         cache.hits = 0
-        _check_same(made(after, place / "fresh"), made(after, place / "second run", cache=cache), "a second run")
+        check_same(made(after, place / "fresh"), made(after, place / "second run", cache=cache), "a second run")
         return came, cache.hits
 
 
-def _check_same(one: Built | str, other: Built | str, what: str) -> None:
+def check_same(one: Built | str, other: Built | str, what: str) -> None:
     """Check that two builds are equal, byte for byte, or refused both; raises FindingError."""
     if isinstance(one, str) or isinstance(other, str):
         if type(one) is not type(other):

@@ -25,7 +25,7 @@ from unittest import mock
 
 from develop.testing import tiny_elf
 from tests.pipeline.calling import BuildError, call, quickly
-from tests.pipeline.sdk import SCRIPTS, Directory, Link, Node, Package, Sdk, Settings
+from tests.pipeline.sdk import SCRIPTS, Artifact, Directory, Link, Node, Package, Sdk, Settings
 from tools.actions.index import tool as index_tool
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import tool as link_tool
@@ -119,19 +119,25 @@ def write_artifacts(sdk: Sdk, folder: Path, variation: Variation) -> None:
     """Write the artifacts directory."""
     folder.mkdir(parents=True)
     for artifact in sdk.artifacts[:: -1 if variation.backwards else 1]:
-        place = folder / artifact.name
-        place.mkdir()
-        (place / "artifact_manifest.txt").write_text("".join(f"{base}\n" for base in artifact.bases), encoding="utf-8")
-        for base, nodes in artifact.bases.items():
-            (place / base).mkdir(parents=True, exist_ok=True)
-            for path, node in list(nodes.items())[:: -1 if variation.backwards else 1]:
-                _write_node(place / base / path, node, variation)
-        if variation.archive:
-            _archive(place, variation)
-            shutil.rmtree(place)
+        write_artifact(artifact, folder, variation)
 
 
-def _write_node(path: Path, node: Node, variation: Variation) -> None:
+def write_artifact(artifact: Artifact, folder: Path, variation: Variation) -> None:
+    """Write one artifact into the directory."""
+    place = folder / artifact.name
+    place.mkdir(parents=True)
+    (place / "artifact_manifest.txt").write_text("".join(f"{base}\n" for base in artifact.bases), encoding="utf-8")
+    for base, nodes in artifact.bases.items():
+        (place / base).mkdir(parents=True, exist_ok=True)
+        for path, node in list(nodes.items())[:: -1 if variation.backwards else 1]:
+            write_node(place / base / path, node, variation)
+    if variation.archive:
+        _archive(place, variation)
+        shutil.rmtree(place)
+
+
+def write_node(path: Path, node: Node, variation: Variation) -> None:
+    """Write a file, a link or a directory."""
     if isinstance(node, Directory):
         path.mkdir(parents=True, exist_ok=True)
         return

@@ -1,0 +1,349 @@
+"""Random histories: an SDK is edited, built with a shared cache, installed, worked in, removed, published, and killed.
+
+    live(histories().example())
+
+After each step the oracle says what has to be there, and a build from nothing, or a fresh installation, gives the same.
+"""
+
+import io
+import os
+import random
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from tests.pipeline.checkout import Checkout
+from tests.pipeline.installed import ModuleSite, RocmSite, Site
+from tests.pipeline.properties import SCRATCH, check_same, judged, made
+from tests.pipeline.random_files import placeable
+from tests.pipeline.random_sdks import ANY_ENTRY, EIGHT, THREE, changed, searched, sdks
+from tests.pipeline.reading import FindingError
+from tests.pipeline.run import Built, Cache
+from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Node, Package, Sdk
+from tools.commands.publish.directory import DirectoryPlace
+from tools.commands.publish.files import LocalFile, is_page, read_files
+from tools.commands.publish.progress import Progress
+from tools.commands.publish.run import Options, publish
+from tools.lib.common.program import ToolError
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One of the checkouts gets these contents, perhaps in another directory, and is built."""
+
+    checkout: int
+    sdk: Sdk
+    moves: bool = False
+
+
+@dataclass(frozen=True)
+class Install:
+    """A release is installed into one of the sites; of the packages that need not be there, some are left out."""
+
+    site: int
+    release: int
+    without: tuple[str, ...] = ()
+    leaves_directories: bool = False
+
+
+@dataclass(frozen=True)
+class Uninstall:
+    """All is uninstalled."""
+
+    site: int
+    leaves_directories: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """A user works in the tree: puts a file or a link to a path, or edits or removes a file of the package."""
+
+    site: int
+    how: str
+    path: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The tree is asked for; perhaps in a process that is killed before a change, by its number."""
+
+    site: int
+    verify: bool
+    killed: int = 0
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Two publish releases at once, into the one place; each perhaps is killed at a step."""
+
+    releases: tuple[int, int]
+    killed: tuple[int, int]
+
+
+Step = Edit | Install | Uninstall | Work | Ask | Publish
+
+
+@dataclass(frozen=True)
+class History:
+    """What both checkouts begin with, and what happens then."""
+
+    sdk: Sdk
+    steps: tuple[Step, ...]
+
+
+# What is drawn
+
+
+def with_devel(sdk: Sdk) -> Sdk:
+    """Return an SDK with a core and with a development tree that is unpacked."""
+    packages = [one for one in sdk.packages if one.name != "devel"]
+    if not packages or packages[0].name != "core":
+        packages.insert(0, Package("core", "_core", (), rpath=searched(("_core",))))
+    old = next((one for one in sdk.packages if one.name == "devel"), None)
+    exclude, on = old.exclude if old else (), tuple(one.name for one in packages)
+    rpath = searched(("_devel", *(one.tree for one in packages)))
+    artifacts = tuple(one.name for one in sdk.artifacts)
+    devel = Package("devel", "_devel", artifacts, on, "devel", exclude=exclude, rpath=rpath, repacked=True)
+    return replace(sdk, packages=(*packages, devel))
+
+
+EDITS = st.sampled_from(("any", "any", "any", "rename", "kind", "content", "text", "artifact", "version", "back", "back"))
+VERSIONS = st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2"))
+BIG = st.integers(0, 1 << 16)
+#: Contents that take each other's place, most with equal sizes.
+OTHER_CONTENT = {b"a": b"b", b"b": b"a"}
+
+
+@st.composite
+def edits(draw: st.DrawFn, sdk: Sdk, past: list[Sdk]) -> Sdk:
+    """Return what an SDK is after one edit."""
+    what = draw(EDITS)
+    if what == "back":
+        return draw(st.sampled_from(past))
+    if what == "version":
+        return replace(sdk, settings=replace(sdk.settings, version=draw(VERSIONS)))
+    if what == "any":
+        return draw(changed(sdk))
+    number = draw(BIG) % len(sdk.artifacts)
+    artifact = sdk.artifacts[number]
+    if what == "artifact":
+        left = tuple(one for one in sdk.artifacts if one is not artifact)
+        packages = (replace(one, artifacts=tuple(n for n in one.artifacts if n != artifact.name)) for one in sdk.packages)
+        return replace(sdk, artifacts=left, packages=tuple(packages)) if left else sdk
+    base = sorted(artifact.bases)[draw(BIG) % len(artifact.bases)]
+    nodes = draw(_edited_nodes(what, artifact.bases[base]))
+    edited = replace(artifact, bases=artifact.bases | {base: nodes})
+    return replace(sdk, artifacts=(*sdk.artifacts[:number], edited, *sdk.artifacts[number + 1 :]))
+
+
+@st.composite
+def _edited_nodes(draw: st.DrawFn, what: str, nodes: dict[str, Node]) -> dict[str, Node]:
+    """Return a base directory's nodes after an edit: its path, kind, content, or a link's text is otherwise."""
+    wanted = {"content": File, "text": Link}.get(what, File | Link | Directory)
+    paths = sorted(path for path, node in nodes.items() if isinstance(node, wanted))
+    other, node = draw(ANY_ENTRY)
+    if not paths:
+        return placeable(nodes | {other: node})
+    path = paths[draw(BIG) % len(paths)]
+    rest = {one: known for one, known in nodes.items() if one != path}
+    if what == "rename":
+        return placeable(rest | {other: nodes[path]})
+    if what == "kind":
+        kinds: list[dict[str, Node]] = [{path: node}, {path: Link(other)}, {path: Directory()}, {f"{path}/below": File()}]
+        return placeable(rest | kinds[draw(BIG) % 4])
+    return rest | {path: _otherwise(nodes[path], os.path.basename(other))}
+
+
+def _otherwise(node: Node, name: str) -> Node:
+    """Return another link, or a file of mostly the same size."""
+    if isinstance(node, Link):
+        return Link(name)
+    assert isinstance(node, File)
+    if isinstance(node.content, Elf):
+        return replace(node, content=replace(node.content, variant=(node.content.variant + 2) % 4))
+    data = node.content.data if isinstance(node.content, Data) else b""
+    return replace(node, content=Data(OTHER_CONTENT.get(data, b"a")))
+
+
+STEPS = st.sampled_from((*["edit"] * 7, *["install"] * 4, *["work"] * 5, *["ask"] * 4, "uninstall", "publish"))
+HOWS = st.sampled_from(("own", "own", "own", "link", "edit", "lose"))
+OWN_PATHS = st.one_of(st.just("share/mine/mine.txt"), ANY_ENTRY.map(lambda one: one[0]), ANY_ENTRY.map(lambda one: f"{one[0]}/mine"))
+LEFT_OUT = st.sampled_from(((), (), ("libraries",), ("profiler",), ("libraries", "device")))
+KILLS = st.one_of(st.just(0), st.just(0), st.integers(1, 60))
+ONE = st.integers(0, 1)
+
+
+@st.composite
+def _steps(draw: st.DrawFn, what: str, states: list[Sdk], past: list[Sdk]) -> Step:
+    """Return a step; `states` are the two checkouts', and change."""
+    at = draw(ONE)
+    if what == "edit":
+        states[at] = draw(edits(states[at], past))
+        past.append(states[at])
+        return Edit(at, states[at], moves=draw(EIGHT) == 7)
+    if what == "install":
+        return Install(at, draw(EIGHT), draw(LEFT_OUT), draw(THREE) == 2)
+    if what == "uninstall":
+        return Uninstall(at, draw(THREE) == 2)
+    if what == "work":
+        return Work(at, draw(HOWS), draw(OWN_PATHS), draw(BIG))
+    if what == "ask":
+        return Ask(at, draw(THREE) == 2, draw(KILLS))
+    return Publish((draw(EIGHT), draw(EIGHT)), (draw(KILLS), draw(KILLS)))
+
+
+@st.composite
+def histories(draw: st.DrawFn, least: int = 5, most: int = 12) -> History:
+    """Return histories of at least five steps."""
+    sdk = with_devel(draw(sdks("usual")))
+    states, past = [sdk, sdk], [sdk]
+    count = draw(st.integers(least, most))
+    return History(sdk, tuple(draw(_steps(draw(STEPS), states, past)) for _ in range(count)))
+
+
+# What happens
+
+
+@dataclass
+class Life:
+    """A history as far as it is lived."""
+
+    place: Path
+    checkouts: tuple[Checkout, Checkout]
+    sites: tuple[Site, Site]
+    came: Counter[str] = field(default_factory=Counter)
+    releases: list[Built] = field(default_factory=list)
+    published: list[dict[str, bytes]] = field(default_factory=list)
+    builds: int = 0
+
+    def build(self, checkout: Checkout) -> None:
+        """Build a checkout: as the oracle says, and as a build from nothing."""
+        self.builds += 1
+        built = checkout.build()
+        place = self.place / f"judged {self.builds}"
+        self.came[judged(checkout.sdk, place, built).partition(":")[0]] += 1
+        check_same(made(checkout.sdk, self.place / f"fresh {self.builds}"), built, "a past")
+        if isinstance(built, Built):
+            self.releases.append(built)
+
+    def step(self, step: Step) -> None:
+        """Take one step; raises FindingError."""
+        if isinstance(step, Edit):
+            checkout = self.checkouts[step.checkout]
+            if step.moves:
+                checkout.move()
+            checkout.edit(step.sdk)
+            self.build(checkout)
+        elif not self.releases:
+            self.came["nothing to install"] += 1
+        elif isinstance(step, Publish):
+            self.publish(step)
+        else:
+            self.came[type(step).__name__.lower()] += 1
+            self.use(self.sites[step.site], step)
+
+    def use(self, site: Site, step: Install | Uninstall | Work | Ask) -> None:
+        """Do something in a site; where nothing is installed, the newest release is first."""
+        if isinstance(step, Uninstall):
+            for distribution in [*site.wheels]:
+                site.uninstall(distribution, leaves_directories=step.leaves_directories)
+            site.check_gone()
+            return
+        if isinstance(step, Install) or not site.wheels:
+            install = step if isinstance(step, Install) else Install(step.site, -1)
+            release = self.releases[install.release % len(self.releases)]
+            wheels = {one.package.distribution: one.file for one in release.wheels.values() if one.package.name not in install.without}
+            for distribution in [one for one in site.wheels if one not in wheels]:
+                site.uninstall(distribution, leaves_directories=install.leaves_directories)
+            site.install(wheels, leaves_directories=install.leaves_directories)
+        if isinstance(step, Ask):
+            site.ask(verify=step.verify, killed=step.killed)
+        elif isinstance(step, Work):
+            site.ask()
+            if step.how in ("own", "link"):
+                site.put(step.path, as_link=step.how == "link")
+            else:
+                site.edit(step.number, removes=step.how == "lose")
+
+    def publish(self, step: Publish) -> None:
+        """Have two publish at once, and look at the place; raises FindingError."""
+        place = self.place / "published"
+        place.mkdir(exist_ok=True)
+        builds = [read_files(self.releases[number % len(self.releases)].index) for number in step.releases]
+        self.published += [{one.path: one.source.read_bytes() for one in build} for build in builds]
+        children = [_publisher(build, place, killed) for build, killed in zip(builds, step.killed, strict=True)]
+        statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        self.came[f"published {sorted(statuses)}"] += 1
+        if set(statuses) - {0, 3, -signal.SIGKILL}:
+            raise FindingError("publisher broke", str(statuses))
+        seen = {
+            path.relative_to(place).as_posix(): path.read_bytes()
+            for path in place.rglob("*")
+            if path.is_file() and not path.name.endswith(".partial")
+        }
+        for path, data in seen.items():
+            if not any(known.get(path) == data for known in self.published):
+                raise FindingError("published: wrong, or not whole", path)
+        done = [files for files, status in zip(self.published[-2:], statuses, strict=True) if status == 0]
+        for files in done:
+            if lost := [path for path in files if path not in seen or (seen[path] != files[path] and not is_page(path))]:
+                raise FindingError("published, and not there", lost[0])
+            if files != seen:
+                raise FindingError("published, and the index is another's", str(sorted(files.items() ^ seen.items())[0][0]))
+
+
+def _publisher(files: list[LocalFile], place: Path, killed: int) -> int:
+    """Publish in a child, which is killed at a step if there are as many; return its number."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        left, link, progress = killed or -1, os.link, Progress(0, io.StringIO())
+
+        def step(_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def linked(*names: str) -> None:
+            step(0)
+            link(*names)
+            step(0)
+
+        progress.sent = os.fsync = step  # type: ignore[method-assign, assignment]
+        os.link = linked  # type: ignore[assignment]
+        publish(files, DirectoryPlace(place), Options(), progress)
+        status = 0
+    except ToolError:
+        status = 3
+    finally:
+        os._exit(status)
+
+
+def live(history: History) -> Counter[str]:
+    """Live a history; return what came of its steps. Raises FindingError."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        place, cache = Path(scratch), Cache()
+        checkouts = (Checkout(place / "one", history.sdk, cache), Checkout(place / "another one", history.sdk, cache))
+        life = Life(place, checkouts, (ModuleSite(place / "site"), RocmSite(place / "rocm's site")))
+        life.build(checkouts[0])
+        for number, step in enumerate(history.steps, 1):
+            try:
+                life.step(step)
+            except FindingError as error:
+                error.add_note(f"step {number}: {type(step).__name__}")
+                raise
+        for site in life.sites:
+            if site.wheels:
+                site.ask(verify=True)
+                life.use(site, Uninstall(0))
+        life.came["actions that were not repeated"] = cache.hits
+        return life.came

@@ -1,0 +1,263 @@
+"""A site-packages directory in which packages come and go, with a development tree that users work in.
+
+    site = RocmSite(folder)
+    site.install(wheels)
+    site.ask()
+    site.put("lib/mine.txt")
+
+Installers are played (they remove what RECORD lists, and unpack); what makes the tree is the real code of both
+unpackers: ROCm's, and `rules/runtime/devel_tree.py`. A tree that lived through all this has to be what a fresh
+installation gives, beside the user's own files.
+"""
+
+import csv
+import io
+import itertools
+import os
+import re
+import shutil
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import CodeType
+from typing import Any
+from unittest import mock
+
+from tests.pipeline.reading import FindingError
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.append(str(TOP / "packaging/rocm/src"))
+
+from rocm_sdk.devel import devel_root, layout  # noqa: E402
+from rocm_sdk.distributions import Distributions, PackageNames  # noqa: E402
+
+MODULE = TOP / "rules/runtime/devel_tree.py"
+TREE, DEVEL = "_devel", "sdk_devel"
+#: What the unpackers write about the tree, and what a killed one may leave beside files that it wrote anew.
+ABOUT = re.compile(r"(.*/)?\.(devel-tree\.json|rocm-sdk-state\.json|rocm-sdk-content\.json|sdk-devel)")
+#: Changes of the file system: a process may be killed before any of them.
+WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
+KEPT = re.compile(r"\.kept\d*(?=/|$)")
+#: A link's text, or a file's mode and content.
+Leaf = tuple[str, bytes]
+
+
+class Site:
+    """One site-packages directory."""
+
+    #: Whether the unpacker looks for files that are missing if it shall.
+    verifies = False
+
+    def __init__(self, folder: Path) -> None:
+        """Make it."""
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.wheels: dict[str, Path] = {}
+        #: What the user made in the tree: all contents differ.
+        self.mine: dict[str, Leaf] = {}
+        #: Files of the package that the user removed or changed since the tree was made.
+        self.touched: set[str] = set()
+        self.numbers = itertools.count()
+
+    # What unpackers do
+
+    def unpack(self, *, verify: bool) -> None:
+        """Ask for the root of the tree."""
+        raise NotImplementedError
+
+    def ask(self, *, verify: bool = False, killed: int = 0) -> None:
+        """Ask for the root, in a process that is killed before a change if `killed` says before which; then check."""
+        if killed:
+            self._die(lambda: self.unpack(verify=verify), killed)
+            return
+        self.unpack(verify=verify)
+        self.check(whole=verify and self.verifies)
+
+    def _die(self, work: Callable[[], None], step: int) -> None:
+        steps = itertools.count(1)
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            if event in WRITES and any(str(one).startswith(str(self.folder)) for one in arguments[:2]):
+                if next(steps) == step:
+                    os._exit(9)
+
+        child = os.fork()
+        if child == 0:
+            try:
+                sys.addaudithook(hook)
+                work()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+
+    # What installers do
+
+    def install(self, wheels: Mapping[str, Path], *, leaves_directories: bool) -> None:
+        """Install wheels, by distribution, in place of those that are installed."""
+        for distribution, wheel in wheels.items():
+            self.uninstall(distribution, leaves_directories=leaves_directories)
+            unzip(wheel, self.folder)
+            self.wheels[distribution] = wheel
+
+    def uninstall(self, distribution: str, *, leaves_directories: bool) -> None:
+        """Remove what the RECORD of a distribution lists, if it is installed; directories that are empty then, or not."""
+        if self.wheels.pop(distribution, None) is None:
+            return
+        (record,) = self.folder.glob(f"{distribution.replace('-', '_')}-*.dist-info/RECORD")
+        for path, *_ in list(csv.reader(io.StringIO(record.read_text("utf-8"), newline=""))):
+            self._remove(path)
+            for above in Path(path).parents[:-1]:
+                if not leaves_directories and (self.folder / above).is_dir() and not os.listdir(self.folder / above):
+                    (self.folder / above).rmdir()
+        if record.parent.is_dir() and not os.listdir(record.parent):
+            record.parent.rmdir()
+        if distribution == "sdk-devel":
+            self.touched.clear()
+
+    def _remove(self, path: str) -> None:
+        place, inside = self.folder / path, path.removeprefix(f"{TREE}/")
+        if inside in self.mine and os.path.lexists(place) and leaf(place)[1] == self.mine[inside][1]:
+            if inside not in self.touched:
+                raise FindingError("user's file in RECORD", path)
+            del self.mine[inside]
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+
+    # What users do
+
+    def put(self, path: str, *, as_link: bool = False) -> None:
+        """Put a file or a link of the user into the tree, where no directory, and no file is in the way."""
+        place = self.folder / TREE / path
+        above = next(one for one in place.parents if os.path.lexists(one))
+        if (place.is_dir() and not place.is_symlink()) or not above.is_dir():
+            return
+        real = Path(os.path.realpath(place.parent)) / place.name
+        if not real.is_relative_to(self.folder / TREE):
+            return  # Through a link, out of the tree.
+        path = real.relative_to(self.folder / TREE).as_posix()
+        if os.path.lexists(real):
+            self.touched.add(path)
+            real.unlink()
+        real.parent.mkdir(parents=True, exist_ok=True)
+        text = f"mine {next(self.numbers)}, and nobody else's\n"
+        real.symlink_to(text.strip()) if as_link else real.write_text(text)
+        self.mine[path] = leaf(real)
+
+    def edit(self, number: int, *, removes: bool) -> None:
+        """Change a file of the package, or remove it."""
+        if files := [path for path in sorted(leaves(self.folder / TREE)) if path not in self.mine and not ABOUT.fullmatch(path)]:
+            path = files[number % len(files)]
+            if removes:
+                (self.folder / TREE / path).unlink()
+                self.touched.add(path)
+            else:
+                self.put(path)
+
+    # What is there
+
+    def check(self, *, whole: bool) -> None:
+        """Check the tree against that of a fresh installation; raises FindingError."""
+        found = {path: one for path, one in leaves(self.folder / TREE).items() if not ABOUT.fullmatch(path)}
+        beside = leaves(self.folder / f"{TREE}.kept") if (self.folder / f"{TREE}.kept").is_dir() else {}
+        mine = {(path, one[1]) for path, one in self.mine.items()}
+        there = {(KEPT.sub("", path), one[1]) for path, one in (*found.items(), *beside.items())}
+        if lost := sorted(mine - there):
+            raise FindingError("user's file is lost", str(lost[0]))
+        fresh = self.fresh()
+        for path, one in fresh.items():
+            if found.get(path) != one and (path not in self.touched or (whole and path not in found)):
+                raise FindingError("tree: not as installed", f"{path}: {found.get(path)}; expected {one}")
+        for path, one in found.items():
+            if path not in fresh and (KEPT.sub("", path), one[1]) not in mine:
+                raise FindingError("tree: left over", f"{path}: {one}")
+        self.touched &= set(fresh)
+
+    def check_gone(self) -> None:
+        """Check that nothing but the user's own files is left when all is uninstalled."""
+        mine = {one[1] for one in self.mine.values()}
+        if left := [path for path, one in leaves(self.folder).items() if one[1] not in mine]:
+            raise FindingError("left over when all was uninstalled", str(sorted(left)))
+
+    def fresh(self) -> dict[str, Leaf]:
+        """Return the files and links of a fresh installation's tree."""
+        other = type(self)(self.folder.with_name(f"{self.folder.name} fresh"))
+        other.install(self.wheels, leaves_directories=False)
+        other.unpack(verify=False)
+        found = {path: one for path, one in leaves(other.folder / TREE).items() if not ABOUT.fullmatch(path)}
+        shutil.rmtree(other.folder)
+        return found
+
+
+class ModuleSite(Site):
+    """With the module that other SDKs ship."""
+
+    code: CodeType = compile(MODULE.read_bytes(), str(MODULE), "exec", dont_inherit=True)
+
+    def unpack(self, *, verify: bool) -> None:
+        """Call `root()` of the installed module."""
+        module: dict[str, Any] = {"__file__": str(self.folder / DEVEL / "__init__.py"), "__name__": DEVEL}
+        exec(self.code, module)
+        if module["root"]() != self.folder / TREE:
+            raise FindingError("another root", str(module["root"]()))
+
+
+class RocmSite(Site):
+    """With the code of `rocm`."""
+
+    verifies = True
+
+    def unpack(self, *, verify: bool) -> None:
+        """Call `devel_root`."""
+        packages = {name.removeprefix("sdk-"): PackageNames(name, name.replace("-", "_"), "") for name in self.wheels}
+        packages = {role: PackageNames(one.distribution, one.import_name, tree_of(role)) for role, one in packages.items()}
+        known = Distributions("1", "split", (), "", packages)
+        with (
+            warnings.catch_warnings(action="ignore"),
+            mock.patch.object(layout, "find_site", lambda _: self.folder),
+            mock.patch.object(layout, "load_distributions", lambda: known),
+            mock.patch.object(layout, "selection_in_effect", lambda _: None),
+        ):
+            devel_root(verify=verify, quiet=True)
+
+
+def tree_of(role: str) -> str:
+    """Return the tree of a package (`tests.pipeline.random_sdks`)."""
+    return "_libraries" if role == "device" else f"_{role.replace('-', '_')}"
+
+
+def unzip(wheel: Path, folder: Path) -> None:
+    """Unpack a wheel; one of development gets the two files by which ROCm's code changes others."""
+    with zipfile.ZipFile(wheel) as archive:
+        for info in archive.infolist():
+            place = folder / info.filename
+            place.parent.mkdir(parents=True, exist_ok=True)
+            data = archive.read(info)
+            if info.filename.endswith(".dist-info/RECORD") and f"{DEVEL}/__init__.py" in archive.namelist():
+                for name in ("_devel.lock", "_devel.journal"):
+                    (folder / DEVEL / name).touch()
+                    data += f"{DEVEL}/{name},,\n".encode()
+            place.write_bytes(data)
+            place.chmod(info.external_attr >> 16 & 0o777)
+
+
+def leaf(path: Path) -> Leaf:
+    """Return what a file or link is."""
+    if path.is_symlink():
+        return "link", os.readlink(path).encode()
+    return f"{path.stat().st_mode & 0o777:o}", path.read_bytes()
+
+
+def leaves(directory: Path) -> dict[str, Leaf]:
+    """Return the files and links below a directory, by their paths."""
+    return {path.relative_to(directory).as_posix(): leaf(path) for path in _walk(directory)}
+
+
+def _walk(directory: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(directory):
+        for path in (Path(folder, name) for name in (*folders, *names)):
+            if path.is_symlink() or not path.is_dir():
+                yield path
