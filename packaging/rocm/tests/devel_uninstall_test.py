@@ -62,7 +62,9 @@ def test_after_an_interrupted_change_of_links(
     any_environment.install(split_sdk.index, "rocm-sdk-device-gfx942")
     assert any_environment.run_code(DIE, function, str(time), check=False) == ""
     any_environment.uninstall("rocm", *PACKAGES)
-    assert any_environment.files() == before
+    left = {path.rpartition("site-packages/")[2] for path in any_environment.files() - before}
+    # RECORD has no directory that users may have filled; uv leaves it.
+    assert left <= {TREE, f"{TREE}/empty"}
 
 
 @pytest.mark.parametrize("first", PACKAGES[:2])

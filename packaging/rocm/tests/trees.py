@@ -35,7 +35,7 @@ def recorded(site: Path) -> set[str]:
 
 
 def own_files(site: Path) -> set[str]:
-    """Return everything in the tree that RECORD has to list: files, links, and directories with nothing in them."""
+    """Return everything in the tree that RECORD has to list: files and links."""
     walk = [(Path(directory), names, files) for directory, names, files in os.walk(site / TREE)]
     paths = {directory / name for directory, names, files in walk for name in names + files}
     return {path.relative_to(site).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}

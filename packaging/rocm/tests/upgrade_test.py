@@ -40,8 +40,8 @@ class Sdk:
 
 
 def archive(tree: str, version: str) -> bytes:
-    """Return a tree with a header that names the version, and a file that only this version has."""
-    members = DevelArchive().file(f"{tree}/include/version.h", f"// {version}\n".encode())
+    """Return a tree with a header that names the version, a file that only this version has, an empty directory."""
+    members = DevelArchive().file(f"{tree}/include/version.h", f"// {version}\n".encode()).directory(f"{tree}/plugins")
     return members.file(f"{tree}/include/{version}.h").link(f"{tree}/headers", "include").data()
 
 
@@ -74,16 +74,18 @@ def test_versions_come_and_go(any_environment: Environment, tmp_path: Path, make
     root = sdk.install(environment, VERSIONS[0])
     (root / "lib/cmake/mine").mkdir(parents=True)
     own, in_the_way = root / "lib/cmake/mine/mine.cmake", root / f"include/{VERSIONS[1]}.h"
+    plugin = root / "plugins/mine.so"
     own.write_text("mine")
+    plugin.write_text("mine")
     in_the_way.write_text("mine, and not of the next version")
     for version in VERSIONS[::-1]:
         sdk.install(environment, version)
         assert (root / "headers/version.h").read_text() == f"// {version}\n"
         assert {path.name for path in root.glob("include/7.*.h")} == {f"{version}.h"}
-        assert own.read_text() == "mine"
+        assert own.read_text() == plugin.read_text() == "mine"
         sdk.install(environment, version)
     sdk.uninstall(environment)
     kept = in_the_way.with_name(f"{in_the_way.name}.kept")
     assert kept.read_text() == "mine, and not of the next version"
     left = {path for path in environment.files() - before if (environment.root / path).is_file()}
-    assert left == {path.relative_to(environment.root).as_posix() for path in (own, kept)}
+    assert left == {path.relative_to(environment.root).as_posix() for path in (own, plugin, kept)}

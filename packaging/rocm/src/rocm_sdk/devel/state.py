@@ -67,17 +67,21 @@ class TreeContent:
 
     def paths(self, layout: DevelLayout) -> set[str]:
         """Return every path of the tree that has to be there: files, links, and directories that hold neither."""
-        own = {f"{layout.tree}/{path.name}" for path in (layout.state_file, layout.content_file)}
-        paths = own.union(self.archive.files, self.links)
+        paths = self._files(layout)
         return paths.union(set(self.archive.directories) - _parents(paths))
 
     def recorded_paths(self, layout: DevelLayout) -> set[str]:
-        """Return every path that RECORD has to list: those of `paths`, and the tree itself if links are symbolic.
+        """Return every path that RECORD has to list: files and links, and the tree itself if links are symbolic.
 
         When the package that such a link leads to is uninstalled first, pip takes the link for missing and leaves it;
-        but a directory that RECORD names it removes with all that is in it.
+        but a directory that RECORD names, installers remove with all that is in it. So no other directory is listed:
+        users may have put files into one that was empty.
         """
-        return self.paths(layout).union([layout.tree] if self.symbolic else [])
+        return self._files(layout).union([layout.tree] if self.symbolic else [])
+
+    def _files(self, layout: DevelLayout) -> set[str]:
+        own = {f"{layout.tree}/{path.name}" for path in (layout.state_file, layout.content_file)}
+        return own.union(self.archive.files, self.links)
 
 
 def _parents(paths: Iterable[str]) -> set[str]:
