@@ -10,9 +10,10 @@ import csv
 import io
 import json
 import os
+import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -38,32 +39,56 @@ def root() -> Path:
         tree = _PACKAGE.parent / first.name.partition("/")[0]
         wanted = _mark(archive)
         if _read_stamp(tree).get("archive") != wanted:
-            with _locked(archive):
+            with _locked(archive) as is_alone:
                 if _read_stamp(tree).get("archive") != wanted:
-                    _unpack(members, tree, wanted)
+                    _unpack(members, tree, wanted, is_alone)
     return tree
 
 
-def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int]) -> None:
-    """Unpack beside the tree, and move file by file: so no file is ever there in part."""
-    with tempfile.TemporaryDirectory(dir=tree.parent, prefix=f"{tree.name}.") as unfinished:
-        members.extractall(unfinished, filter="data")
-        # Links lead to the packages' trees beside this one: they are right once they are in their place.
-        new = Path(unfinished, tree.name)
-        names = sorted(_leaves(new))
-        old: dict[str, list[int]] = _read_stamp(tree).get("files", {})
-        _list_in_record(tree, [*names, _STAMP])
-        (tree / _STAMP).unlink(missing_ok=True)
-        for name in sorted(old.keys() - set(names)):
-            if _mark(tree / name) == old[name]:
-                (tree / name).unlink()
-        for directory, _, _ in os.walk(new):
-            (tree / Path(directory).relative_to(new)).mkdir(exist_ok=True)
-        for name in names:
-            _keep_changed(tree / name, new / name, old.get(name))
-            (new / name).replace(tree / name)
-        stamp = {"archive": archive, "files": {name: _mark(tree / name) for name in names}}
-        _replace(tree / _STAMP, json.dumps(stamp))
+def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: bool) -> None:
+    """Unpack beside the tree, and move file by file: so no file is ever there in part.
+
+    RECORD names first what is to come, so that nothing outlives an uninstallation, whatever happens meanwhile.
+    """
+    unfinished = tree.with_name(f"{tree.name}.unfinished")
+    leaves = sorted(member.name.partition("/")[2] for member in members.getmembers() if not member.isdir())
+    old: dict[str, list[int]] = _read_stamp(tree).get("files", {})
+    if is_alone:
+        shutil.rmtree(unfinished, ignore_errors=True)  # Of a process that was killed.
+    unfinished.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=unfinished) as own:
+        scratch = Path(own)
+        paths = [f"{tree.name}/{name}" for name in (*leaves, _STAMP)]
+        former = [f"{tree.name}/{name}" for name in sorted(old.keys() - set(leaves))]
+        _list_in_record(tree, [unfinished.name, *paths, *former], scratch)
+        members.extractall(scratch, filter="data")
+        _fill(tree, scratch, leaves, old)
+        stamp = {"archive": archive, "files": {name: _mark(tree / name) for name in leaves}}
+        _replace(tree / _STAMP, json.dumps(stamp), scratch)
+        _list_in_record(tree, paths, scratch)
+    with suppress(OSError):
+        unfinished.rmdir()  # Unless others unpack, too.
+
+
+def _fill(tree: Path, scratch: Path, names: list[str], old: dict[str, list[int]]) -> None:
+    """Move what was unpacked into its place, and remove what is left of an older tree, by its marks.
+
+    Links lead to the packages' trees beside this one: they are right once they are in their place.
+    """
+    new = scratch / tree.name
+    tree.mkdir(exist_ok=True)
+    _replace(tree / _STAMP, json.dumps({"files": old}), scratch)
+    for name in sorted(old.keys() - set(names)):
+        if _mark(tree / name) == old[name]:
+            (tree / name).unlink()
+    for directory, _, _ in os.walk(new):
+        place = tree / Path(directory).relative_to(new)
+        if place.is_symlink() or not place.is_dir():
+            _make_room(place, Path(directory), None)
+            place.mkdir()
+    for name in names:
+        _make_room(tree / name, new / name, old.get(name))
+        (new / name).replace(tree / name)
 
 
 def _leaves(directory: Path) -> Iterator[str]:
@@ -90,9 +115,12 @@ def _read_stamp(tree: Path) -> dict[str, Any]:
     return stamp
 
 
-def _keep_changed(path: Path, new: Path, was: list[int] | None) -> None:
-    """Rename what a user put, or changed, where a file of the package has to be: `.kept` behind its name."""
-    if _mark(path) in ([], was) or path.is_symlink() or (new.is_file() and path.read_bytes() == new.read_bytes()):
+def _make_room(path: Path, new: Path, was: list[int] | None) -> None:
+    """Rename what a user put, or changed, where something of the package has to be: `.kept` behind its name."""
+    if _mark(path) in ([], was) or _is_same(path, new):
+        return
+    if path.is_dir() and not path.is_symlink() and not any(_leaves(path)):
+        shutil.rmtree(path)
         return
     number, kept = 1, path.with_name(f"{path.name}.kept")
     while os.path.lexists(kept):
@@ -101,39 +129,43 @@ def _keep_changed(path: Path, new: Path, was: list[int] | None) -> None:
     path.rename(kept)
 
 
-def _list_in_record(tree: Path, names: list[str]) -> None:
-    """Add files of the tree to the RECORD that lists this package, in place of those of an older tree."""
+def _is_same(path: Path, new: Path) -> bool:
+    if path.is_symlink() or new.is_symlink():
+        return path.is_symlink() and new.is_symlink() and path.readlink() == new.readlink()
+    return path.is_file() and new.is_file() and path.read_bytes() == new.read_bytes()
+
+
+def _list_in_record(tree: Path, paths: list[str], scratch: Path) -> None:
+    """Have the RECORD that lists this package list these paths of the tree, and beside it, and no others."""
     site = tree.parent
     own = f"{_PACKAGE.name}/{Path(__file__).name}"
     for record in sorted(site.glob("*.dist-info/RECORD")):
         rows = list(csv.reader(io.StringIO(record.read_text("utf-8"), newline="")))
         if any(row and row[0] == own for row in rows):
-            rows = [row for row in rows if row and not row[0].startswith(f"{tree.name}/")]
+            rows = [row for row in rows if row and not row[0].startswith((f"{tree.name}/", f"{tree.name}."))]
             text = io.StringIO(newline="")
-            csv.writer(text).writerows([*rows, *([f"{tree.name}/{name}", "", ""] for name in names)])
-            _replace(record, text.getvalue())
+            csv.writer(text).writerows([*rows, *([path, "", ""] for path in paths)])
+            _replace(record, text.getvalue(), scratch)
             return
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str, scratch: Path) -> None:
     """Write a file anew, whole."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
+    (scratch / "text").write_bytes(text.encode())
+    (scratch / "text").replace(path)
 
 
 @contextmanager
-def _locked(archive: Path) -> Iterator[None]:
-    """Let one process at a time do this; on Windows, and where files cannot be locked, they do the same work twice."""
+def _locked(archive: Path) -> Iterator[bool]:
+    """Let one process at a time do this; on Windows, and where files cannot be locked, they do the same work twice.
+
+    Yields whether there is a lock.
+    """
     with archive.open("rb") as file:
+        is_alone = False
         with suppress(ImportError, OSError):
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            is_alone = True
+        yield is_alone

@@ -220,15 +220,16 @@ class Life:
     came: Counter[str] = field(default_factory=Counter)
     releases: list[Built] = field(default_factory=list)
     published: list[dict[str, bytes]] = field(default_factory=list)
-    builds: int = 0
+    #: What builds from nothing gave, and which the oracle looked at.
+    fresh: dict[str, Built | str] = field(default_factory=dict)
 
     def build(self, checkout: Checkout) -> None:
         """Build a checkout: as the oracle says, and as a build from nothing."""
-        self.builds += 1
-        built = checkout.build()
-        place = self.place / f"judged {self.builds}"
-        self.came[judged(checkout.sdk, place, built).partition(":")[0]] += 1
-        check_same(made(checkout.sdk, self.place / f"fresh {self.builds}"), built, "a past")
+        built, key = checkout.build(), repr(checkout.sdk)
+        if key not in self.fresh:
+            self.fresh[key] = made(checkout.sdk, self.place / f"fresh {len(self.fresh)}")
+            self.came[judged(checkout.sdk, self.place / f"judged {len(self.fresh)}", built).partition(":")[0]] += 1
+        check_same(self.fresh[key], built, "a past")
         if isinstance(built, Built):
             self.releases.append(built)
 

@@ -49,6 +49,7 @@ class Site:
 
     #: Whether the unpacker looks for files that are missing if it shall.
     verifies = False
+    name = "site"
 
     def __init__(self, folder: Path) -> None:
         """Make it."""
@@ -120,7 +121,7 @@ class Site:
         place, inside = self.folder / path, path.removeprefix(f"{TREE}/")
         if inside in self.mine and os.path.lexists(place) and leaf(place)[1] == self.mine[inside][1]:
             if inside not in self.touched:
-                raise FindingError("user's file in RECORD", path)
+                raise FindingError(f"{self.name}: user's file in RECORD", path)
             del self.mine[inside]
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place)
@@ -162,25 +163,25 @@ class Site:
     def check(self, *, whole: bool) -> None:
         """Check the tree against that of a fresh installation; raises FindingError."""
         found = {path: one for path, one in leaves(self.folder / TREE).items() if not ABOUT.fullmatch(path)}
-        beside = leaves(self.folder / f"{TREE}.kept") if (self.folder / f"{TREE}.kept").is_dir() else {}
+        beside = leaves(self.folder / f"{TREE}.kept" / TREE)
         mine = {(path, one[1]) for path, one in self.mine.items()}
         there = {(KEPT.sub("", path), one[1]) for path, one in (*found.items(), *beside.items())}
         if lost := sorted(mine - there):
-            raise FindingError("user's file is lost", str(lost[0]))
+            raise FindingError(f"{self.name}: user's file is lost", str(lost[0]))
         fresh = self.fresh()
         for path, one in fresh.items():
             if found.get(path) != one and (path not in self.touched or (whole and path not in found)):
-                raise FindingError("tree: not as installed", f"{path}: {found.get(path)}; expected {one}")
+                raise FindingError(f"{self.name}: not as installed", f"{path}: {found.get(path)}; expected {one}")
         for path, one in found.items():
             if path not in fresh and (KEPT.sub("", path), one[1]) not in mine:
-                raise FindingError("tree: left over", f"{path}: {one}")
+                raise FindingError(f"{self.name}: left over", f"{path}: {one}")
         self.touched &= set(fresh)
 
     def check_gone(self) -> None:
         """Check that nothing but the user's own files is left when all is uninstalled."""
         mine = {one[1] for one in self.mine.values()}
         if left := [path for path, one in leaves(self.folder).items() if one[1] not in mine]:
-            raise FindingError("left over when all was uninstalled", str(sorted(left)))
+            raise FindingError(f"{self.name}: left over when all was uninstalled", str(sorted(left)))
 
     def fresh(self) -> dict[str, Leaf]:
         """Return the files and links of a fresh installation's tree."""
@@ -195,6 +196,7 @@ class Site:
 class ModuleSite(Site):
     """With the module that other SDKs ship."""
 
+    name = "devel_tree.py"
     code: CodeType = compile(MODULE.read_bytes(), str(MODULE), "exec", dont_inherit=True)
 
     def unpack(self, *, verify: bool) -> None:
@@ -209,6 +211,7 @@ class RocmSite(Site):
     """With the code of `rocm`."""
 
     verifies = True
+    name = "rocm"
 
     def unpack(self, *, verify: bool) -> None:
         """Call `devel_root`."""
