@@ -10,6 +10,7 @@ What Bazel would notice of an edit without a wrapper is worked out as Bazel does
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +37,7 @@ class Checkout:
 
     def edit(self, after: Sdk) -> None:
         """Change the artifacts in place, all with one mtime; raises FindingError if Bazel would not look again."""
-        before = set(_surface(self.artifacts))
+        before = set(surface(self.artifacts))
         known = {artifact.name: artifact for artifact in self.sdk.artifacts}
         for artifact in after.artifacts:
             old = known.pop(artifact.name, None)
@@ -48,7 +49,7 @@ class Checkout:
         for name in known:
             shutil.rmtree(self.artifacts / name)
         self.sdk = after
-        if self.watch and not self.watch.notices() and (missed := before ^ set(_surface(self.artifacts))):
+        if self.watch and not self.watch.notices() and (missed := before ^ set(surface(self.artifacts))):
             raise FindingError("change not noticed", min(missed))
 
     def move(self) -> None:
@@ -89,7 +90,7 @@ def _remove_empty(directory: Path, top: Path) -> None:
         directory = directory.parent
 
 
-def _surface(artifacts: Path) -> Iterator[str]:
+def surface(artifacts: Path) -> Iterator[str]:
     """Yield what the documentation says is noticed without a wrapper: names, kinds, and what links lead to."""
     for folder, folders, names in os.walk(artifacts):
         for path in (os.path.join(folder, name) for name in (*folders, *names)):
@@ -115,7 +116,7 @@ class Watch:
         names = ("files_read.txt", "trees.txt", "directories.txt")
         self.files, self.trees, self.listings = ((repository / name).read_text().splitlines() for name in names)
         #: Links to directories may go in a circle: then the documentation promises less.
-        self.has_circles = bool(self.listings) and any(_leads_to_directory(path) for path in self.listings)
+        self.has_circles = bool(self.listings) and any(_has_links_to_directories(path) for path in self.listings)
         self.seen = self._look()
 
     def notices(self) -> bool:
@@ -147,16 +148,17 @@ def _kind(path: str) -> int:
     return os.lstat(path).st_mode >> 12
 
 
-def _leads_to_directory(folder: str) -> bool:
-    """Whether a directory has a link to one, or a link in a circle."""
-    return any(os.path.islink(path) and (os.path.isdir(path) or _is_circle(path)) for path in _in(folder, os.listdir(folder)))
+def _has_links_to_directories(folder: str) -> bool:
+    return any(leads_to_directory(path) for path in _in(folder, os.listdir(folder)))
 
 
-def _is_circle(path: str) -> bool:
+def leads_to_directory(path: str) -> bool:
+    """Whether a path is a link to a directory, or one that goes in a circle."""
+    if not os.path.islink(path):
+        return False
     try:
-        os.stat(path)
+        return stat.S_ISDIR(os.stat(path).st_mode)
     except FileNotFoundError:
         return False
     except OSError:
         return True
-    return False
