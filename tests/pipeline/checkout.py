@@ -72,11 +72,12 @@ def _edit(folder: Path, before: Artifact, after: Artifact) -> None:
     """Change an artifact's nodes: first what goes is removed, and directories that nothing is in any more."""
     for base, nodes in before.bases.items():
         for path, node in nodes.items():
-            if after.bases[base].get(path) != node:
-                place = folder / base / path
-                place.rmdir() if place.is_dir() and not place.is_symlink() and not os.listdir(place) else None
-                place.unlink() if place.is_symlink() or place.is_file() else None
-                _remove_empty(place.parent, folder / base)
+            place = folder / base / path
+            if after.bases[base].get(path) == node:
+                continue
+            if place.is_symlink() or place.is_file():
+                place.unlink()
+            _remove_empty(place, folder / base)
     for base, nodes in after.bases.items():
         (folder / base).mkdir(parents=True, exist_ok=True)
         for path, node in nodes.items():
@@ -85,25 +86,27 @@ def _edit(folder: Path, before: Artifact, after: Artifact) -> None:
 
 
 def _remove_empty(directory: Path, top: Path) -> None:
-    while directory != top and directory.is_dir() and not os.listdir(directory):
-        directory.rmdir()
+    while directory != top and not (directory.is_dir() and any(directory.iterdir())):
+        if directory.is_dir():
+            directory.rmdir()
         directory = directory.parent
 
 
 def surface(artifacts: Path) -> Iterator[str]:
     """Yield what the documentation says is noticed without a wrapper: names, kinds, and what links lead to."""
-    for folder, folders, names in os.walk(artifacts):
-        for path in (os.path.join(folder, name) for name in (*folders, *names)):
-            is_link = os.path.islink(path)
-            yield f"{path} {'link to ' + _content(path) if is_link else os.path.isdir(path)}"
+    for path in _below(artifacts):
+        yield f"{path} {f'link to {_content(path)}' if path.is_symlink() else path.is_dir()}"
 
 
-def _content(path: str) -> str:
+def _below(directory: Path, *, follows: bool = False) -> Iterator[Path]:
+    for folder, folders, names in os.walk(directory, followlinks=follows):
+        yield from (Path(folder, name) for name in (*folders, *names))
+
+
+def _content(path: Path) -> str:
     """Return a digest of what a path leads to: for a directory that it is one, nothing if it leads nowhere."""
-    if os.path.isdir(path):
-        return "directory"
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return "directory" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return ""
 
@@ -114,16 +117,17 @@ class Watch:
     def __init__(self, repository: Path) -> None:
         """Read what a catalog wrote, and look at it."""
         names = ("files_read.txt", "trees.txt", "directories.txt")
-        self.files, self.trees, self.listings = ((repository / name).read_text().splitlines() for name in names)
+        lines = ((repository / name).read_text("utf-8").splitlines() for name in names)
+        self.files, self.trees, self.listings = (list(map(Path, several)) for several in lines)
         #: Links to directories may go in a circle: then the documentation promises less.
-        self.has_circles = bool(self.listings) and any(_has_links_to_directories(path) for path in self.listings)
+        self.has_circles = any(leads_to_directory(path) for listing in self.listings for path in listing.iterdir())
         self.seen = self._look()
 
     def notices(self) -> bool:
         """Whether Bazel would see that something changed; where links may go in a circle, always."""
-        if gone := [path for path in self.listings if not os.path.isdir(path)]:
-            if not self.has_circles:
-                raise FindingError("inconsistent file system", f"{gone[0]} was listed, and is gone")
+        gone = [path for path in self.listings if not path.is_dir()]
+        if gone and not self.has_circles:
+            raise FindingError("inconsistent file system", f"{gone[0]} was listed, and is gone")
         return self.has_circles or self._look() != self.seen
 
     def _look(self) -> list[str]:
@@ -133,31 +137,20 @@ class Watch:
         """
         seen = [f"{path} {_content(path)}" for path in self.files]
         for tree in self.trees:
-            for folder, folders, names in os.walk(tree, followlinks=True):
-                seen += [f"{path} {_kind(path)} {_content(path)}" for path in _in(folder, (*folders, *names))]
-        for listing in filter(os.path.isdir, self.listings):
-            seen += [f"{path} {_kind(path)}" for path in _in(listing, os.listdir(listing))]
+            seen += [f"{path} {_kind(path)} {_content(path)}" for path in _below(tree, follows=True)]
+        for listing in self.listings:
+            seen += [f"{path} {_kind(path)}" for path in (listing.iterdir() if listing.is_dir() else ())]
         return sorted(seen)
 
 
-def _in(folder: str, names: tuple[str, ...] | list[str]) -> list[str]:
-    return [os.path.join(folder, name) for name in names]
+def _kind(path: Path) -> int:
+    return stat.S_IFMT(path.lstat().st_mode)
 
 
-def _kind(path: str) -> int:
-    return os.lstat(path).st_mode >> 12
-
-
-def _has_links_to_directories(folder: str) -> bool:
-    return any(leads_to_directory(path) for path in _in(folder, os.listdir(folder)))
-
-
-def leads_to_directory(path: str) -> bool:
+def leads_to_directory(path: Path) -> bool:
     """Whether a path is a link to a directory, or one that goes in a circle."""
-    if not os.path.islink(path):
-        return False
     try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
+        return path.is_symlink() and stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:
         return False
     except OSError:

@@ -35,8 +35,8 @@ from rocm_sdk.distributions import Distributions, PackageNames  # noqa: E402
 
 MODULE = TOP / "rules/runtime/devel_tree.py"
 TREE, DEVEL = "_devel", "sdk_devel"
-#: What the unpackers write about the tree, and what a killed one may leave beside files that it wrote anew.
-ABOUT = re.compile(r"(.*/)?\.(devel-tree\.json|rocm-sdk-state\.json|rocm-sdk-content\.json|sdk-devel)")
+#: What the unpackers write about the tree.
+ABOUT = re.compile(r"(.*/)?\.(devel-tree\.json|rocm-sdk-state\.json|rocm-sdk-content\.json)")
 #: Changes of the file system: a process may be killed before any of them.
 WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
 KEPT = re.compile(r"\.kept\d*(?=/|$)")
@@ -80,9 +80,9 @@ class Site:
         steps = itertools.count(1)
 
         def hook(event: str, arguments: tuple[object, ...]) -> None:
-            if event in WRITES and any(str(one).startswith(str(self.folder)) for one in arguments[:2]):
-                if next(steps) == step:
-                    os._exit(9)
+            is_here = any(str(one).startswith(str(self.folder)) for one in arguments[:2])
+            if event in WRITES and is_here and next(steps) == step:
+                os._exit(9)
 
         child = os.fork()
         if child == 0:
@@ -103,17 +103,15 @@ class Site:
             self.wheels[distribution] = wheel
 
     def uninstall(self, distribution: str, *, leaves_directories: bool) -> None:
-        """Remove what the RECORD of a distribution lists, if it is installed; directories that are empty then, or not."""
+        """Remove what RECORD lists of a distribution, if it is installed; perhaps directories that are empty then."""
         if self.wheels.pop(distribution, None) is None:
             return
         (record,) = self.folder.glob(f"{distribution.replace('-', '_')}-*.dist-info/RECORD")
         for path, *_ in list(csv.reader(io.StringIO(record.read_text("utf-8"), newline=""))):
             self._remove(path)
-            for above in Path(path).parents[:-1]:
-                if not leaves_directories and (self.folder / above).is_dir() and not os.listdir(self.folder / above):
-                    (self.folder / above).rmdir()
-        if record.parent.is_dir() and not os.listdir(record.parent):
-            record.parent.rmdir()
+            for above in () if leaves_directories else Path(path).parents[:-1]:
+                _remove_empty(self.folder / above)
+        _remove_empty(record.parent)
         if distribution == "sdk-devel":
             self.touched.clear()
 
@@ -150,19 +148,18 @@ class Site:
 
     def edit(self, number: int, *, removes: bool) -> None:
         """Change a file of the package, or remove it."""
-        if files := [path for path in sorted(leaves(self.folder / TREE)) if path not in self.mine and not ABOUT.fullmatch(path)]:
-            path = files[number % len(files)]
-            if removes:
-                (self.folder / TREE / path).unlink()
-                self.touched.add(path)
-            else:
-                self.put(path)
+        files = sorted(path for path in self.leaves() if path not in self.mine)
+        if files and removes:
+            (self.folder / TREE / files[number % len(files)]).unlink()
+            self.touched.add(files[number % len(files)])
+        elif files:
+            self.put(files[number % len(files)])
 
     # What is there
 
     def check(self, *, whole: bool) -> None:
         """Check the tree against that of a fresh installation; raises FindingError."""
-        found = {path: one for path, one in leaves(self.folder / TREE).items() if not ABOUT.fullmatch(path)}
+        found = self.leaves()
         beside = leaves(self.folder / f"{TREE}.kept" / TREE)
         mine = {(path, one[1]) for path, one in self.mine.items()}
         there = {(KEPT.sub("", path), one[1]) for path, one in (*found.items(), *beside.items())}
@@ -183,12 +180,16 @@ class Site:
         if left := [path for path, one in leaves(self.folder).items() if one[1] not in mine]:
             raise FindingError(f"{self.name}: left over when all was uninstalled", str(sorted(left)))
 
+    def leaves(self) -> dict[str, Leaf]:
+        """Return the files and links of the tree, but those that unpackers write about it."""
+        return {path: one for path, one in leaves(self.folder / TREE).items() if not ABOUT.fullmatch(path)}
+
     def fresh(self) -> dict[str, Leaf]:
         """Return the files and links of a fresh installation's tree."""
         other = type(self)(self.folder.with_name(f"{self.folder.name} fresh"))
         other.install(self.wheels, leaves_directories=False)
         other.unpack(verify=False)
-        found = {path: one for path, one in leaves(other.folder / TREE).items() if not ABOUT.fullmatch(path)}
+        found = other.leaves()
         shutil.rmtree(other.folder)
         return found
 
@@ -215,21 +216,21 @@ class RocmSite(Site):
 
     def unpack(self, *, verify: bool) -> None:
         """Call `devel_root`."""
-        packages = {name.removeprefix("sdk-"): PackageNames(name, name.replace("-", "_"), "") for name in self.wheels}
-        packages = {role: PackageNames(one.distribution, one.import_name, tree_of(role)) for role, one in packages.items()}
+        roles = [name.removeprefix("sdk-") for name in self.wheels]
+        packages = {role: PackageNames(f"sdk-{role}", f"sdk_{role}", tree_of(role)) for role in roles}
         known = Distributions("1", "split", (), "", packages)
         with (
             warnings.catch_warnings(action="ignore"),
-            mock.patch.object(layout, "find_site", lambda _: self.folder),
-            mock.patch.object(layout, "load_distributions", lambda: known),
-            mock.patch.object(layout, "selection_in_effect", lambda _: None),
+            mock.patch.object(layout, "find_site", return_value=self.folder),
+            mock.patch.object(layout, "load_distributions", return_value=known),
+            mock.patch.object(layout, "selection_in_effect", return_value=None),
         ):
             devel_root(verify=verify, quiet=True)
 
 
 def tree_of(role: str) -> str:
     """Return the tree of a package (`tests.pipeline.random_sdks`)."""
-    return "_libraries" if role == "device" else f"_{role.replace('-', '_')}"
+    return "_libraries" if role == "device" else f"_{role}"
 
 
 def unzip(wheel: Path, folder: Path) -> None:
@@ -247,10 +248,15 @@ def unzip(wheel: Path, folder: Path) -> None:
             place.chmod(info.external_attr >> 16 & 0o777)
 
 
+def _remove_empty(directory: Path) -> None:
+    if directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()
+
+
 def leaf(path: Path) -> Leaf:
     """Return what a file or link is."""
     if path.is_symlink():
-        return "link", os.readlink(path).encode()
+        return "link", os.fsencode(path.readlink())
     return f"{path.stat().st_mode & 0o777:o}", path.read_bytes()
 
 

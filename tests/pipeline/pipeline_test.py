@@ -1,6 +1,6 @@
 """A seeded share of random SDKs: what the documentation says holds, and nothing but the SDK decides the bytes.
 
-`python3 -B -m tests.pipeline.run_many` tries many more.
+`python3 -B -m tests.pipeline.run_many` tries many more, and `tests.pipeline.run_histories` lives many more histories.
 """
 
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.drawing import ONLY_FRESH
+from tests.pipeline.histories import History, histories, live
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks, sdks_and_changes
 from tests.pipeline.run import Variation
@@ -34,3 +35,9 @@ def test_a_second_run_gives_what_a_fresh_one_gives(pair: tuple[Sdk, Sdk]) -> Non
 @given(sdk=sdks())
 def test_nothing_else_decides_the_bytes(sdk: Sdk, variation: Variation) -> None:
     is_reproducible(sdk, variation)
+
+
+@settings(SHARE, max_examples=10)
+@given(histories())
+def test_a_past_changes_nothing(history: History) -> None:
+    live(history)

@@ -1,4 +1,4 @@
-"""The module that unpacks the tree of other SDKs: what users have in the way is kept, and what a killed process left goes."""
+"""The module that unpacks other SDKs' trees: what users have in the way is kept, what a killed process left goes."""
 
 from __future__ import annotations
 
