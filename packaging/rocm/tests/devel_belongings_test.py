@@ -116,6 +116,23 @@ def test_what_takes_the_place_of_a_link_is_kept(site: Path) -> None:
     assert link.with_name("hipcc.kept").read_text() == "#!/bin/mine\n"
 
 
+@pytest.mark.parametrize("way", WAYS[::2])
+@pytest.mark.parametrize("path", ["bin/hipcc", "lib/libamdhip64.so"])
+def test_what_takes_the_place_of_a_link_is_kept_when_the_tree_is_made_anew(
+    site: Path, path: str, way: Callable[[Path], None]
+) -> None:
+    devel_root()
+    whole = tree_of(site)
+    (site / TREE / path).unlink()
+    (site / TREE / path).write_text("mine\n")
+    way(site)
+    with pytest.warns(RuntimeWarning, match=r"\.kept"):
+        devel_root(verify=True)
+    assert (site / TREE / f"{path}.kept").read_text() == "mine\n"
+    found = tree_of(site)
+    assert {path: found[path] for path in whole} == whole
+
+
 def test_a_failure_leaves_what_is_the_users(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     devel_root()
     add_own(site)

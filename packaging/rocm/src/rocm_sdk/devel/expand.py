@@ -153,7 +153,7 @@ def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: St
     symbolic = make_hard_links(layout, hard_links, old.marks, listed - old.marks.keys())
     symlinks = make_symlinks(layout, content.symlinks)
     marks = {path: old.marks.get(path) or mark(layout.home / path) for path in content.files}
-    marks.update((path, mark(layout.home / path)) for path in hard_links)
+    marks.update((path, mark(layout.home / path)) for path in (*hard_links, *symlinks))
     tree = TreeContent(content, sorted([*hard_links, *symlinks]), symbolic, marks)
     write_content(layout, tree)
     write_rows(layout, replace_below(read_record(layout.record), layout.tree, tree.recorded_paths(layout)))

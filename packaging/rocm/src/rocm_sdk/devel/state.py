@@ -57,7 +57,7 @@ class TreeContent:
     """What the archive held, and the links (paths relative to site-packages) that were made by the last call.
 
     `symbolic` says that hard links were asked for where there can be none, so that symbolic ones were made. `marks` has
-    [size in bytes, mtime in ns] of files and hard links as they were when they were made.
+    [size in bytes, mtime in ns] of files and links as they were when they were made.
     """
 
     archive: Content
