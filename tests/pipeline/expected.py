@@ -172,9 +172,10 @@ def _expect_names(expected: Expected, declared: Slice, path: str, node: Node) ->
 
 
 def _is_foreign(expected: Expected, content: Content | None) -> bool:
-    """Whether a file is for another CPU than the build; device code alone is for none."""
-    is_code = isinstance(content, Other) and content.form in (Form.BUNDLE, Form.COMPRESSED)
-    return isinstance(content, Elf | Other) and not is_code and content.machine != expected.sdk.settings.machine
+    """Whether a program or a library is for another CPU than the build."""
+    if isinstance(content, Other) and content.form not in (Form.STATIC, Form.FAT_LIBRARY):
+        return False
+    return isinstance(content, Elf | Other) and content.machine != expected.sdk.settings.machine
 
 
 # What artifacts have
