@@ -122,10 +122,11 @@ def _make_room(path: Path, new: Path, was: list[int] | None) -> None:
     if path.is_dir() and not path.is_symlink() and not any(_leaves(path)):
         shutil.rmtree(path)
         return
-    number, kept = 1, path.with_name(f"{path.name}.kept")
-    while os.path.lexists(kept):
+    number, stem = 1, path.name
+    if len(os.fsencode(stem)) > 240:  # File systems have names of 255 bytes.
+        stem = os.fsencode(stem)[:240].decode(errors="ignore")
+    while os.path.lexists(kept := path.with_name(f"{stem}.kept{number if number > 1 else ''}")):
         number += 1
-        kept = path.with_name(f"{path.name}.kept{number}")
     path.rename(kept)
 
 

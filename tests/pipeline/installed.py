@@ -161,8 +161,8 @@ class Site:
         """Check the tree against that of a fresh installation; raises FindingError."""
         found = self.leaves()
         beside = leaves(self.folder / f"{TREE}.kept" / TREE)
-        mine = {(path, one[1]) for path, one in self.mine.items()}
-        there = {(KEPT.sub("", path), one[1]) for path, one in (*found.items(), *beside.items())}
+        mine = {(_own_name(path), one[1]) for path, one in self.mine.items()}
+        there = {(_own_name(path), one[1]) for path, one in (*found.items(), *beside.items())}
         if lost := sorted(mine - there):
             raise FindingError(f"{self.name}: user's file is lost", str(lost[0]))
         fresh = self.fresh()
@@ -170,7 +170,7 @@ class Site:
             if found.get(path) != one and (path not in self.touched or (whole and path not in found)):
                 raise FindingError(f"{self.name}: not as installed", f"{path}: {found.get(path)}; expected {one}")
         for path, one in found.items():
-            if path not in fresh and (KEPT.sub("", path), one[1]) not in mine:
+            if path not in fresh and (_own_name(path), one[1]) not in mine:
                 raise FindingError(f"{self.name}: left over", f"{path}: {one}")
         self.touched &= set(fresh)
 
@@ -246,6 +246,11 @@ def unzip(wheel: Path, folder: Path) -> None:
                     data += f"{DEVEL}/{name},,\n".encode()
             place.write_bytes(data)
             place.chmod(info.external_attr >> 16 & 0o777)
+
+
+def _own_name(path: str) -> str:
+    """Return under which path a user had a file that perhaps was kept beside another: the longest names are cut."""
+    return "/".join(part[:100] for part in KEPT.sub("", path).split("/"))
 
 
 def _remove_empty(directory: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fake_sdk import FakeSdk
 from rocm_sdk.devel import devel_root, expand
+from rocm_sdk.devel.belongings import keep
 from rocm_sdk.devel.inspect import find_belongings, find_faults
 from rocm_sdk.record import is_below, read_record
 from trees import TREE, tree_of
@@ -114,6 +115,15 @@ def test_what_takes_the_place_of_a_link_is_kept(site: Path) -> None:
         devel_root(verify=True)
     assert link.samefile(site / "_rocm_sdk_core/bin/hipcc")
     assert link.with_name("hipcc.kept").read_text() == "#!/bin/mine\n"
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127])
+def test_the_longest_names_are_cut(tmp_path: Path, name: str) -> None:
+    for number in ("", "2"):
+        (tmp_path / name).write_text(f"mine{number}")
+        kept = keep(tmp_path / name, tmp_path / name)
+        assert kept.name.endswith(f"{name[:50]}.kept{number}")
+        assert kept.read_text() == f"mine{number}"
 
 
 @pytest.mark.parametrize("way", WAYS[::2])

@@ -70,6 +70,16 @@ def test_what_is_in_the_way_is_kept(tmp_path: Path, put: Callable[[Path], Path],
     assert kept.is_symlink() or kept.read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127])
+def test_the_longest_names_are_cut(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / f"site/{TREE}/{name}"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    install(tmp_path / "site", archive().file(f"{TREE}/{name}"))["root"]()
+    assert mine.read_bytes() == b"data\n"
+    assert [path.read_text() for path in mine.parent.glob("*.kept")] == ["mine"]
+
+
 def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
     site = tmp_path / "site"
     module = install(site, archive())

@@ -20,6 +20,8 @@ from .files import COPY_BYTES, make_directories
 from .layout import DevelLayout
 
 SUFFIX = ".kept"
+#: Bytes of a file's name, on all file systems.
+NAME_MAX = 255
 
 
 def mark(path: Path) -> list[int]:
@@ -94,10 +96,17 @@ def warn_of_kept(kept: Sequence[Path]) -> None:
 def keep(path: Path, place: Path) -> Path:
     """Move a file to beside `place`, under the first name that is free, and return that."""
     number = 1
-    while os.path.lexists(kept := place.with_name(f"{place.name}{SUFFIX}{number if number > 1 else ''}")):
+    while os.path.lexists(kept := place.with_name(_kept_name(place.name, number))):
         number += 1
     path.rename(kept)
     return kept
+
+
+def _kept_name(name: str, number: int) -> str:
+    """Return a name with the suffix, cut if it would be longer than names may be."""
+    suffix = f"{SUFFIX}{number if number > 1 else ''}"
+    encoded, room = os.fsencode(name), NAME_MAX - len(suffix)
+    return (name if len(encoded) <= room else encoded[:room].decode(errors="ignore")) + suffix
 
 
 def has_bytes_of(path: Path, other: Path) -> bool:
