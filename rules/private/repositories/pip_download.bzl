@@ -87,6 +87,7 @@ def pip_download_wheel(rctx, requirement, hashes):
     Returns:
         The `path` of the wheel as a zip archive, inside the directory `.download`.
     """
+
     # A wheel is a zip archive; `extract` goes by the name, and not every version of Bazel knows `.whl`.
     return _download(rctx, ".download/wheel.zip", requirement, hashes, ["--only-binary=:all:"])
 
