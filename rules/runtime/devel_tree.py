@@ -48,7 +48,8 @@ def root() -> Path:
 def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: bool) -> None:
     """Unpack beside the tree, and move file by file: so no file is ever there in part.
 
-    RECORD names first what is to come, so that nothing outlives an uninstallation, whatever happens meanwhile.
+    RECORD names each path before it is made, so that nothing outlives an uninstallation, whatever happens meanwhile.
+    And it names none before what a user has there is moved aside: installers remove what RECORD names.
     """
     unfinished = tree.with_name(f"{tree.name}.unfinished")
     leaves = sorted(member.name.partition("/")[2] for member in members.getmembers() if not member.isdir())
@@ -58,11 +59,15 @@ def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: 
     unfinished.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=unfinished) as own:
         scratch = Path(own)
-        paths = [f"{tree.name}/{name}" for name in (*leaves, _STAMP)]
-        former = [f"{tree.name}/{name}" for name in sorted(old.keys() - set(leaves))]
-        _list_in_record(tree, [unfinished.name, *paths, *former], scratch)
+        _list_in_record(tree, [unfinished.name, f"{tree.name}/{_STAMP}"], scratch, and_former=True)
         members.extractall(scratch, filter="data")
-        _fill(tree, scratch, leaves, old)
+        new = scratch / tree.name
+        tree.mkdir(exist_ok=True)
+        _replace(tree / _STAMP, json.dumps({"files": old}), scratch)
+        _clear(tree, new, leaves, old)
+        paths = [f"{tree.name}/{name}" for name in (*leaves, _STAMP)]
+        _list_in_record(tree, [unfinished.name, *paths], scratch)
+        _fill(tree, new, leaves)
         stamp = {"archive": archive, "files": {name: _mark(tree / name) for name in leaves}}
         _replace(tree / _STAMP, json.dumps(stamp), scratch)
         _list_in_record(tree, paths, scratch)
@@ -70,14 +75,8 @@ def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: 
         unfinished.rmdir()  # Unless others unpack, too.
 
 
-def _fill(tree: Path, scratch: Path, names: list[str], old: dict[str, list[int]]) -> None:
-    """Move what was unpacked into its place, and remove what is left of an older tree, by its marks.
-
-    Links lead to the packages' trees beside this one: they are right once they are in their place.
-    """
-    new = scratch / tree.name
-    tree.mkdir(exist_ok=True)
-    _replace(tree / _STAMP, json.dumps({"files": old}), scratch)
+def _clear(tree: Path, new: Path, names: list[str], old: dict[str, list[int]]) -> None:
+    """Remove what is left of an older tree, by its marks, and move aside what is in the way of the new one."""
     for name in sorted(old.keys() - set(names)):
         if _mark(tree / name) == old[name]:
             (tree / name).unlink()
@@ -85,9 +84,18 @@ def _fill(tree: Path, scratch: Path, names: list[str], old: dict[str, list[int]]
         place = tree / Path(directory).relative_to(new)
         if place.is_symlink() or not place.is_dir():
             _make_room(place, Path(directory), None)
-            place.mkdir()
     for name in names:
         _make_room(tree / name, new / name, old.get(name))
+
+
+def _fill(tree: Path, new: Path, names: list[str]) -> None:
+    """Move what was unpacked into its place.
+
+    Links lead to the packages' trees beside this one: they are right once they are in their place.
+    """
+    for directory, _, _ in os.walk(new):
+        (tree / Path(directory).relative_to(new)).mkdir(exist_ok=True)
+    for name in names:
         (new / name).replace(tree / name)
 
 
@@ -136,14 +144,18 @@ def _is_same(path: Path, new: Path) -> bool:
     return path.is_file() and new.is_file() and path.read_bytes() == new.read_bytes()
 
 
-def _list_in_record(tree: Path, paths: list[str], scratch: Path) -> None:
-    """Have the RECORD that lists this package list these paths of the tree, and beside it, and no others."""
+def _list_in_record(tree: Path, paths: list[str], scratch: Path, *, and_former: bool = False) -> None:
+    """Have the RECORD that lists this package list these paths of the tree, and beside it, and no others.
+
+    With `and_former`, those that it lists stay.
+    """
     site = tree.parent
     own = f"{_PACKAGE.name}/{Path(__file__).name}"
     for record in sorted(site.glob("*.dist-info/RECORD")):
         rows = list(csv.reader(io.StringIO(record.read_text("utf-8"), newline="")))
         if any(row and row[0] == own for row in rows):
-            rows = [row for row in rows if row and not row[0].startswith((f"{tree.name}/", f"{tree.name}."))]
+            others = tuple(paths) if and_former else (f"{tree.name}/", f"{tree.name}.")
+            rows = [row for row in rows if row and not row[0].startswith(others)]
             text = io.StringIO(newline="")
             csv.writer(text).writerows([*rows, *([path, "", ""] for path in paths)])
             _replace(record, text.getvalue(), scratch)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -98,3 +100,32 @@ def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
     module["root"]()
     assert {path.name for path in site.iterdir()} == {record.parent.name, "acme_devel", TREE}
     assert f"{TREE}." not in record.read_text()
+
+
+@pytest.mark.parametrize("moment", range(1, 25))
+def test_a_killed_process_leaves_nothing_of_users_in_record(tmp_path: Path, moment: int) -> None:
+    """The next version's installer removes what RECORD names, whole directories among it."""
+    site = tmp_path / "site"
+    mine = [put(site / TREE / path) for put, path in ((file, "include/acme.h"), (directory, "lib"))]
+    newer = archive().link(f"{TREE}/lib", "lib64") if moment % 2 else archive()
+    module = install(site, newer)
+    child = os.fork()
+    if not child:
+        steps = itertools.count(1)
+
+        def die(event: str, arguments: tuple[object, ...]) -> None:
+            if event in ("os.rename", "os.mkdir", "open") and str(site) in str(arguments[0]) and next(steps) == moment:
+                os._exit(9)
+
+        try:
+            sys.addaudithook(die)
+            module["root"]()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    (record,) = site.glob("*.dist-info/RECORD")
+    listed = [site / row.partition(",")[0] for row in record.read_text().splitlines()]
+    for path in mine:
+        places = [path, *site.rglob(f"{path.name}.kept*"), *site.rglob(f"*.kept*/{path.name}")]
+        (there,) = [one for one in places if one.is_file() and one.read_text() == "mine"]
+        assert not {there, *there.parents} & set(listed), there
