@@ -446,6 +446,11 @@ CHECKS: tuple[Check, ...] = (
             "--test_filter=jail_is_bare",
         ),
     ),
+    Check(
+        "inputs",
+        "every action fails without any one of its inputs",
+        bazel("test", "//tests/hermetic:actions_test", "--test_env=HERMETIC_ALL=1", "--test_timeout=3600"),
+    ),
     Check("every-test", "no test is left out of //tests/...", every_test),
     Check("no-shell", "no action has a shell", no_shell),
     Check("no-op", "a second build has nothing to do", no_op),
@@ -605,7 +610,8 @@ SCHEDULED = frozenset(
         "split-wheels",
         "windows-corpus",
         "windows-real",
-        # A second input, where the first one is checked with each change.
+        # A second input, or all, where the first ones are checked with each change.
+        "inputs",
         "installers-debian13",
         "remote-cache-rocm7",
         "validators",

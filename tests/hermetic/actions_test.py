@@ -2,7 +2,8 @@
 
 `jail.py` says what is visible there, `planted.py` which faults are planted to see that they are noticed.
 HERMETIC_REQUIRED in the environment makes it an error if this machine does not let us have a jail; HERMETIC_ALL takes
-away every input of every action, not only of one of a kind.
+away every input of every action. Otherwise these are the inputs of one action of each kind, and of files that end alike
+the first and the last.
 """
 
 import json
@@ -120,10 +121,24 @@ def size(action: Recorded) -> int:
 
 
 def inputs_to_take_away() -> list[tuple[Recorded, Place]]:
-    """List all inputs of one action of each kind, the one that made most; or those of all actions."""
+    """List inputs of one action of each kind, the one that made most; or those of all actions."""
+    if "HERMETIC_ALL" in os.environ:
+        return [(action, place) for action in ACTIONS for place in by_path(action)]
     most = {action.mnemonic: action for action in sorted(ACTIONS, key=size)}
-    actions = ACTIONS if "HERMETIC_ALL" in os.environ else [most[mnemonic] for mnemonic in sorted(most)]
-    return [(action, place) for action in actions for place in sorted(action.files, key=lambda one: one.execroot)]
+    return [(most[mnemonic], place) for mnemonic in sorted(most) for place in first_and_last(by_path(most[mnemonic]))]
+
+
+def by_path(action: Recorded) -> list[Place]:
+    """Return the inputs of an action, sorted."""
+    return sorted(action.files, key=lambda place: place.execroot)
+
+
+def first_and_last(places: list[Place]) -> list[Place]:
+    """Return the first and the last of those whose names end alike."""
+    ends: dict[str, list[Place]] = {}
+    for place in places:
+        ends.setdefault(Path(place.execroot).suffix, []).append(place)
+    return [place for alike in ends.values() for place in dict.fromkeys((alike[0], alike[-1]))]
 
 
 def why_not_read(action: Recorded, place: Place) -> str:
