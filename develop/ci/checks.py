@@ -271,9 +271,14 @@ def thin_compressed(machine: Machine) -> None:
     machine.module_in(machine.debian13, "tests.e2e.thin.compressed")
 
 
-def remote(machine: Machine) -> None:
+def remote(*options: str) -> Callable[[Machine], None]:
     """Build and test with remote engines, from Debian's packages and PyPI."""
-    machine.module("tests.remote.execution", "--root", machine.engines, "--programs", machine.scratch / "buildgrid")
+
+    def run(machine: Machine) -> None:
+        given = ("--root", machine.engines, "--programs", machine.scratch / "buildgrid")
+        machine.module("tests.remote.execution", *given, *options)
+
+    return run
 
 
 def remote_hip(machine: Machine) -> None:
@@ -424,7 +429,14 @@ REMOTE = (
         (DEBIAN,),
         holds="",
     ),
-    Check("remote-execution", "builds and tests on remote workers, that fail, too", remote, (DEBIAN,), holds=ENGINES),
+    Check("remote-execution", "builds and tests on remote workers", remote(), (DEBIAN,), holds=ENGINES),
+    Check(
+        "remote-failures",
+        "builds on remote workers and a server that fail, and with damaged blobs",
+        remote("--failures"),
+        (DEBIAN,),
+        holds=ENGINES,
+    ),
     Check("remote-hip", "HIP programs, compiled by remote workers", remote_hip, (DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
@@ -469,7 +481,6 @@ CHECKS: tuple[Check, ...] = (
             "--test_env=ROCM_SDK_TEST_KILLS=200",
             "--test_filter=random_moments",
         ),
-        holds=ALL,
     ),
     # While the disk is empty.
     Check("big-wheel-build", "build a wheel of over 4 GiB", make(lambda machine: machine.big_wheel)),
@@ -605,6 +616,8 @@ SCHEDULED = frozenset(
         # Over 4 GiB; `tests` has the same code with small members and a lowered limit.
         "big-wheel-build",
         "big-wheel",
+        # What Bazel and services do when one of them fails.
+        "remote-failures",
         # Other people's wheels: what they hold changes with theirs, not with ours.
         "corpus",
         "split-wheels",
@@ -612,11 +625,16 @@ SCHEDULED = frozenset(
         "windows-real",
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
+        "fetch-rocm5",
         "installers-debian13",
         "remote-cache-rocm7",
+        "remote-hip",
+        "served-bucket",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
-        *("plain-verify", "plain-reports", "layouts-of-devel"),
+        *(f"plain-{what}" for what in ("build", "use", "verify", "reports")),
+        "layouts-of-devel",
+        "wheel-variants",
         "xla",
     }
 )

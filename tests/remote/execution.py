@@ -1,10 +1,11 @@
 """The build and the tests on a remote execution service: the same bytes as here, also when something fails.
 
-    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR] [--all-tests]
+    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR] [--failures | --all-tests]
 
 Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
-BuildGrid. One checkout builds here, and then there: on one worker, on two, while a worker or the server is killed, and
-with damaged blobs in the service's store. Nothing runs here in place of a worker (`--remote_local_fallback=false`).
+BuildGrid. One checkout builds here, and then there, and tests there, on two workers. With `--failures`, it builds
+there while a worker or the server is killed, and with damaged blobs in the service's store. Nothing runs here in place
+of a worker (`--remote_local_fallback=false`).
 """
 
 import argparse
@@ -31,17 +32,20 @@ def run(args: argparse.Namespace, folder: Path) -> None:
     """Build here, and then there, with all that can go wrong."""
     checkout = check_out(folder / "checkout", args.artifacts, seconds=PATIENCE)
     try:
-        here, fast, small = [checkout.build(compression(kind)).succeeded() for kind in ("balanced", "fast", "small")]
+        kinds = ("balanced", "fast", "small") if args.failures else ("balanced",)
+        here = {kind: checkout.build(compression(kind)).succeeded() for kind in kinds}
         with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
             there = replace(checkout, workspace=replace(checkout.workspace, options=remote_options(service)))
             service.add_worker()
             there.clean()
             whole = there.build()
-            check("one worker", here, whole)
+            check("one worker", here["balanced"], whole)
             service.add_worker()
-            run_tests(there, ALL if args.all_tests else SOME)
-            disturb(service, there, fast, small)
-            damage(service, there, whole)
+            if args.failures:
+                disturb(service, there, here["fast"], here["small"])
+                damage(service, there, whole)
+            else:
+                run_tests(there, ALL if args.all_tests else SOME)
     finally:
         checkout.remove()
 
@@ -66,9 +70,9 @@ def in_scratch(run: Callable[[argparse.Namespace, Path], None], args: argparse.N
 def main() -> int:
     """Parse the arguments and run."""
     parser = command_line(__doc__)
-    parser.add_argument(
-        "--all-tests", action="store_true", help="run all tests there, which takes a quarter of an hour"
-    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--failures", action="store_true", help="let workers, the server and its blobs fail, instead")
+    what.add_argument("--all-tests", action="store_true", help="run all tests there, which takes a quarter of an hour")
     return in_scratch(run, parser.parse_args())
 
 
