@@ -26,6 +26,8 @@ MNEMONICS = {
     "RocmSbom",
     "RocmSdist",
     "RocmSizeReport",
+    "RocmSonames",
+    "RocmSonamesCheck",
     "RocmSplitWheel",
     "RocmStaticWheel",
 }

@@ -23,7 +23,7 @@ TARGETS = "//packaging:dist + //packaging:size_report + //packaging:windows_size
 LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
+PLANNED = {"RocmPlan", "RocmPlatformTag", "RocmSonames", "RocmSonamesCheck", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex"}
 INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
@@ -78,6 +78,10 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
         COVERAGE,
+    ),
+    "//packaging:expected_sonames": (
+        option("--//packaging:expected_sonames=//tests/analysis:expected.json"),
+        {"RocmSonamesCheck", "RocmIndex"},
     ),
 }
 
