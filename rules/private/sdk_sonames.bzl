@@ -1,18 +1,11 @@
 """sdk_sonames: lists which libraries each package has, and compares that with a committed table."""
 
-load("@rules_python//python:defs.bzl", "py_binary")
+load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
-
-def _committed(ctx):
-    """Returns the committed table, or None if there is none."""
-    files = ctx.files.expected
-    if len(files) > 1 or (files and not files[0].is_source):
-        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(shown(ctx.label), shown(ctx.attr.expected.label), files))
-    return files[0] if files else None
 
 def _compute(ctx):
     """Declares the action that writes the table of this build; returns it."""
@@ -54,14 +47,9 @@ def _check(ctx, computed, committed):
     return table
 
 def _sdk_sonames_impl(ctx):
-    committed = _committed(ctx)
+    committed = committed_table(ctx)
     computed = _compute(ctx)
-    settings = ctx.actions.declare_file(ctx.label.name + ".settings.json")
-    ctx.actions.write(settings, json.encode({
-        "committed": committed.short_path if committed else "",
-        "expected_option": ctx.attr.expected_option,
-        "label": shown(ctx.label) + "_update",
-    }))
+    settings = update_settings(ctx, committed)
     return [
         DefaultInfo(files = depset([_check(ctx, computed, committed)])),
         OutputGroupInfo(computed = depset([computed]), settings = depset([settings])),
@@ -91,17 +79,4 @@ def sdk_sonames(name, **kwargs):
         **kwargs: the attributes below, and those that all rules have.
     """
     _sdk_sonames(name = name, **kwargs)
-    common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
-    for group in ["computed", "settings"]:
-        native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
-    py_binary(
-        name = name + "_update",
-        srcs = [Label("//tools/actions/sonames:update.py")],
-        main = Label("//tools/actions/sonames:update.py"),
-        args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
-        data = [name + "_computed", name + "_settings"],
-        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
-        legacy_create_init = 0,
-        deps = [Label("//tools/actions/sonames")],
-        **common
-    )
+    update_command(name, Label("//tools/actions/sonames:update.py"), Label("//tools/actions/sonames"), ["computed", "settings"], kwargs)

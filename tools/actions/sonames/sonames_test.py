@@ -125,3 +125,13 @@ def test_the_command_writes_what_was_found(
     output = capsys.readouterr().out
     assert "Now set `expected` of //x:sonames to this file" in output
     assert "Now set --//x:o to this file" in output
+
+
+def test_the_first_time_the_command_wants_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_sonames(f"{tmp_path}/computed", FOUND)
+    (tmp_path / "settings").write_text('{"committed": "", "expected_option": "", "label": "//x:sonames_update"}')
+    assert update([f"{tmp_path}/settings", f"{tmp_path}/computed"]) == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //x:sonames_update: no table is named yet; say which file to write, such as `-- release/sonames.json`, "
+        "and then set `expected` of //x:sonames\n"
+    )
