@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from tools.lib.common.program import ToolError, end_with_parent, usable_cores
+from tools.lib.wheel.zip_members import ZipMember
 from verify import registry
-from verify.archive import ZipMember
 from verify.chosen import Chosen, check_unambiguous, choose
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding

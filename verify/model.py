@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from tools.lib.elf.model import ElfFile
 from tools.lib.pe.model import PeImage
-from verify.archive import Archive
+from tools.lib.wheel.zip_members import Archive
 from verify.strings import Strings
 
 #: Algorithms that RECORD may name besides sha256: PEP 376 wants no weaker one.

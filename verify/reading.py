@@ -24,8 +24,8 @@ from tools.lib.elf.source import ElfError
 from tools.lib.pe import constants as pe
 from tools.lib.pe.model import PeImage
 from tools.lib.pe.reader import is_pe, read_pe
-from verify.archive import ZipMember
-from verify.member_file import CHUNK, MemberError, MemberReader
+from tools.lib.wheel.member_file import CHUNK, MemberError, MemberReader
+from tools.lib.wheel.zip_members import ZipMember
 from verify.model import STRONGER, FileFacts, is_path_file
 from verify.settings import Settings
 from verify.strings import Search, Strings

@@ -16,9 +16,9 @@ from packaging.utils import NormalizedName, parse_wheel_filename
 from packaging.version import Version
 
 from tools.lib.variants.variant_format import check_label, split_label
-from verify.archive import Archive, ZipMember
+from tools.lib.wheel.zip_members import Archive, ZipMember
+from tools.lib.wheel.zip_reader import read_archive
 from verify.model import FileFacts, Wheel
-from verify.zip_reader import read_archive
 
 #: `int` raises ValueError for such a number, on every Python since 2022.
 _TOO_LONG: Final = re.compile(rb"[0-9]{4301}")

@@ -57,7 +57,7 @@ SHOWN_BY = (
     ),
     (
         "files with the same path and size, but different content",
-        "tools/actions/link/run_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "tools/lib/wheel/deflated_run_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below a file or a link of another artifact",
@@ -121,7 +121,7 @@ SHOWN_BY = (
     ),
     (
         "libraries with the same SONAME, size and facts, but different content",
-        "tools/actions/link/run_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "tools/lib/wheel/deflated_run_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",
@@ -239,13 +239,13 @@ SHOWN_BY = (
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
     (
         "an `import_name` that leads out of site-packages",
-        "tools/actions/link/wheel_test.py::test_members_lie_in_site_packages",
+        "tools/lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
     ),
     (
         "a licence text whose name the metadata cannot contain",
-        "tools/actions/link/metadata_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
+        "tools/lib/wheel/metadata_writer_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
-    ("metadata that indexes refuse", "tools/actions/link/checks_test.py::test_what_is_no_classifier"),
+    ("metadata that indexes refuse", "tools/lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tools.actions.plan.windows_names import LONGEST_PATH, reason_against, units_of
-from verify.archive import ZipMember
+from tools.lib.wheel.zip_members import ZipMember
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings

@@ -1,12 +1,10 @@
 """W201 to W206: RECORD lists every file with its digest (PyPA, "Recording installed projects"; PEP 376, PEP 427)."""
 
-import base64
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tools.lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
 from verify.finding import Finding, Rule, Severity
 from verify.model import STRONGER, FileFacts, Wheel
 from verify.settings import Settings
@@ -57,13 +55,6 @@ FORM = Rule(
     remedy=REMEDY,
 )
 STRONG: Final = ("sha256", *STRONGER)
-#: Files that have no digest: they are written last, or sign RECORD (PEP 427).
-WITHOUT_DIGEST: Final = ("RECORD", "RECORD.jws", "RECORD.p7s")
-
-
-def encoded(digest: str) -> str:
-    """Return a digest given in hexadecimal as RECORD has it."""
-    return base64.urlsafe_b64encode(bytes.fromhex(digest)).rstrip(b"=").decode()
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -76,8 +67,8 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
             yield UNREADABLE.finding(wheel.filename, path if wheel.dist_info else "", "there is none that can be read")
         return
     try:
-        rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
-    except (ValueError, csv.Error) as error:
+        rows = record_rows(content)
+    except ValueError as error:
         yield UNREADABLE.finding(wheel.filename, path, f"expected lines of CSV in UTF-8: {error}")
         return
     counts = Counter(row[0] for row in rows if row)

@@ -16,10 +16,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
-from tools.actions.link.metadata import Project, core_metadata, entry_points_text, license_paths, wheel_text
-from tools.actions.link.run import PackedTree, join, read_tree, small_run
+from tools.actions.link.license_texts import license_paths
+from tools.actions.link.packed_tree import PackedTree, read_tree
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.link.wheel import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment, is_executable
 from tools.actions.platform_tag.report import TagReport
@@ -33,6 +32,9 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
+from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 
 #: How the path of a file begins that is placed in the package's tree.
 IN_TREE = "{tree}/"

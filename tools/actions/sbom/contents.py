@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tools.actions.link.metadata import license_paths
+from tools.actions.link.license_texts import license_paths
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Plan
 

@@ -17,8 +17,8 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from packaging.requirements import Requirement
 
-from tools.actions.link.metadata import Project
 from tools.actions.sbom.contents import Contents
+from tools.lib.wheel.metadata_writer import Project
 
 #: What made the document, and the namespace of its properties.
 GENERATOR = "rules_rocm_python"

@@ -13,8 +13,6 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.link.metadata import Project, core_metadata
-from tools.actions.link.run import join, small_run
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
@@ -24,6 +22,8 @@ from tools.lib.common.program import (
     read_document,
     report_errors,
 )
+from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.metadata_writer import Project, core_metadata
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"

@@ -6,7 +6,7 @@
 
 An sdist chooses its requirements where it is installed; lock files and locked-down hosts want
 them known before. A wheel variant, whose file name ends in a label, chooses by the machine's GPU: an installer takes
-it where one of its targets is. The writer is that of all other wheels, `tools.actions.link.wheel`.
+it where one of its targets is. The writer is that of all other wheels, `tools.lib.wheel.wheel_writer`.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,6 @@ from pathlib import Path
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
 
-from tools.actions.link.metadata import Project, core_metadata, entry_points_text, wheel_text
-from tools.actions.link.wheel import WheelMember, text_member, write_wheel
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     ToolError,
@@ -26,6 +24,8 @@ from tools.lib.common.program import (
     report_errors,
 )
 from tools.lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
+from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from tools.lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"

@@ -6,12 +6,12 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Final
 
-from tools.actions.link.output import Output
-from tools.actions.link.wheel import WheelMember
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.lib.common.program import ToolError
-from verify.archive import ZipMember
-from verify.member_file import MemberError, MemberReader
+from tools.lib.wheel.member_file import MemberError, MemberReader
+from tools.lib.wheel.output_file import Output
+from tools.lib.wheel.wheel_writer import WheelMember
+from tools.lib.wheel.zip_members import ZipMember
 
 #: Permissions of a file whose archive does not say them: it was not made on Unix.
 DEFAULT_MODE: Final = 0o644

@@ -11,11 +11,11 @@ from typing import Final
 
 from packaging.version import Version
 
-from tools.commands.common.core_metadata import CoreMetadata, parse_core_metadata
-from tools.commands.common.wheel_name import WheelName, read_name
 from tools.lib.common.digest import file_sha256
 from tools.lib.common.program import ToolError, size_text
-from verify.archive import ZipMember
+from tools.lib.wheel.metadata_editor import CoreMetadata, parse_core_metadata
+from tools.lib.wheel.wheel_name import WheelName, read_name
+from tools.lib.wheel.zip_members import ZipMember
 from verify.checks import archive, names, record
 from verify.engine import Request, read_distributions
 from verify.finding import Finding

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from tools.commands.common.sound_wheel import SoundWheel
-from verify.member_file import MemberError, MemberReader
+from tools.lib.wheel.member_file import MemberError, MemberReader
 from verify.wheel_set.model import Package
 
 #: Sources of Python are not larger, in bytes.

@@ -12,9 +12,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from tools.commands.common.core_metadata import CoreMetadata
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
-from tools.commands.common.wheel_name import WheelName, with_local
 from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_device
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned, opened_by_name
@@ -23,6 +21,8 @@ from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.paths import target_of_distribution
+from tools.lib.wheel.metadata_editor import CoreMetadata
+from tools.lib.wheel.wheel_name import WheelName, with_local
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.wheel_set.closure import applies

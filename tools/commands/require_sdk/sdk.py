@@ -21,7 +21,7 @@ from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
 from tools.lib.gpus.paths import target_of_distribution
-from verify.archive import ZipMember
+from tools.lib.wheel.zip_members import ZipMember
 from verify.engine import find_distributions
 from verify.model import DistributionSet, FileFacts
 from verify.reading import Reader, is_dist_info, read_members

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from tools.actions.link.run import join, packed_run
-from tools.actions.link.wheel import WheelMember, Written, text_member, write_wheel
+from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
 from tools.commands.common.copying import copied_member, file_mode, inflate
@@ -16,7 +15,9 @@ from tools.lib.elf.patched import write_patched
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.source import ElfError
-from verify.archive import STORED
+from tools.lib.wheel.deflated_run import join
+from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
+from tools.lib.wheel.zip_members import STORED
 
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8

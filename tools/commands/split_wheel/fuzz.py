@@ -24,10 +24,10 @@ from tools.lib.device.content import digests
 from tools.lib.device.model import DeviceError
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.target_id import TargetId, can_load
+from tools.lib.wheel.member_file import MemberReader
 from verify.engine import Request, verify
 from verify.finding import Severity
 from verify.fuzz import damage_file, damage_structure
-from verify.member_file import MemberReader
 from verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")

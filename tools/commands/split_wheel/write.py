@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tools.actions.link.run import join, packed_run
-from tools.actions.link.wheel import WheelMember, Written, text_member, write_wheel
+from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
 from tools.commands.common.copying import copied_member, file_mode, inflate
@@ -20,7 +19,9 @@ from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
 from tools.lib.common.program import ToolError, usable_cores
 from tools.lib.device.model import DeviceError
 from tools.lib.device.target_id import TargetId
-from verify.archive import STORED
+from tools.lib.wheel.deflated_run import join
+from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
+from tools.lib.wheel.zip_members import STORED
 
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8

@@ -1,17 +1,14 @@
-"""The texts of a distribution: METADATA or PKG-INFO, WHEEL, entry_points.txt, and which files are licence texts.
+"""The texts of a distribution: METADATA or PKG-INFO, WHEEL and entry_points.txt.
 
-Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA specification has them. Licence
-texts of artifacts stay in the tree, where ROCm's own tools and people look for them. PEP 639 wants them beside the
-metadata, too: there installers and licence scanners find them, also those inside the archive of a devel package.
+Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA specification has them.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from tools.actions.link import checks
-from tools.actions.plan.model import Plan, matches
 from tools.lib.common.program import ToolError
+from tools.lib.wheel import metadata_checks
 
 
 @dataclass(frozen=True)
@@ -36,18 +33,18 @@ class Project:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
-        """Read the JSON that the rule wrote; raises ToolError for what `tools.actions.link.checks` refuses."""
+        """Read the JSON that the rule wrote; raises ToolError for what `metadata_checks` refuses."""
         lists = ("license_files", "requires", "dynamic", "classifiers")
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
         values["urls"] = tuple(sorted(document.get("urls", {}).items()))
         project = cls(**values)
-        checks.check_version(project.version, project.distribution)
-        checks.check_license(project.license_expression, project.distribution)
-        checks.check_requires_python(project.requires_python, project.distribution)
-        checks.check_requirements(project.requires, project.distribution)
-        checks.check_classifiers(project.classifiers, project.distribution)
-        checks.check_urls(project.urls, project.distribution)
+        metadata_checks.check_version(project.version, project.distribution)
+        metadata_checks.check_license(project.license_expression, project.distribution)
+        metadata_checks.check_requires_python(project.requires_python, project.distribution)
+        metadata_checks.check_requirements(project.requires, project.distribution)
+        metadata_checks.check_classifiers(project.classifiers, project.distribution)
+        metadata_checks.check_urls(project.urls, project.distribution)
         return project
 
 
@@ -99,13 +96,3 @@ def wheel_text(tag: str, *, purelib: bool = False) -> str:
 def entry_points_text(scripts: list[tuple[str, str]]) -> str:
     """Return the text of entry_points.txt for console scripts: (name, object reference)."""
     return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))
-
-
-#: What no License-File may hold (PEP 639: no glob, no parent, `/` alone divides); such a text is in the tree alone.
-_REFUSED = ("*", "..", "\\")
-
-
-def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
-    """Return the paths of a package's licence texts in its tree, sorted: of files that it packs, those that match."""
-    paths = (entry.path for entry in plan.entries if entry.is_packed_file)
-    return sorted(path for path in paths if matches(path, patterns) and not any(part in path for part in _REFUSED))

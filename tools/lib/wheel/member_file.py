@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from verify.archive import STORED, ZipMember
+from tools.lib.wheel.zip_members import STORED, ZipMember
 
 #: Bytes that `chunks` yields at most at a time.
 CHUNK: Final = 1 << 20

@@ -6,21 +6,19 @@ tree come from the plan and the segments' indexes: bulk data is copied, never in
 but for a devel package's archive, whose one SHA-256 can only be taken of the whole.
 """
 
-import base64
-import csv
 import hashlib
-import io
 import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from tools.actions.link.output import Output
-from tools.actions.link.run import Joined, join, small_run
-from tools.actions.link.zip_archive import MemberData, ZipArchive
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError
+from tools.lib.wheel.deflated_run import Joined, join, small_run
+from tools.lib.wheel.output_file import Output
+from tools.lib.wheel.record import record_text
+from tools.lib.wheel.zip_writer import MemberData, ZipArchive
 
 
 @dataclass(frozen=True)
@@ -56,17 +54,6 @@ def joined_member(name: str, data: Joined) -> WheelMember:
     return WheelMember(name, 0o644, data, sha256.hexdigest())
 
 
-def record_text(members: Iterable[WheelMember], record_name: str) -> str:
-    """Return the text of RECORD: path, urlsafe-base64 SHA-256 without padding, size in bytes."""
-    table = io.StringIO()
-    rows = csv.writer(table, lineterminator="\n")
-    for member in members:
-        digest = base64.urlsafe_b64encode(bytes.fromhex(member.sha256)).rstrip(b"=").decode()
-        rows.writerow((member.name, f"sha256={digest}", member.data.size))
-    rows.writerow((record_name, "", ""))
-    return table.getvalue()
-
-
 def _check_names(names: Iterable[str]) -> None:
     """Raise ToolError unless each name is that of one file, and of no directory, and lies in site-packages."""
     counts = Counter(names)
@@ -98,7 +85,8 @@ def write_wheel(file: BinaryIO, members: list[WheelMember], dist_info: str) -> W
     record_name = f"{dist_info}/RECORD"
     _check_names([record_name, *(member.name for member in members)])
     ordered = sorted(members, key=lambda member: (member.name.startswith(dist_info + "/"), member.name))
-    record = text_member(record_name, record_text(ordered, record_name).encode())
+    rows = [(member.name, member.sha256, member.data.size) for member in ordered]
+    record = text_member(record_name, record_text(rows, record_name).encode())
     with Output(file) as output:
         archive = ZipArchive(output, archive_time())
         for member in [*ordered, record]:

@@ -8,8 +8,8 @@ members and archives over 4 GiB get zip64 fields (APPNOTE 4.5.3), others do not.
 import struct
 from typing import Protocol
 
-from tools.actions.link.output import Output
 from tools.lib.common.archive_time import dos_time
+from tools.lib.wheel.output_file import Output
 
 LOCAL_FILE_HEADER = struct.Struct("<4s5H3L2H")
 CENTRAL_FILE_HEADER = struct.Struct("<4s6H3L5H2L")

@@ -5,7 +5,7 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from tools.commands.common.wheel_name import WheelName, read_name, with_local
+from tools.lib.wheel.wheel_name import WheelName, read_name, with_local
 
 
 def wheel(version: str = "1.0", tags: str = "cp311-cp311-linux_x86_64") -> WheelName:

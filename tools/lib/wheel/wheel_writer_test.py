@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from tools.actions.link.run import join, small_run
-from tools.actions.link.wheel import joined_member, text_member, write_wheel
 from tools.lib.common.program import ToolError
+from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.wheel_writer import joined_member, text_member, write_wheel
 
 INFO = "a-1.dist-info"
 CONTENTS = {

@@ -14,7 +14,8 @@ from dataclasses import replace
 from struct import Struct
 from typing import BinaryIO, Final
 
-from verify.archive import (
+from tools.lib.wheel.zip_directory import Directory, find_directory
+from tools.lib.wheel.zip_members import (
     DEFLATED,
     FLAG_DESCRIPTOR,
     FLAG_ENCRYPTED,
@@ -25,7 +26,6 @@ from verify.archive import (
     Trouble,
     ZipMember,
 )
-from verify.zip_directory import Directory, find_directory
 
 CENTRAL: Final = Struct("<4s4B4HL2L5H2L")
 LOCAL: Final = Struct("<4s5HL2L2H")

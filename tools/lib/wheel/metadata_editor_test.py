@@ -3,9 +3,9 @@
 import pytest
 from packaging.metadata import Metadata
 
-from tools.commands.common.core_metadata import REQUIREMENTS, parse_core_metadata
 from tools.commands.split_wheel.sample import METADATA
 from tools.lib.common.program import ToolError
+from tools.lib.wheel.metadata_editor import REQUIREMENTS, parse_core_metadata
 
 FOLDED = """\
 Metadata-Version: 1.2

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tools.actions.link.metadata import Project
 from tools.lib.common.program import ToolError
+from tools.lib.wheel.metadata_writer import Project
 
 GOOD: dict[str, Any] = {
     "distribution": "rocm-sdk-core",

@@ -1,4 +1,4 @@
-"""The structure of a zip archive as facts: members, and what is wrong between them. Read by `verify.zip_reader`.
+"""The structure of a zip archive as facts: members, and what is wrong between them. Read by `zip_reader`.
 
 Names are those of APPNOTE.TXT, PKWARE's specification of the format.
 """

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.link import zip_archive
-from tools.actions.link.output import Output
-from tools.actions.link.run import join, small_run
-from tools.actions.link.zip_archive import ZipArchive
 from tools.lib.common.archive_time import FIRST
+from tools.lib.wheel import zip_writer
+from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.output_file import Output
+from tools.lib.wheel.zip_writer import ZipArchive
 
 MEMBERS = {
     "a.txt": (0o644, b"some text" * 50),
@@ -68,7 +68,7 @@ def test_an_empty_archive() -> None:
 
 @pytest.mark.parametrize(("limit", "ends"), [(1, True), (10, True), (100, True), (200, True), (400, False)])
 def test_zip64_on_small_data(monkeypatch: pytest.MonkeyPatch, limit: int, ends: bool) -> None:
-    monkeypatch.setattr(zip_archive, "LIMIT_32", limit)
+    monkeypatch.setattr(zip_writer, "LIMIT_32", limit)
     written = write()
     infos = check(written, MEMBERS)
     for info in infos:
@@ -79,7 +79,7 @@ def test_zip64_on_small_data(monkeypatch: pytest.MonkeyPatch, limit: int, ends: 
 
 
 def test_zip64_fields_are_where_appnote_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_archive, "LIMIT_32", 100)
+    monkeypatch.setattr(zip_writer, "LIMIT_32", 100)
     content = b"x" * 150
     written = write({"small": (0o644, b"s" * 10), "a": (0o644, content)})
     start = written.index(b"PK\3\4", 4)
@@ -117,7 +117,7 @@ def test_announced_length_is_kept() -> None:
 @pytest.mark.skipif(shutil.which("unzip") is None, reason="unzip is not installed")
 @pytest.mark.parametrize("limit", [0xFFFFFFFF, 200])
 def test_unzip_finds_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: int) -> None:
-    monkeypatch.setattr(zip_archive, "LIMIT_32", limit)
+    monkeypatch.setattr(zip_writer, "LIMIT_32", limit)
     (tmp_path / "a.zip").write_bytes(write())
     result = subprocess.run(["unzip", "-t", tmp_path / "a.zip"], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify import member_file
-from verify.archive import DEFLATED, STORED, ZipMember
-from verify.member_file import MemberError, MemberReader
+from tools.lib.wheel import member_file
+from tools.lib.wheel.member_file import MemberError, MemberReader
+from tools.lib.wheel.zip_members import DEFLATED, STORED, ZipMember
 
 
 def content(size: int, seed: int = 1) -> bytes:

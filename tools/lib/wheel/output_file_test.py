@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.link import output as module
-from tools.actions.link.output import Output
+from tools.lib.wheel import output_file as module
+from tools.lib.wheel.output_file import Output
 
 DATA = random.Random(1).randbytes(100_000)
 
@@ -105,7 +105,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path) -> None:
     """Mapped pages count, too, so the kernel is asked: VmHWM of a process of its own, in KiB."""
     (tmp_path / "source").write_bytes(bytes(200_000_000))
     program = (
-        "import sys; from tools.actions.link.output import Output\n"
+        "import sys; from tools.lib.wheel.output_file import Output\n"
         "with open(sys.argv[2], 'wb') as file, Output(file) as output: output.copy(sys.argv[1], 5, 199_999_000)\n"
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )

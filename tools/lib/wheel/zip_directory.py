@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import BinaryIO, Final
 
-from verify.archive import Fault, Trouble
+from tools.lib.wheel.zip_members import Fault, Trouble
 
 END: Final = Struct("<4s4H2LH")
 ZIP64_LOCATOR: Final = Struct("<4sLQL")

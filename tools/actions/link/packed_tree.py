@@ -1,0 +1,51 @@
+"""What `pack` left of a package: the segments' indexes, read as runs of the files of its tree."""
+
+from dataclasses import dataclass
+
+from tools.actions.pack.segment import Packed, SegmentIndex
+from tools.actions.plan.model import OTHER_NAMES, Plan
+from tools.lib.common.program import ToolError, read_document
+from tools.lib.wheel.deflated_run import Run
+
+
+def packed_run(packed: Packed, segment: str) -> Run:
+    """Return the run of an entry that `pack` left in a segment."""
+    return Run(packed.length, packed.size, packed.crc32, segment=segment, offset=packed.offset)
+
+
+@dataclass(frozen=True)
+class PackedTree:
+    """The packed files of a package, by path."""
+
+    packed: dict[str, Packed]
+    runs: dict[str, Run]
+
+
+def _check_equal(plan: Plan, digests: dict[str, str]) -> None:
+    """Raise ToolError when two files that stand for each other differ."""
+    other_names = {entry.source for entry in plan.entries if entry.treatment in OTHER_NAMES}
+    for kept, dropped in plan.equal_sources:
+        if digests[kept] != digests[dropped]:
+            common, remedy = "path", "Remove one of them, or give it another name"
+            if dropped in other_names:
+                common, remedy = "SONAME and size", "Exclude one of them, or link it with another SONAME"
+            raise ToolError(
+                f"{kept} and {dropped} have one {common} in package {plan.package}, but different content "
+                f"(SHA-256 {digests[kept][:12]}… and {digests[dropped][:12]}…); expected equal content. {remedy}"
+            )
+
+
+def read_tree(plan: Plan, indexes: list[str], segments: list[str]) -> PackedTree:
+    """Read the indexes of all units and check that they hold just what the plan says."""
+    packed, runs, digests = {}, {}, {}
+    for index_path, segment in zip(indexes, segments, strict=True):
+        index = SegmentIndex.from_document(read_document(index_path))
+        digests.update(index.source_sha256)
+        for entry in index.entries:
+            packed[entry.path] = entry
+            runs[entry.path] = packed_run(entry, segment)
+    _check_equal(plan, digests)
+    planned = {entry.path for entry in plan.entries if entry.is_packed_file}
+    if planned != set(packed):
+        raise ToolError(f"{plan.package}: plan and segments disagree about {sorted(planned ^ set(packed))[:5]}")
+    return PackedTree(packed, runs)
