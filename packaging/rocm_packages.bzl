@@ -1,6 +1,5 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
-load("//packaging:gpus.bzl", "package_owner")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
@@ -10,6 +9,7 @@ load("//rules:index.bzl", "sdk_index")
 load("//rules:reports.bzl", "sdk_reports")
 load("//rules:size_report.bzl", "sdk_size_report")
 load("//rules:sonames.bzl", "sdk_sonames")
+load("//tools/lib/gpus:gpus.bzl", "package_owner")
 
 visibility(["//packaging", "//tests/..."])
 

@@ -1,8 +1,8 @@
 """What of the artifacts is packaged: that of the GPU targets that ROCM_TARGETS names, if it names any."""
 
-load("//packaging:gpu_table.bzl", "FAMILIES")
-load("//packaging:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "LAYOUTS")
+load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
+load("//tools/lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 
 visibility(["//packaging", "//tests/..."])
 

@@ -1,10 +1,10 @@
 """Tests of thin packages: of which artifacts each is made, and which declarations are refused before anything runs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//packaging:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
 load("//rules:artifact.bzl", "sdk_artifact")
 load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
+load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
 load(":util.bzl", "expect_failure")
 
 visibility("private")

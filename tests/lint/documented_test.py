@@ -57,7 +57,7 @@ SHOWN_BY = (
     ),
     (
         "files with the same path and size, but different content",
-        "tools/lib/wheel/deflated_run_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "tools/actions/link/packed_tree_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below a file or a link of another artifact",

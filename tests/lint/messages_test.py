@@ -24,8 +24,6 @@ LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|tests|tools|veri
 FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catalog", "tools/lib", "verify")
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
-    "rules/private/hip/hip_targets.bzl": "loads the table of GPUs",
-    "rules/private/repositories/device_code.bzl": "loads the table of GPUs",
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/repositories/choice.bzl": "the variable of rocm.artifacts",
     "rules/private/repositories/debian.bzl": "fetches ROCm",
@@ -52,17 +50,26 @@ def sources() -> list[str]:
     return sorted(path for path in found if not re.search(r"_test\.py$|/(?:sample|testing|fuzz)", path))
 
 
+def calls(node: ast.AST, name: str) -> bool:
+    """Say whether this is a call of a function of that name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
 def strings(path: Path) -> Iterator[str]:
-    """Yield the strings of a program, but of docstrings only one that is help; what an f-string fills in is `{}`."""
+    """Yield the strings of a program; what an f-string fills in is `{}`.
+
+    Of docstrings only one that is help, and no labels of `visibility`.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    no_messages = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    no_messages |= {id(node) for call in ast.walk(tree) if calls(call, "visibility") for node in ast.walk(call)}
     if any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(tree)):
         yield ast.get_docstring(tree) or ""
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation | inner:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in no_messages | inner:
             yield node.value
 
 
@@ -81,13 +88,8 @@ def raw_labels(path: Path) -> list[str]:
     """Return the labels that errors of a Starlark file do not write as on the command line, as `shown` does."""
     found = []
     for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "fail":
-            shown = {
-                id(node)
-                for inner in ast.walk(call)
-                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "shown"
-                for node in ast.walk(inner)
-            }
+        if calls(call, "fail"):
+            shown = {id(node) for inner in ast.walk(call) if calls(inner, "shown") for node in ast.walk(inner)}
             found += [
                 ast.unparse(node)
                 for node in ast.walk(call)

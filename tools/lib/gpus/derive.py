@@ -97,7 +97,7 @@ def family_members() -> dict[str, list[str]]:
 
 
 def starlark_table() -> str:
-    """Return the text of `packaging/gpu_table.bzl`."""
+    """Return the text of `tools/lib/gpus/gpu_table.bzl`."""
     facts = built()
     targets = "".join(
         f'    "{target.name}": struct(kind = "{kind_of(target, facts)}", owner = "{package_owner(target.name)}"),\n'
@@ -132,6 +132,6 @@ def written_files() -> dict[str, str]:
         "tools/lib/gpus/table.py": table,
         f"{INSTALLED}/table.py": table,
         f"{INSTALLED}/families.py": (HERE / "families.py").read_text(encoding="utf-8"),
-        "packaging/gpu_table.bzl": starlark_table(),
+        "tools/lib/gpus/gpu_table.bzl": starlark_table(),
         "tools/lib/gpus/gpu_cases.bzl": starlark_cases(),
     }

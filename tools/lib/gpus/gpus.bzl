@@ -1,6 +1,6 @@
 """Which GPU targets a name means, as tools/lib/gpus/families.py says: a test compares all answers of the two."""
 
-load("//packaging:gpu_table.bzl", "TARGETS")
+load("//tools/lib/gpus:gpu_table.bzl", "TARGETS")
 
 visibility(["//packaging", "//rules/...", "//tests/..."])
 
