@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
+from develop.testing.device_sample import HOST, PREFIX, Part, bundle
+from develop.testing.device_sample import Sample as DeviceSample
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.wheel_sample import METADATA, Sample
 from tools.lib.common.program import ToolError
-from tools.lib.device.sample import HOST, PREFIX, Part, bundle
-from tools.lib.device.sample import Sample as DeviceSample
-from tools.lib.elf.sample import Sample as ElfSample
 from tools.lib.gpus.paths import target_of_local_version
 from verify.engine import Request, verify
 from verify.finding import Finding
-from verify.sample import METADATA, Sample
 from verify.settings import Settings
 
 #: As split wheels have it, `{name}-{version}+{target}`.

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.tiny_elf import program
+from develop.testing.wheel_sample import Sample
 from tools.lib.common.program import ToolError
-from tools.lib.elf.sample import Sample as ElfSample
 from verify import engine
 from verify.engine import Request, find_distributions, read_distributions, verify
 from verify.finding import Finding
-from verify.sample import Sample
 from verify.settings import Settings
 
 LIBRARY = ElfSample(soname="liba.so", rpath="/usr/lib", zeros=17 << 20)

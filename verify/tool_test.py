@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.wheel_fuzz import SAMPLES, check, fuzzer
+from develop.testing.wheel_sample import METADATA, Sample
 from verify import documentation, registry
 from verify.finding import Rule
-from verify.fuzz import SAMPLES, check, fuzzer
-from verify.sample import METADATA, Sample
 from verify.tool import CANNOT_RUN, CLEAN, FOUND, main
 
 DOCS = Path(__file__).resolve().parents[1] / "docs/verify.md"

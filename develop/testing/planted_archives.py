@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from develop.testing.device_sample import zstd_frame
 from tools.fetch.catalog.names import MANIFEST_NAME, archive_suffix
-from tools.lib.device.sample import zstd_frame
 
 #: A member, and its content.
 Planted = tuple[tarfile.TarInfo, bytes]

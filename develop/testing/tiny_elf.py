@@ -1,4 +1,4 @@
-"""Makes ELF files without a dynamic section, byte by byte, for tests. `tools.lib.elf.sample` makes those with one.
+"""Makes ELF files without a dynamic section, byte by byte. `develop.testing.elf_sample` makes those with one.
 
     template = program(".launcher.target", bytes(64))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from init_py_tool import main
 
-from tools.lib.elf.sample import Sample
+from develop.testing.elf_sample import Sample
 
 
 def written(directory: Path, *arguments: str) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tests.benchmark import artifacts
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 
 LIBRARY = Sample(tail=bytes(10_000)).build()
 

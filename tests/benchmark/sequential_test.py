@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tests.benchmark.sequential import make_packages
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.lib.elf.sample import Sample
 
 RPATH = ("$ORIGIN", "$ORIGIN/../../_core/lib")
 

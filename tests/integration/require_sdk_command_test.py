@@ -7,8 +7,8 @@ import pytest
 import require_sdk_action
 import require_sdk_tool
 
-from tools.lib.elf.sample import Sample as ElfSample
-from verify.sample import Sample
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.wheel_sample import Sample
 
 FILES = {
     "acme/__init__.py": b"",

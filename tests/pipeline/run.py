@@ -24,6 +24,7 @@ from typing import Any
 from unittest import mock
 
 from develop.testing import tiny_elf
+from develop.testing.device_sample import zstd_frame
 from tests.pipeline.calling import BuildError, call, quickly
 from tests.pipeline.sdk import SCRIPTS, Artifact, Directory, Link, Node, Package, Sdk, Settings
 from tools.actions.index import tool as index_tool
@@ -33,7 +34,6 @@ from tools.actions.pack import tool as pack_tool
 from tools.actions.plan import tool as plan_tool
 from tools.actions.platform_tag import tool as platform_tag_tool
 from tools.fetch.catalog import catalog, one_archive, scan
-from tools.lib.device.sample import zstd_frame
 from tools.lib.elf import constants as c
 
 REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"

@@ -7,11 +7,10 @@ is the reproduction of a finding. `tests.pipeline.random_sdks` makes some.
 from dataclasses import dataclass, field
 from enum import Enum
 
-from develop.testing import tiny_elf
-from tools.lib.device import sample as device_sample
+from develop.testing import device_sample, tiny_elf
+from develop.testing.elf_sample import Sample
 from tools.lib.device.model import Method, Pointer
 from tools.lib.elf import constants as c
-from tools.lib.elf.sample import Sample
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 

@@ -4,10 +4,10 @@ import json
 import tarfile
 from typing import Any
 
+from develop.testing.elf_sample import Sample
 from tests.verify.editing import EditedSet, file_member, link_member
 from tests.verify.faults import fault
 from tests.verify.planted_set import DEVEL, LIBRARIES, mirror, unmirror
-from tools.lib.elf.sample import Sample
 
 Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 

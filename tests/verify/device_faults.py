@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from develop.testing.device_sample import compressed
 from tests.verify.editing import EditedSet
 from tests.verify.faults import fault
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off
 from tests.verify.planted_set import LIBRARIES, TARGETS, add_library, small_wheel, unmirror
 from tests.verify.selection_faults import change_selector
-from tools.lib.device.sample import compressed
 
 FAT = "lib/libfat.so.1"
 KERNELS = f"{LIBRARIES}/lib/rocblas/library"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tests.verify import (
     content_faults,
     devel_faults,
@@ -21,7 +22,6 @@ from tests.verify.libraries import with_needed
 from tests.verify.planted_set import planted_set
 from tests.verify.set_faults import BLAS, kernels_for
 from tools.actions.coverage.table import collect
-from tools.lib.elf.sample import Sample
 from verify import registry
 from verify.device.owned import owned_packages
 from verify.device.places import find_libraries, find_trees

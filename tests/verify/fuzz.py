@@ -3,8 +3,9 @@
     python3 -m tests.verify.fuzz --count 50000 [--seed 1] [--save FOLDER]
 
 Libraries with symbol versions and with device code, archives of device code, development archives, the selector's data
-and sdists are damaged in the manner of `tools.lib.device.fuzz`. Each has to be read, or said to be damaged, in less
-than a second: nothing is raised but what the reader's callers expect. `verify.fuzz` does that with whole wheels.
+and sdists are damaged in the manner of `develop.testing.device_fuzz`. Each has to be read, or said to be damaged, in
+less than a second: nothing is raised but what the reader's callers expect. `develop.testing.wheel_fuzz` does that with
+whole wheels.
 """
 
 import io
@@ -18,15 +19,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from develop.testing.device_fuzz import damage, interesting
+from develop.testing.device_sample import compressed
+from develop.testing.device_windows import windows_library
+from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import Fuzzer, main
 from tests.verify.editing import file_member, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from tests.verify.planted_set import TARGETS, windows_launcher
 from tools.lib.common.distributions import parse_distributions
-from tools.lib.device.fuzz import damage, interesting
-from tools.lib.device.sample import compressed
-from tools.lib.device.windows_sample import windows_library
-from tools.lib.elf.sample import Sample
 from verify.device.facts import read_facts
 from verify.wheel_set.core_metadata import read_sdist
 from verify.wheel_set.devel_archive import read_devel_archive

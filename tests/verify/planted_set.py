@@ -7,13 +7,13 @@ Linux and any platform, and two for Windows, of which one requires the other.
 import tarfile
 from pathlib import Path
 
+from develop.testing.device_sample import compressed
+from develop.testing.device_windows import windows_library
+from develop.testing.elf_sample import Sample
+from develop.testing.pe_sample import Sample as PeSample
 from tests.verify.editing import EditedSet, EditedWheel, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
 from tools.actions.pack.launcher import PE_SECTION
-from tools.lib.device.sample import compressed
-from tools.lib.device.windows_sample import windows_library
-from tools.lib.elf.sample import Sample
-from tools.lib.pe.sample import Sample as PeSample
 
 LIBRARIES = "_rocm_sdk_libraries"
 DEVEL = "_rocm_sdk_devel"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from develop.testing.device_sample import compressed
 from tests.verify.libraries import fat, offload_bundle
 from tests.verify.planted_set import LIBRARIES, planted_set
-from tools.lib.device.sample import compressed
 from verify.tool import main
 
 DIST = Path(os.environ["DIST"]).absolute()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.device_sample import compressed
 from tests.verify.editing import EditedSet
 from tests.verify.libraries import fat, offload_bundle
 from tests.verify.planted_set import mirror, small_wheel
-from tools.lib.device.sample import compressed
 from verify.engine import Request, verify
 from verify.exceptions import DeclaredException
 from verify.finding import Finding

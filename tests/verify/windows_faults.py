@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
+from develop.testing.device_sample import compressed
+from develop.testing.device_windows import windows_library
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.pe_sample import Sample
 from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
 from tests.verify.libraries import kpack, offload_bundle, windows_split_off
 from tests.verify.planted_set import TARGETS, WINDOWS_BASE, WINDOWS_MATH, WINDOWS_TOOL, small_wheel, windows_launcher
-from tools.lib.device.sample import compressed
-from tools.lib.device.windows_sample import windows_library
-from tools.lib.elf.sample import Sample as ElfSample
 from tools.lib.pe import constants as c
-from tools.lib.pe.sample import Sample
 
 BASE, TOOL, START = "_win_base/bin/base_1.dll", "_win_base/bin/tool.exe", "_win_base/bin/start.exe"
 MATH = "_win_math/bin/math.dll"

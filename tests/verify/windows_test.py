@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.pe_sample import Sample
 from tests.verify.editing import EditedSet, EditedWheel, file_member, read_wheel
-from tools.lib.pe.sample import Sample
 from verify.engine import Request, verify
 from verify.settings import Settings
 

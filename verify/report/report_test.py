@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from develop.testing.wheel_sample import Sample
 from verify import registry
 from verify.engine import Outcome, Request, verify
 from verify.exceptions import DeclaredException
 from verify.report import documents, junit, text
-from verify.sample import Sample
 
 #: A name that neither XML nor a URL can hold as it is.
 ODD = "sample/odd & <name>\x01 é.txt"

@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from tools.lib.elf.sample import Sample
+from develop.testing.elf_sample import Sample
 from verify.wheel_set.devel_archive import read_devel_archive
 from verify.wheel_set.model import DevelTree
 

@@ -2,9 +2,9 @@
 
 import io
 
+from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 from verify.wheel_set.linked import find_names, read_opened_names
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.elf.sample import Sample
+from develop.testing.elf_sample import Sample
 from verify.wheel_set.linked import read_linked
 from verify.wheel_set.loader import Loader, Places
 from verify.wheel_set.model import Linked

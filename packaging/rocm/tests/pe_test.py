@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rocm_sdk.pe import needed_dlls
 
+from develop.testing.pe_sample import Sample
 from tools.lib.pe import constants as c
 from tools.lib.pe.reader import read_pe
-from tools.lib.pe.sample import Sample
 
 IMPORTS = (("KERNEL32.dll", ("Sleep", 7)), ("amdhip64_7.dll", ("hipInit",)), ("KERNEL32.dll", ("Beep",)))
 SAMPLES = {

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, planted
-from tools.lib.elf.sample import Sample
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, planted
-from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle
 
 TARGETS = ("gfx1030", "gfx90a")
 WHEELS = [f"libraries_{target}_wheel" for target in TARGETS]

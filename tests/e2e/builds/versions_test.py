@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tests.e2e.testing.builds import WORKSPACE, Build, Workspace, built, copy_workspace
-from tools.lib.elf.sample import Sample
 
 #: Part of every package, so that no cache has an answer from an earlier run.
 MARK = os.urandom(16)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.pe_sample import Sample
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, lay_out, planted
 from tests.e2e.testing.builds import WORKSPACE
-from tools.lib.elf.sample import Sample as ElfSample
-from tools.lib.pe.sample import Sample
 
 
 def dll(name: str, needs: str = "KERNEL32.dll", content: bytes = b"") -> bytes:

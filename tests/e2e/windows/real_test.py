@@ -14,11 +14,11 @@ from struct import pack
 
 import pytest
 
+from develop.testing.pe_sample import PE_OFFSET, Sample
 from tests.e2e.windows.machine import Wine, install_python, windows_path
 from tests.e2e.windows.packages_test import PIP, Python
 from tools.lib.pe.model import PeImage
 from tools.lib.pe.reader import OPTIONAL_HEADER, read_pe
-from tools.lib.pe.sample import PE_OFFSET, Sample
 
 #: It has the order in which DLLs are loaded, for whichever SDK.
 ROCM_SDK = Path(__file__).resolve().parents[3] / "packaging/rocm/src"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.coverage_sample import ALL, ROCM_7
 from tools.actions.coverage.check import main
-from tools.actions.coverage.sample import ALL, ROCM_7
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 from tools.actions.coverage.update import main as update
 

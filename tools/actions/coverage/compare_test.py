@@ -4,6 +4,7 @@ from itertools import chain, combinations, product
 
 import pytest
 
+from develop.testing.coverage_sample import ALL, BASE, ROCM_7
 from tools.actions.coverage.compare import (
     accepted,
     base_libraries,
@@ -14,7 +15,6 @@ from tools.actions.coverage.compare import (
     refused,
     restricted,
 )
-from tools.actions.coverage.sample import ALL, BASE, ROCM_7
 from tools.actions.coverage.table import Coverage, collect
 
 TARGETS = ("gfx1100", "gfx90a", "gfx90a:xnack+")

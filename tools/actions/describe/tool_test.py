@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.wheel_sample import METADATA, Sample, zipped
 from tools.actions.describe.tool import main, read_metadata
 from tools.lib.common.program import ToolError
-from verify.sample import METADATA, Sample, zipped
 
 ACME = Sample(name="acme", tag="py3-none-any")
 

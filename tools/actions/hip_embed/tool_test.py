@@ -7,9 +7,9 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from develop.testing.linked_elf import compiler
 from tools.actions.hip_embed.tool import assembly, main, undefined_symbols
 from tools.lib.common.program import ToolError
-from tools.lib.elf.testing import compiler
 
 #: What clang leaves to others in an object file with relocatable device code, in short.
 SOURCE = """

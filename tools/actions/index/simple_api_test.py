@@ -9,7 +9,7 @@ from packaging.metadata import Metadata
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, SDIST, SIZES, STATIC_WHEEL, Page, Sample, sha256
+from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SDIST, SIZES, STATIC_WHEEL, Page, Sample, sha256
 
 PROJECTS = ["rocm", "rocm-sdk-core", "rocm-sdk-device-gfx1100", "rocm-sdk-device-gfx942", "rocm-sdk-libraries"]
 

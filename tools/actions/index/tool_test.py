@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.index.sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
+from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
 
 
 def targets(page: Path) -> list[str]:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.index_sample import CORE, LIBRARIES, SDIST, Page
+from develop.testing.index_sample import Sample as IndexSample
+from develop.testing.wheel_sample import METADATA, Sample
 from tools.actions.describe.tool import main as describe
-from tools.actions.index.sample import CORE, LIBRARIES, SDIST, Page
-from tools.actions.index.sample import Sample as IndexSample
-from verify.sample import METADATA, Sample
 
 ACME = Sample(
     name="acme", tag="py3-none-any", metadata=METADATA.replace("License-File", "Provides-Extra: x\nLicense-File")

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
+from develop.testing.device_windows import windows_library
+from develop.testing.elf_sample import Sample
+from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.tiny_elf import program, relocatable
 from tools.actions.inspect import tool
 from tools.actions.inspect.tool import file_facts, main
 from tools.lib.device.bundle import is_bundle
-from tools.lib.device.sample import HOST, PREFIX, bundle, compressed
-from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf import constants as c
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 from tools.lib.pe import constants as pe
-from tools.lib.pe.sample import Sample as PeSample
 
 INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 

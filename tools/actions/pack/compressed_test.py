@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import tools.actions.pack.tool
+from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
 from tools.actions.pack.packer import LEVELS
 from tools.actions.pack.segment import SegmentIndex
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
@@ -23,7 +24,6 @@ from tools.lib.device.content import digests
 from tools.lib.device.inflate import pack_header
 from tools.lib.device.model import Bundle, Compression, DeviceCode, Method
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle
 from tools.lib.device.zstd import ZstdEncoder
 from tools.lib.elf.source import Source
 from tools.python.zip_application import write_archive

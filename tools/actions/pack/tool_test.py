@@ -12,13 +12,13 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
+from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
 from tools.actions.pack.launcher import SECTION
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.tool import main
 from tools.lib.deflate.blocks import FINAL_BLOCK
 from tools.lib.elf import constants as c
-from tools.lib.elf.sample import Sample
 
 NAME = "a_lib_generic"
 

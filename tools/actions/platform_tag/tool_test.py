@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from develop.testing.artifacts import file, library, plan
+from develop.testing.elf_sample import Sample
 from tools.actions.inspect.tool import file_facts
 from tools.actions.plan.model import Definition
 from tools.actions.platform_tag.tool import main
-from tools.lib.elf.sample import Sample
 
 
 def prove(directory: Path, tag: str, sample: Sample | None, *options: str) -> tuple[int, Any]:

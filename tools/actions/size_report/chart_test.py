@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
+from develop.testing.size_report_sample import HERE, MB, File, library, package, thin_sdk
 from tools.actions.size_report.chart import LEFT_OUT, PARTS, draw, svg_document, svg_text
 from tools.actions.size_report.measure import measure
-from tools.actions.size_report.sample import HERE, MB, File, library, package, thin_sdk
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 STYLE = (HERE / "chart.css").read_text()

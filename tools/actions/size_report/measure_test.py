@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from develop.testing.size_report_sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
 from tools.actions.plan.model import Entry, Kind, Treatment
 from tools.actions.size_report.measure import (
     NO_TARGET,
@@ -17,7 +18,6 @@ from tools.actions.size_report.measure import (
     target_of_file,
 )
 from tools.actions.size_report.model import PackageSizes, Sizes
-from tools.actions.size_report.sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
 from tools.lib.common.program import ToolError
 
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a", "gfx11-generic")

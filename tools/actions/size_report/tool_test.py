@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.size_report.sample import MB, Sample, package, thin_sdk
+from develop.testing.size_report_sample import MB, Sample, package, thin_sdk
 from tools.actions.size_report.tool import main
 
 

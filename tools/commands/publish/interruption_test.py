@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from develop.testing.publish_sample import CORE, FILES, SDIST, page, promises_kept, tree, with_pages, write
 from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
-from tools.commands.publish.sample import CORE, FILES, SDIST, page, promises_kept, tree, with_pages, write
 
 #: More than one chunk, so that a kill can come in the middle of a file.
 BIG = bytes(CHUNK + 1)

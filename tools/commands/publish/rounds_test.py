@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from develop.testing.publish_sample import CORE, FILES, promises_kept, tree, with_pages, write
 from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
-from tools.commands.publish.sample import CORE, FILES, promises_kept, tree, with_pages, write
 from tools.lib.common.program import ToolError
 
 ROUNDS = int(os.environ.get("PUBLISH_ROUNDS", "20"))

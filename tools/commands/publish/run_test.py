@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.publish_sample import CORE, FILES, SDIST, STATIC, VARIANT, VARIANT_LIST, tree, with_pages, write
 from tools.commands.publish.directory import DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, Sent
 from tools.commands.publish.run import Comparison, Options, check, compare, describe, publish
-from tools.commands.publish.sample import CORE, FILES, SDIST, STATIC, VARIANT, VARIANT_LIST, tree, with_pages, write
 from tools.lib.common.program import ToolError
 
 OTHER = "rocm-6.0.tar.gz"

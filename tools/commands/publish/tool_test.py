@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.publish.sample import CORE, FILES, SDIST, tree, with_pages, write
+from develop.testing.publish_sample import CORE, FILES, SDIST, tree, with_pages, write
 from tools.commands.publish.tool import CONFLICT, main
 from tools.lib.common.wheel_scripts import put_on_path
 

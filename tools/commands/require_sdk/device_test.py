@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.require_sdk.sample import BLAS, CORE, RPATH, VERSION, content, library, made, run, sdk
-from tools.commands.split_wheel.sample import code_object, plain
-from verify.sample import METADATA, Sample
+from develop.testing.fat_wheel import code_object, plain
+from develop.testing.framework_wheel import BLAS, CORE, RPATH, VERSION, content, library, made, run, sdk
+from develop.testing.wheel_sample import METADATA, Sample
 
 GFX942 = 0x4C
 TARGETS = ("gfx942", "gfx1100")

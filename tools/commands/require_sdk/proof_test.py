@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.require_sdk.sample import HIP, made, run, sdk
-from tools.lib.elf.testing import compiler, link
-from verify.sample import Sample
+from develop.testing.framework_wheel import HIP, made, run, sdk
+from develop.testing.linked_elf import compiler, link
+from develop.testing.wheel_sample import Sample
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
 

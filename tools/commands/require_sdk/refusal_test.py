@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.require_sdk import proof, tool
-from tools.commands.require_sdk.sample import (
+from develop.testing.framework_wheel import (
     BLAS,
     BUNDLES,
     CORE,
@@ -22,7 +21,8 @@ from tools.commands.require_sdk.sample import (
     sdk,
     written,
 )
-from verify.sample import METADATA, Sample
+from develop.testing.wheel_sample import METADATA, Sample
+from tools.commands.require_sdk import proof, tool
 
 
 def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *options: str) -> str:

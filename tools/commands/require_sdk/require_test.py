@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.pack.forwarder import forwarder
-from tools.commands.require_sdk import tool
-from tools.commands.require_sdk.sample import (
+from develop.testing.framework_wheel import (
     BLAS,
     BUNDLES,
     CORE,
@@ -28,12 +26,14 @@ from tools.commands.require_sdk.sample import (
     run,
     sdk,
 )
+from develop.testing.wheel_sample import Sample, zipped
+from tools.actions.pack.forwarder import forwarder
+from tools.commands.require_sdk import tool
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import read_elf
 from verify.engine import Request, verify
 from verify.finding import Severity
-from verify.sample import Sample, zipped
 
 LOCAL = f"1.0+sdk{VERSION}"
 INFO = f"acme-{LOCAL}.dist-info"

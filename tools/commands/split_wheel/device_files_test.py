@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.fat_wheel import FAT, TARGETS, code_object, written
+from develop.testing.wheel_sample import Sample
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
 from tools.commands.split_wheel.groups import parse_groups
-from tools.commands.split_wheel.sample import FAT, TARGETS, code_object, written
-from verify.sample import Sample
 
 
 def found(folder: Path, sample: Sample, whole: tuple[str, ...] = ()) -> dict[str, tuple[Form, str]]:

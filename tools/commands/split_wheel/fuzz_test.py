@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tools.commands.split_wheel.fuzz import fuzzer
-from tools.commands.split_wheel.sample import FAT, SEPARATE
+from develop.testing.fat_wheel import FAT, SEPARATE
+from develop.testing.fat_wheel_fuzz import fuzzer
 
 ROUNDS = 300
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.device_sample import PREFIX, bundle
+from develop.testing.fat_wheel import FAT, FILES, SEPARATE, code_object, content, library, plain, written
+from develop.testing.wheel_sample import Sample, make_record, zipped
 from tools.commands.common import sound_wheel
 from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.sample import FAT, FILES, SEPARATE, code_object, content, library, plain, written
 from tools.commands.split_wheel.write import write_thin_wheels
-from tools.lib.device.sample import PREFIX, bundle
-from verify.sample import Sample, make_record, zipped
 
 RECORD = "acme-1.0.dist-info/RECORD"
 

@@ -11,8 +11,9 @@ import pytest
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
+from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, written
+from develop.testing.wheel_sample import Sample, zipped
 from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.sample import FAT, FILES, SEPARATE, TARGETS, code, content, library, written
 from tools.lib.common.program import usable_cores
 from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import DeviceCode
@@ -20,7 +21,6 @@ from tools.lib.device.reader import read_device_code
 from tools.lib.device.target_id import parse_target_id
 from verify.engine import Request, verify
 from verify.finding import Severity
-from verify.sample import Sample, zipped
 
 DIST_INFO = "acme-1.0+gfx1100.dist-info"
 THIN = "gfx1100/acme-1.0+gfx1100-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.fat_wheel import FAT, written
 from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.sample import FAT, written
 from tools.lib.variants.variant_format import DRAFT
 
 

@@ -16,9 +16,10 @@ import pytest
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
+from develop.testing.fat_wheel import FAT, MACHINES, METADATA, VARIANTS, WORDS, content, written
+from develop.testing.wheel_sample import Sample
 from tools.commands.split_wheel import tool
 from tools.commands.split_wheel.groups import parse_groups
-from tools.commands.split_wheel.sample import FAT, MACHINES, METADATA, VARIANTS, WORDS, content, written
 from tools.lib.common.program import ToolError
 from tools.lib.device.content import digests
 from tools.lib.device.reader import read_device_code
@@ -35,7 +36,6 @@ from tools.lib.variants.variant_format import (
 )
 from verify.engine import Request, verify
 from verify.finding import Severity
-from verify.sample import Sample
 
 TAGS = "cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64"
 WHEEL = f"acme-1.0-{TAGS}-gfx1100.whl"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.debian_sample import write_deb
 from tools.fetch.debian import apt as apt_module
 from tools.fetch.debian.apt import Apt, DebianPackage, reaching
-from tools.fetch.debian.sample import write_deb
 from tools.lib.common.program import ToolError
 
 PROGRAMS = ("apt-get", "apt-config", "apt-cache", "dpkg-deb")

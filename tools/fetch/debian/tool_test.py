@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.debian_sample import copyright_of, file, write_deb
 from tools.fetch.catalog import catalog
-from tools.fetch.debian.sample import copyright_of, file, write_deb
 from tools.fetch.debian.tool import main
 from tools.fetch.debian.unpack import Unpacking
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fetch.debian.sample import COPYRIGHT, copyright_of, directory, file, hard_link, link, member, write_deb
+from develop.testing.debian_sample import COPYRIGHT, copyright_of, directory, file, hard_link, link, member, write_deb
 from tools.fetch.debian.unpack import Unpacking
 from tools.lib.common.program import ToolError
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
+from develop.testing.prefix_sample import CMAKE
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.repository import build_text
-from tools.fetch.prefix.sample import CMAKE
-from tools.lib.elf.sample import Sample
 
 #: What CMake's `install(EXPORT)` writes, in short.
 PACKAGE = """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.prefix_sample import CMAKE, PrefixWriter, write_prefix
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.cmake_exports import ROOT, CMake, Export, below, split_list
-from tools.fetch.prefix.sample import CMAKE, PrefixWriter, write_prefix
 
 SECONDS = 20
 INTERFACE = "add_library({} INTERFACE IMPORTED)\n"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.compiler import Compiler, find_compiler, toolchain_text
-from tools.lib.elf.sample import Sample
 
 #: The parts of a compiler, by the directory of LLVM.
 PROGRAMS = ("bin/clang", "bin/lld", "bin/clang-offload-bundler")

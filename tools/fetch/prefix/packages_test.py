@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
+from develop.testing.prefix_sample import CMAKE, PrefixWriter, library, write_prefix
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.packages import Library, Package, left_out, read_packages, require_libraries
-from tools.fetch.prefix.sample import CMAKE, PrefixWriter, library, write_prefix
 from tools.fetch.prefix.shared_libraries import SharedLibraries
-from tools.lib.elf.sample import Sample
 
 
 def packages(prefix: Path) -> dict[str, Package]:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.device_sample import PREFIX, Part, Sample, bundle
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.prefix_sample import CMAKE, write_prefix
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.packages import Library, Package, read_packages
 from tools.fetch.prefix.plan import Target, label_of, plan_shared_libraries, plan_targets
-from tools.fetch.prefix.sample import CMAKE, write_prefix
-from tools.lib.device.sample import PREFIX, Part, Sample, bundle
-from tools.lib.elf.sample import Sample as ElfSample
 
 
 def library(name: str, *linked: str, location: str = "") -> Library:

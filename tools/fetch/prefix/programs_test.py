@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from develop.testing.elf_sample import Sample
 from tools.fetch.prefix.compiler import Compiler
 from tools.fetch.prefix.programs import find_programs, program_calls
-from tools.lib.elf.sample import Sample
 
 COMPILER = Compiler("lib/llvm", "lib/llvm/lib/clang/22", "amdgcn/bitcode")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.prefix_sample import CMAKE, PrefixWriter, library, write_prefix
 from tools.fetch.prefix.repository import main
-from tools.fetch.prefix.sample import CMAKE, PrefixWriter, library, write_prefix
 
 
 def arguments(place: Path) -> list[str]:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
 from tools.lib.device.bundle import MAGIC
 from tools.lib.device.content import code_object_contents, digests
 from tools.lib.device.model import DeviceCode, DeviceError, Method, parse_entry_id
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import HOST, PREFIX, bundle, compressed
 
 ENTRIES = [(HOST, b""), (f"{PREFIX}gfx1030", b"first" * 99), (f"{PREFIX}gfx90a:xnack+", b"second")]
 TARGETS = ("gfx803", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942", "gfx1030", "gfx11-generic")

@@ -1,6 +1,6 @@
 """Thousands of damaged files with device code."""
 
-from tools.lib.device.fuzz import SAMPLES, WINDOWS_SAMPLES, check, fuzzer
+from develop.testing.device_fuzz import SAMPLES, WINDOWS_SAMPLES, check, fuzzer
 
 ROUNDS = 30_000
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from develop.testing.device_sample import BASE, HOST, PAGE, PREFIX, Part, Sample, bundle, compressed, relr_words
+from develop.testing.elf_sample import Sample as PlainLibrary
 from develop.testing.tiny_elf import program, relocatable
 from tools.lib.device.content import code_object_contents, digests
 from tools.lib.device.model import DeviceCode, DeviceError, Pointer
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import BASE, HOST, PAGE, PREFIX, Part, Sample, bundle, compressed, relr_words
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, SectionHeader
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample as PlainLibrary
 
 FIRST = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first")])
 SECOND = compressed(bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"second"), (f"{PREFIX}gfx1100", b"third")]))

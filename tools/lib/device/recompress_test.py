@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.device import recompress as module
 from tools.lib.device.content import Forward
 from tools.lib.device.model import DeviceError
 from tools.lib.device.recompress import Recompression
-from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.device.slice import SliceTargets, plan_slice, plan_slices
 from tools.lib.device.target_id import parse_target_id
 from tools.lib.device.zstd import ZstdDecoder, ZstdEncoder

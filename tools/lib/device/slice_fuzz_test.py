@@ -1,6 +1,6 @@
 """Thousands of damaged libraries and bundle files, sliced."""
 
-from tools.lib.device.slice_fuzz import SLICE_SAMPLES, TARGETS, check, fuzzer
+from develop.testing.slice_fuzz import SLICE_SAMPLES, TARGETS, check, fuzzer
 
 ROUNDS = 5_000
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tools.lib.device.linked_sample import link_device_code, tells, told, told_compressed
+from develop.testing.device_linked import link_device_code, tells, told, told_compressed
+from develop.testing.device_sample import HOST, PREFIX, compressed
+from develop.testing.linked_elf import compiler, complaints, facts, linkers, takes
+from develop.testing.slice_check import differences
 from tools.lib.device.model import DeviceError
-from tools.lib.device.sample import HOST, PREFIX, compressed
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice
-from tools.lib.device.slice_check import differences
 from tools.lib.device.target_id import parse_target_id
 from tools.lib.elf.compose import then
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.patched import write_patched
 from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.testing import compiler, complaints, facts, linkers, takes
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
 

@@ -4,12 +4,12 @@ import io
 
 import pytest
 
+from develop.testing.device_sample import Part, Sample, compressed
+from develop.testing.slice_check import differences
 from tools.lib.device.content import digests
 from tools.lib.device.model import Method
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import Part, Sample, compressed
 from tools.lib.device.slice import plan_slice
-from tools.lib.device.slice_check import differences
 from tools.lib.device.target_id import parse_target_id
 from tools.lib.device.zstd_test import CORPUS, EXPECTED
 from tools.lib.elf.patched import open_patched

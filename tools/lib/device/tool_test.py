@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.device.inflate import CHUNK
 from tools.lib.device.model import Pointer
-from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from tools.lib.device.tool import main
 
 CODE = {

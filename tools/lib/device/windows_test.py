@@ -4,14 +4,14 @@ import io
 
 import pytest
 
+from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
+from develop.testing.device_windows import PAGE, windows_library
+from develop.testing.pe_sample import Sample
 from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import DeviceCode, DeviceError, Pointer
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import HOST, PREFIX, bundle, compressed
-from tools.lib.device.windows_sample import PAGE, windows_library
 from tools.lib.pe import constants as c
 from tools.lib.pe.reader import read_pe
-from tools.lib.pe.sample import Sample
 
 FIRST = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first")])
 SECOND = compressed(bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"second"), (f"{PREFIX}gfx1100", b"third")]))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.device_fuzz import ZSTD_SAMPLES, check, fuzzer
+from develop.testing.device_sample import compressed, zstd_frame
 from tools.lib.device.content import digests
-from tools.lib.device.fuzz import ZSTD_SAMPLES, check, fuzzer
 from tools.lib.device.model import DeviceCode, DeviceError, Method
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import compressed, zstd_frame
 from tools.lib.device.zstd import ZstdDecoder, ZstdError
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.hipfb"))

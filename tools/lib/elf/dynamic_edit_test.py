@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import Sample
+from develop.testing.linked_elf import compiler, complaints, facts, link
 from tools.lib.elf.dynamic_edit import DynamicEdit
 from tools.lib.elf.dynamic_symbols import NeededSymbol, read_dynamic_symbols
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.source import ElfError
-from tools.lib.elf.testing import compiler, complaints, facts, link
 
 OLD, NEW = "libhip-1a2b3c4d.so.6.1", "libhip.so.6"
 EDIT = DynamicEdit(needed={OLD: NEW})

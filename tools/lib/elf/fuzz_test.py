@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.elf.fuzz import SAMPLES, fuzzer, wish
+from develop.testing.elf_fuzz import SAMPLES, fuzzer, wish
 
-#: How many files; more come from `python3 -m tools.lib.elf.fuzz`.
+#: How many files; more come from `python3 -m develop.testing.elf_fuzz`.
 COUNT = 10_000
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.elf"))
 

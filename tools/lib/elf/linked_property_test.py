@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tools.lib.elf.patch import Strategy
-from tools.lib.elf.testing import (
+from develop.testing.linked_elf import (
     PROGRAM,
     check_bytes,
     compiler,
@@ -25,6 +24,7 @@ from tools.lib.elf.testing import (
     takes,
     works,
 )
+from tools.lib.elf.patch import Strategy
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
 

@@ -9,9 +9,7 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
-from tools.lib.elf.patch import Patch, Strategy
-from tools.lib.elf.source import ElfError
-from tools.lib.elf.testing import (
+from develop.testing.linked_elf import (
     PROGRAM,
     check_bytes,
     compiler,
@@ -25,6 +23,8 @@ from tools.lib.elf.testing import (
     second_opinion,
     works,
 )
+from tools.lib.elf.patch import Patch, Strategy
+from tools.lib.elf.source import ElfError
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
 

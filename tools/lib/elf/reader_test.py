@@ -9,11 +9,11 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
+from develop.testing.elf_sample import BUILD_ID, Sample
 from develop.testing.tiny_elf import program
 from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.sample import BUILD_ID, Sample
 from tools.lib.elf.source import ElfError
 
 

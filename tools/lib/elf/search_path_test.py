@@ -4,13 +4,13 @@ import io
 
 import pytest
 
+from develop.testing.elf_sample import Sample
 from tools.lib.elf import constants as c
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.patch import Strategy
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from develop.testing.elf_sample import BUILD_ID, Sample
 from tools.lib.elf import constants as c
 from tools.lib.elf.patch import Patch
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import BUILD_ID, Sample
 from tools.lib.elf.tool import main
 
 

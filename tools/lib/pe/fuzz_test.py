@@ -1,8 +1,8 @@
 """Damaged PE images: facts or errors, and nothing else."""
 
-from tools.lib.pe.fuzz import SAMPLES, fuzzer
+from develop.testing.pe_fuzz import SAMPLES, fuzzer
 
-#: How many files; more come from `python3 -m tools.lib.pe.fuzz`.
+#: How many files; more come from `python3 -m develop.testing.pe_fuzz`.
 COUNT = 10_000
 
 

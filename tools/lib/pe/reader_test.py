@@ -6,11 +6,11 @@ from struct import pack
 import pefile
 import pytest
 
+from develop.testing.pe_sample import PE_OFFSET, Sample
 from tools.lib.elf.source import ElfError
 from tools.lib.pe import constants as c
 from tools.lib.pe.model import Import, PeImage, Symbol, Version
 from tools.lib.pe.reader import is_pe, read_pe
-from tools.lib.pe.sample import PE_OFFSET, Sample
 
 MANIFEST = b'<assembly xmlns="urn:schemas-microsoft-com:asm.v1" manifestVersion="1.0"/>'
 FULL = Sample(

@@ -3,7 +3,7 @@
 import pytest
 from packaging.metadata import Metadata
 
-from tools.commands.split_wheel.sample import METADATA
+from develop.testing.fat_wheel import METADATA
 from tools.lib.common.program import ToolError
 from tools.lib.wheel.metadata_editor import REQUIREMENTS, parse_core_metadata
 

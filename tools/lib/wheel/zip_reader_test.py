@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from develop.testing.wheel_sample import zipped
 from tools.lib.wheel.zip_members import Archive, Fault
 from tools.lib.wheel.zip_reader import read_archive
-from verify.sample import zipped
 
 FILES = {"a.txt": b"text " * 50, "b/c.bin": bytes(range(256)), "b/empty": b""}
 

@@ -1,8 +1,8 @@
 """Feeds damaged PE images to the reader.
 
-    python3 -m tools.lib.pe.fuzz --count 50000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.pe_fuzz --count 50000 [--seed 1] [--save FOLDER] [FILE...]
 
-Each round takes a sample (see `tools.lib.pe.sample`) or one of the files, and damages its headers and tables. The
+Each round takes a sample (see `develop.testing.pe_sample`) or one of the files, and damages its headers and tables. The
 answer must be facts, or an `ElfError` with an offset inside the file. `develop.testing.fuzzing` has the rest.
 """
 
@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
+from develop.testing.pe_sample import Sample
 from tools.lib.elf.source import ElfError
 from tools.lib.pe import constants as c
 from tools.lib.pe.reader import read_pe
-from tools.lib.pe.sample import Sample
 
 _MANY = tuple(f"function_{number}" for number in range(40))
 SAMPLES = (

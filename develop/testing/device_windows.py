@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from struct import pack
 
+from develop.testing.pe_sample import Sample
 from tools.lib.device.wrapper import MAGIC, VERSION
 from tools.lib.pe.reader import read_pe
-from tools.lib.pe.sample import Sample
 
 PAGE = 0x1000
 

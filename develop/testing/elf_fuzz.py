@@ -1,10 +1,10 @@
 """Feeds damaged ELF files to the reader and the editor.
 
-    python3 -m tools.lib.elf.fuzz --count 200000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.elf_fuzz --count 200000 [--seed 1] [--save FOLDER] [FILE...]
 
-Each round takes a sample (see `tools.lib.elf.sample`) or one of the files, damages its structures, and asks for an
-edit. The answer must be an `ElfError` with an offset inside the file, or an edit that holds: the new file reads back as
-wished, and wishing it again changes nothing. `develop.testing.fuzzing` has what else must hold.
+Each round takes a sample (see `develop.testing.elf_sample`) or one of the files, damages its structures, and asks for
+an edit. The answer must be an `ElfError` with an offset inside the file, or an edit that holds: the new file reads back
+as wished, and wishing it again changes nothing. `develop.testing.fuzzing` has what else must hold.
 """
 
 import io
@@ -12,13 +12,13 @@ import random
 import sys
 from collections.abc import Sequence
 
+from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.elf import constants as c
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
-from tools.lib.elf.sample import Sample
 from tools.lib.elf.search_path import SearchPath
 from tools.lib.elf.source import ElfError
 

@@ -1,10 +1,10 @@
 """Feeds damaged wheels to split-wheel.
 
-    python3 -m tools.commands.split_wheel.fuzz --count 20000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.fat_wheel_fuzz --count 20000 [--seed 1] [--save FOLDER] [FILE...]
 
-Wheels are damaged as `verify.fuzz` damages them: the archive's structures, or files in it. The answer must be an error,
-and then nothing is written; or thin wheels without an error that the damaged wheel does not have, and with the code
-objects that it has for their GPU.
+Wheels are damaged as `develop.testing.wheel_fuzz` damages them: the archive's structures, or files in it. The answer
+must be an error, and then nothing is written; or thin wheels without an error that the damaged wheel does not have, and
+with the code objects that it has for their GPU.
 """
 
 import random
@@ -17,9 +17,10 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Final
 
+from develop.testing.fat_wheel import FAT, SEPARATE
 from develop.testing.fuzzing import FindingError, Fuzzer, main
+from develop.testing.wheel_fuzz import damage_file, damage_structure
 from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.sample import FAT, SEPARATE
 from tools.lib.device.content import digests
 from tools.lib.device.model import DeviceError
 from tools.lib.device.reader import read_device_code
@@ -27,7 +28,6 @@ from tools.lib.device.target_id import TargetId, can_load
 from tools.lib.wheel.member_file import MemberReader
 from verify.engine import Request, verify
 from verify.finding import Severity
-from verify.fuzz import damage_file, damage_structure
 from verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")

@@ -1,6 +1,6 @@
 """Feeds damaged wheels to the verifier.
 
-    python3 -m verify.fuzz --count 50000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.wheel_fuzz --count 50000 [--seed 1] [--save FOLDER] [FILE...]
 
 Each round takes a sample, or one of the wheels named, and damages it: bytes of the archive's own structures, or of the
 files in it, which are then packed again so that the damage gets as far as the check for them. The answer must be
@@ -16,18 +16,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from develop.testing.device_sample import HOST, PREFIX, Part, bundle
+from develop.testing.device_sample import Sample as DeviceSample
+from develop.testing.device_windows import windows_library
+from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
+from develop.testing.pe_sample import Sample as PeSample
+from develop.testing.wheel_sample import Sample, make_record, zipped
 from tools.lib.common.program import ToolError
-from tools.lib.device.sample import HOST, PREFIX, Part, bundle
-from tools.lib.device.sample import Sample as DeviceSample
-from tools.lib.device.windows_sample import windows_library
-from tools.lib.elf.sample import Sample as ElfSample
-from tools.lib.pe.sample import Sample as PeSample
 from verify import registry
 from verify.engine import Request, verify
 from verify.finding import Severity
 from verify.report import documents, junit, text
-from verify.sample import Sample, make_record, zipped
 
 BUNDLE: Final = bundle(
     [(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.wheel_sample import METADATA, Sample
 from tools.commands.require_sdk import tool
 from tools.commands.require_sdk.init_py import InitPy
-from tools.lib.elf.sample import Sample as ElfSample
-from verify.sample import METADATA, Sample
 
 VERSION: Final = "7.10.0.dev0"
 HIP: Final = ("hipMalloc", "hipFree")

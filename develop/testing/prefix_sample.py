@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tools.lib.elf.sample import Sample
+from develop.testing.elf_sample import Sample
 
 #: The locked CMake where Bazel runs the tests, else that of the machine.
 CMAKE = Path(os.environ.get("CMAKE") or shutil.which("cmake") or "cmake")

@@ -9,11 +9,11 @@ from pathlib import Path
 from struct import pack
 from typing import Final
 
+from develop.testing.device_sample import HOST, PREFIX, Part, bundle, compressed
+from develop.testing.device_sample import Sample as DeviceSample
+from develop.testing.wheel_sample import Sample
 from tools.lib.device.model import Method
-from tools.lib.device.sample import HOST, PREFIX, Part, bundle, compressed
-from tools.lib.device.sample import Sample as DeviceSample
 from tools.lib.elf import constants as c
-from verify.sample import Sample
 
 TARGETS: Final = ("gfx942", "gfx1030", "gfx1100", "gfx1101")
 METADATA: Final = """\

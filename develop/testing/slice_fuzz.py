@@ -1,9 +1,9 @@
 """Feeds damaged libraries and bundle files to the slicer.
 
-    python3 -m tools.lib.device.slice_fuzz --count 100000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.slice_fuzz --count 100000 [--seed 1] [--save FOLDER] [FILE...]
 
-Each round takes a sample (see `tools.lib.device.sample`) or one of the files, damages it, and asks for a slice. The
-answer must be a `DeviceError` with an offset inside the file, or a slice that `tools.lib.device.slice_check` has
+Each round takes a sample (see `develop.testing.device_sample`) or one of the files, damages it, and asks for a slice.
+The answer must be a `DeviceError` with an offset inside the file, or a slice that `develop.testing.slice_check` has
 nothing to say against. `develop.testing.fuzzing` has what else must hold.
 """
 
@@ -12,13 +12,13 @@ import random
 import sys
 from collections.abc import Sequence
 
+from develop.testing.device_fuzz import SAMPLES, damage, interesting
+from develop.testing.device_sample import HOST, PREFIX, First, Part, Sample, bundle, compressed
 from develop.testing.fuzzing import FindingError, Fuzzer, main
-from tools.lib.device.fuzz import SAMPLES, damage, interesting
+from develop.testing.slice_check import differences
 from tools.lib.device.model import DeviceError, Pointer, device_errors
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import HOST, PREFIX, First, Part, Sample, bundle, compressed
 from tools.lib.device.slice import plan_slice
-from tools.lib.device.slice_check import differences
 from tools.lib.device.slice_plan import missing_targets
 from tools.lib.device.target_id import TargetId, parse_target_id
 

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from develop.testing.device_sample import bundle
+from develop.testing.linked_elf import link
 from tools.lib.device.bundle import MAGIC
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import bundle
-from tools.lib.elf.testing import link
 
 _SOURCE = """
 #include <execinfo.h>

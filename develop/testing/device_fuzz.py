@@ -1,10 +1,10 @@
 """Feeds damaged device code to the reader.
 
-    python3 -m tools.lib.device.fuzz --count 100000 [--seed 1] [--save FOLDER] [FILE...]
+    python3 -m develop.testing.device_fuzz --count 100000 [--seed 1] [--save FOLDER] [FILE...]
 
-Each round takes a sample (see `tools.lib.device.sample`) or one of the files, damages it, reads it and goes through all
-code objects. The answer must be a `DeviceError` with an offset inside the file, or device code that keeps within the
-file and gives as many bytes as it says. `develop.testing.fuzzing` has what else must hold.
+Each round takes a sample (see `develop.testing.device_sample`) or one of the files, damages it, reads it and goes
+through all code objects. The answer must be a `DeviceError` with an offset inside the file, or device code that keeps
+within the file and gives as many bytes as it says. `develop.testing.fuzzing` has what else must hold.
 """
 
 import io
@@ -12,12 +12,12 @@ import random
 import sys
 from collections.abc import Sequence
 
+from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
+from develop.testing.device_windows import windows_library
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import Bundle, DeviceCode, DeviceError, Method, Pointer
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from tools.lib.device.windows_sample import windows_library
 from tools.lib.elf import constants as c
 
 PLAIN = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16)
@@ -30,7 +30,7 @@ SAMPLES = (
     Sample((Part(compressed(PLAIN), Pointer.RELR), Part(PLAIN, Pointer.RELR)), c.EM_AARCH64).build(),
     Sample((Part(compressed(PLAIN, 3), Pointer.IN_PLACE), Part(PLAIN, None)), kind=c.ET_EXEC).build(),
 )
-#: Read, but not sliced: see `tools.lib.device.slice_fuzz`.
+#: Read, but not sliced: see `develop.testing.slice_fuzz`.
 WINDOWS_SAMPLES = (windows_library((PLAIN, compressed(PLAIN))),)
 #: Samples that need the decoder for zstd, which Bazel builds.
 ZSTD_SAMPLES = (
