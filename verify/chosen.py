@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import GENERIC_PROCESSORS
 from tools.lib.gpus.families import is_target, overlap
 from tools.lib.gpus.paths import target_of_distribution, target_of_local_version
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS
 from verify.finding import Finding, Rule, Severity
 from verify.model import DistributionSet, Wheel
 from verify.settings import Settings

@@ -24,7 +24,7 @@ from tools.commands.split_wheel import tool
 from tools.lib.device.content import digests
 from tools.lib.device.model import DeviceError
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.target_id import TargetId, can_load
+from tools.lib.gpus.target_id import TargetId, can_load
 from tools.lib.wheel.member_file import MemberReader
 from verify.engine import Request, verify
 from verify.finding import Severity

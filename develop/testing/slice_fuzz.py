@@ -20,7 +20,7 @@ from tools.lib.device.model import DeviceError, Pointer, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.slice import plan_slice
 from tools.lib.device.slice_plan import missing_targets
-from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.gpus.target_id import TargetId, parse_target_id
 
 TARGETS = tuple(map(parse_target_id, ("gfx1030", "gfx90a", "gfx90a:xnack-", "gfx1100", "gfx906")))
 _LARGE = bundle([(HOST, b""), *((f"{PREFIX}{name}", b"code" * 1100) for name in ("gfx1030", "gfx1100", "gfx90a"))])

@@ -36,8 +36,8 @@ from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
 from tools.lib.common.program import ToolError, read_document
 from tools.lib.device import slice_plan
-from tools.lib.device.target_id import SPIRV
 from tools.lib.elf.source import Source
+from tools.lib.gpus.target_id import SPIRV
 from tools.lib.wheel import wheel_writer as wheel
 
 #: Patches a module's function; `with` undoes it.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tools.lib.device.kpack import PLACEHOLDER
-from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId
 from verify.device.facts import DeviceFacts
 from verify.device.offers import device_files
 from verify.device.owned import serves

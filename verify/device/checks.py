@@ -13,8 +13,8 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from tools.actions.coverage.table import Coverage
-from tools.lib.device.target_id import TargetId
 from tools.lib.gpus.families import overlap
+from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import check_entries
 from verify.device.even import check_ballast, check_even
 from verify.device.facts import COLLECTORS

@@ -16,8 +16,8 @@ from tools.lib.device.kpack import SUFFIX, read_kpack
 from tools.lib.device.model import CodeObject, DeviceCode
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
-from tools.lib.device.target_id import TargetId
 from tools.lib.elf.reader import is_elf
+from tools.lib.gpus.target_id import TargetId
 from tools.lib.pe.reader import is_pe
 from tools.lib.wheel.member_file import MemberReader
 from verify.device.offers import target_of_name

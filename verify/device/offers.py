@@ -8,9 +8,9 @@ import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId
 from tools.lib.gpus.families import is_target
 from tools.lib.gpus.paths import named_targets
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.device.owned import Owned
 from verify.wheel_set.model import Package

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.gpus.target_id import TargetId, parse_target_id
 from verify.device.owned import Owned, expanded, in_scope, unserved
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from tools.actions.coverage.table import owner_of
 from tools.lib.common.distributions import PER_TARGET, named_tree
-from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import CodePlace, archived_places
 from verify.device.offers import device_files, known_targets, target_of_name
 from verify.device.owned import Owned, unserved

@@ -26,7 +26,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "repository.py",
     "shared_libraries.py",
 ]] + [
-    Label("//tools/lib/device:target_id.py"),
+    Label("//tools/lib/gpus:target_id.py"),
     Label("//tools/lib/gpus:paths.py"),
 ] + [Label("//tools/lib/elf:" + name) for name in [
     "constants.py",

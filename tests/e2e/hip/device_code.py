@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.e2e.testing.builds import Workspace, built
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.target_id import can_load, parse_target_id
+from tools.lib.gpus.target_id import can_load, parse_target_id
 
 BUILD = """
 cc_binary(

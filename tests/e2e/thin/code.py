@@ -13,7 +13,7 @@ from typing import TypeAlias
 from tools.lib.device.content import digests
 from tools.lib.device.model import parse_entry_id
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.target_id import TargetId, can_load
+from tools.lib.gpus.target_id import TargetId, can_load
 
 
 @dataclass(frozen=True, order=True)

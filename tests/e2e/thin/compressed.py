@@ -23,8 +23,8 @@ from tests.e2e.thin.code import Bundle, held, kept, same
 from tests.e2e.thin.memory import compile_shim
 from tests.e2e.thin.readers import Readers
 from tools.lib.device.slice import plan_slice
-from tools.lib.device.target_id import parse_target_id
 from tools.lib.elf.patched import write_patched
+from tools.lib.gpus.target_id import parse_target_id
 
 VERSIONS = range(18, 31)
 GPUS = ("gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")

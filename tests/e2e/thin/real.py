@@ -39,7 +39,7 @@ from tests.e2e.thin.packages import (
     named_files,
 )
 from tests.e2e.thin.readers import Library, Readers
-from tools.lib.device.target_id import TargetId, parse_target_id
+from tools.lib.gpus.target_id import TargetId, parse_target_id
 
 
 def totals(bundles: Sequence[Bundle]) -> str:

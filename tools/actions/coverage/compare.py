@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tools.actions.coverage.table import Coverage, collect
-from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
 BASE_PERCENT = 80

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Mapping
 from tools.actions.coverage.table import Coverage, collect, owner_of
 from tools.actions.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.gpus.paths import named_targets
+from tools.lib.gpus.target_id import TargetId, parse_target_id
 
 #: What a file of nothing but device code, or of what describes such code, is called. Others may name a target, too, but
 #: are no code: headers, or what was found out about speeds (`gfx90a68.db.txt`).

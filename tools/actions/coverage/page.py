@@ -8,7 +8,7 @@ from dominate.tags import dd, div, dl, dt, h1, h2, header, main, p, section, spa
 from tools.actions.coverage.compare import lacks_by_processor, processors
 from tools.actions.coverage.table import Coverage
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.lib.device.target_id import can_load, parse_target_id
+from tools.lib.gpus.target_id import can_load, parse_target_id
 
 PLAIN, FEATURES, NONE = "x", "f", "."
 LEGEND = f"{PLAIN}: has code   {FEATURES}: only with features, such as gfx90a:xnack+   {NONE}: has none"

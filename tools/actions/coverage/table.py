@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.lib.common.program import ToolError, read_document, write_document
-from tools.lib.device.target_id import parse_target_id
+from tools.lib.gpus.target_id import parse_target_id
 
 FORMAT = 1
 

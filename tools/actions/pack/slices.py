@@ -53,7 +53,7 @@ class Slices:
         # Most units have no device code: what slices takes longer to import than they to pack.
         from tools.lib.device.recompress import Recompression
         from tools.lib.device.slice import SliceTargets, plan_slices
-        from tools.lib.device.target_id import parse_target_id
+        from tools.lib.gpus.target_id import parse_target_id
 
         self._frames = self._frames or Recompression(self.level, self.pool, self.directory)
         wanted = [SliceTargets(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]

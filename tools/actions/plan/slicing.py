@@ -17,9 +17,9 @@ from dataclasses import replace
 
 from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId, can_load, parse_target_id
 from tools.lib.gpus.families import find_target, is_target, package_owner, without_features
 from tools.lib.gpus.paths import named_targets
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load, parse_target_id
 
 
 @functools.cache

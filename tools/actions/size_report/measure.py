@@ -18,8 +18,8 @@ from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import can_load, parse_target_id
 from tools.lib.gpus.paths import named_targets
+from tools.lib.gpus.target_id import can_load, parse_target_id
 
 #: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
 SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")

@@ -6,11 +6,11 @@ from typing import Final
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.lib.common.program import ToolError
 from tools.lib.device.machine import code_object_target
-from tools.lib.device.target_id import GENERIC_PROCESSORS, SPIRV
 from tools.lib.elf import constants as c
 from tools.lib.gpus.families import is_target, overlap, package_owner, parse_family
 from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
 from verify.device.offers import device_files, known_targets
 from verify.model import DistributionSet
 from verify.wheel_set.gather import gather

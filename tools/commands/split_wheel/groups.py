@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import TargetId, can_load
 from tools.lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
 from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.target_id import TargetId, can_load
 
 
 @dataclass(frozen=True)

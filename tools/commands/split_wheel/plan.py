@@ -15,7 +15,7 @@ from tools.commands.split_wheel.device_files import DeviceFile, Form, device_fil
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
 from tools.lib.common.program import ToolError
-from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId
 from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
 from tools.lib.wheel.wheel_name import WheelName, with_local

@@ -18,7 +18,7 @@ from tools.lib.common.program import usable_cores
 from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import DeviceCode
 from tools.lib.device.reader import read_device_code
-from tools.lib.device.target_id import parse_target_id
+from tools.lib.gpus.target_id import parse_target_id
 from verify.engine import Request, verify
 from verify.finding import Severity
 

@@ -18,7 +18,7 @@ from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
 from tools.lib.common.program import ToolError, usable_cores
 from tools.lib.device.model import DeviceError
-from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId
 from tools.lib.wheel.deflated_run import join
 from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
 from tools.lib.wheel.zip_members import STORED

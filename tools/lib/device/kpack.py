@@ -12,9 +12,9 @@ from struct import Struct
 from typing import Any, BinaryIO, Final
 
 from tools.lib.device.msgpack import MsgpackError, decode
-from tools.lib.device.target_id import TargetId, parse_target_id
 from tools.lib.elf.model import ElfFile
 from tools.lib.elf.source import Source
+from tools.lib.gpus.target_id import TargetId, parse_target_id
 from tools.lib.pe.model import PeImage
 
 MAGIC: Final = b"KPAK"

@@ -8,7 +8,7 @@ The numbers are those of LLVM's "User Guide for AMDGPU Backend" ("AMDGPU ELF Hea
 from collections.abc import Mapping
 from typing import Final
 
-from tools.lib.device.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId
 
 #: The bits of e_flags that name the processor.
 EF_AMDGPU_MACH: Final = 0xFF

@@ -3,8 +3,8 @@
 import pytest
 
 from tools.lib.device.machine import PROCESSORS, code_object_target
-from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId
 from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
-from tools.lib.device.target_id import SPIRV, TargetId, parse_target_id
 from tools.lib.elf.source import ElfError
+from tools.lib.gpus.target_id import SPIRV, TargetId, parse_target_id
 
 
 class Method(Enum):

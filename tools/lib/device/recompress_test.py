@@ -15,8 +15,8 @@ from tools.lib.device.content import Forward
 from tools.lib.device.model import DeviceError
 from tools.lib.device.recompress import Recompression
 from tools.lib.device.slice import SliceTargets, plan_slice, plan_slices
-from tools.lib.device.target_id import parse_target_id
 from tools.lib.device.zstd import ZstdDecoder, ZstdEncoder
+from tools.lib.gpus.target_id import parse_target_id
 
 TARGETS = ("gfx906", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030")
 CODE = {target: random.Random(target).randbytes(1000) * 700 for target in TARGETS}

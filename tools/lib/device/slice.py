@@ -26,12 +26,12 @@ from tools.lib.device.slice_plan import (
     missing_targets,
     plan_remainders,
 )
-from tools.lib.device.target_id import TargetId
 from tools.lib.device.wrapper import POINTER
 from tools.lib.elf.patch import Literal, Made, Maker, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
 from tools.lib.elf.resize import NewContent, plan_resize
+from tools.lib.gpus.target_id import TargetId
 
 
 @dataclass(frozen=True, slots=True)

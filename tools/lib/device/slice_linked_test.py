@@ -16,12 +16,12 @@ from develop.testing.linked_elf import compiler, complaints, facts, linkers, tak
 from develop.testing.slice_check import differences
 from tools.lib.device.model import DeviceError
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice
-from tools.lib.device.target_id import parse_target_id
 from tools.lib.elf.compose import then
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.patched import write_patched
 from tools.lib.elf.search_path import SearchPath
+from tools.lib.gpus.target_id import parse_target_id
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from tools.lib.device.bundle import table_size
 from tools.lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Span
-from tools.lib.device.target_id import TargetId, can_load
+from tools.lib.gpus.target_id import TargetId, can_load
 
 #: What clang aligns bundles and code objects to, in bytes, if it is not told otherwise.
 PAGE: Final = 4096

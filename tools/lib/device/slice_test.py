@@ -14,11 +14,11 @@ from develop.testing.slice_check import differences
 from tools.lib.device.model import DeviceError, Method, Pointer
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.slice import DEFAULT_LEVEL, plan_slice
-from tools.lib.device.target_id import parse_target_id
 from tools.lib.elf import constants as c
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.patched import open_patched
 from tools.lib.elf.reader import read_elf
+from tools.lib.gpus.target_id import parse_target_id
 
 TARGETS = ("gfx906", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")
 ENTRIES = [(HOST, b""), *((PREFIX + target, target.encode() * 600) for target in TARGETS)]

@@ -10,9 +10,9 @@ from tools.lib.device.content import digests
 from tools.lib.device.model import Method
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.slice import plan_slice
-from tools.lib.device.target_id import parse_target_id
 from tools.lib.device.zstd_test import CORPUS, EXPECTED
 from tools.lib.elf.patched import open_patched
+from tools.lib.gpus.target_id import parse_target_id
 
 BUNDLES = [path.read_bytes() for path in CORPUS]
 

@@ -15,9 +15,9 @@ from tools.lib.device.model import CodeObject, DeviceError, device_errors
 from tools.lib.device.reader import read_device_code
 from tools.lib.device.report import describe, document
 from tools.lib.device.slice import plan_slice
-from tools.lib.device.target_id import TargetId, can_load, parse_target_id
 from tools.lib.elf.patch import Patch
 from tools.lib.elf.patched import write_patched
+from tools.lib.gpus.target_id import TargetId, can_load, parse_target_id
 
 EPILOG = """examples:
   device list lib/librocblas.so.4

@@ -6,7 +6,6 @@ from rocm_bootstrap.package_metadata import architectural_family
 from rocm_bootstrap.package_metadata import package_owner as amds_owner
 from rocm_bootstrap.targets import _BUNDLE_KEY_ALIASES, ALL_TARGETS, PackagingLevel, XnackMode, lookup_bundle
 
-from tools.lib.device.target_id import GENERIC_PROCESSORS
 from tools.lib.gpus.derive import built, family_members
 from tools.lib.gpus.families import (
     find_target,
@@ -19,6 +18,7 @@ from tools.lib.gpus.families import (
     without_features,
 )
 from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS
 
 NAMES = [target.name for target in ALL_TARGETS]
 

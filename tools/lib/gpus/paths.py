@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from tools.lib.device.target_id import GENERIC_PROCESSORS, TargetId
 from tools.lib.gpus.families import is_target, parse_family
 from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 
 #: How a target in a name begins. What follows belongs to it if it is in a table, or a feature.
 _TARGET: Final = re.compile(r"(?<![0-9A-Za-z])gfx[0-9][0-9a-z]*", re.ASCII)

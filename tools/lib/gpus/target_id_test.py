@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.lib.device.target_id import ALTERNATIVE_NAMES, GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from tools.lib.gpus.target_id import ALTERNATIVE_NAMES, GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 
 FEATURES = st.dictionaries(st.sampled_from(("sramecc", "xnack", "future-feature")), st.booleans())
 PROCESSORS = st.sampled_from(("gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1250", *GENERIC_PROCESSORS))
