@@ -477,7 +477,7 @@ CHECKS: tuple[Check, ...] = (
         "expansion of the devel tree killed at 200 moments",
         bazel(
             "test",
-            "//packaging/rocm:runtime_tests",
+            "//packaging/rocm/tests:runtime_tests",
             "--test_env=ROCM_SDK_TEST_KILLS=200",
             "--test_filter=random_moments",
         ),

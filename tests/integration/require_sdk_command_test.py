@@ -4,11 +4,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import require_sdk_action
-import require_sdk_tool
 
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.wheel_sample import Sample
+from tools.rocm import require_sdk_action, require_sdk_tool
 
 FILES = {
     "acme/__init__.py": b"",

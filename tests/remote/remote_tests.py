@@ -6,7 +6,6 @@ from tests.remote.checkouts import Checkout
 
 ALL = ("//packaging/...", "//develop/...", "//tests/...", "//tools/...", "//verify/...")
 SOME = (
-    "//packaging/init_py/...",
     "//tests/analysis/...",
     "//tests/golden/...",
     "//tests/integration:framework_test",
@@ -17,6 +16,7 @@ SOME = (
     "//tools/actions/link/...",
     "//tools/actions/pack/...",
     "//tools/actions/plan/...",
+    "//tools/rocm/...",
 )
 #: Lint reads the whole workspace, which is no input of it.
 HERE = {"//tests/lint:lint_test"}

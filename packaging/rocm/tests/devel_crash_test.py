@@ -2,7 +2,7 @@
 
 `ROCM_SDK_TEST_KILLS` says at how many random moments the last test does so; 200 take a minute or two:
 
-    ./bazelw test //packaging/rocm:runtime_tests --test_env=ROCM_SDK_TEST_KILLS=200 --test_filter=random_moments
+    ./bazelw test //packaging/rocm/tests:runtime_tests --test_env=ROCM_SDK_TEST_KILLS=200 --test_filter=random_moments
 """
 
 from __future__ import annotations

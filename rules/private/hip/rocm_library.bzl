@@ -93,7 +93,7 @@ rocm_library = rule(
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
-        "_nothing": attr.label(default = ":nothing.tbd", allow_single_file = True),
+        "_nothing": attr.label(default = "//tools/actions/interface_library:nothing.tbd", allow_single_file = True),
     },
     fragments = ["cpp"],
     provides = [CcInfo],

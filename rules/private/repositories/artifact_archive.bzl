@@ -5,7 +5,7 @@ if it changed.
 """
 
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
-load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 

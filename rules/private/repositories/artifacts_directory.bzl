@@ -10,8 +10,8 @@ A directory without a line is watched by the rule, as trees. Then a change goes 
 that dangles, or leads to equal content; an archive that is added or removed is an error until the server is restarted.
 """
 
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
-load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 

@@ -7,7 +7,7 @@ data, in `tools/fetch/debian/table.py`.
 What was fetched stays until the declaration or a program changes; `bazel fetch --force --repo=@NAME` takes newer versions.
 """
 
-load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 

@@ -1,9 +1,9 @@
 """The wheels of an SDK that a lock file of Python packages (pylock.toml) names: a repository for each."""
 
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_repository_name")
 load(":device_code.bzl", "may_run")
-load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 

@@ -4,7 +4,7 @@ What pip has fetched goes into Bazel's repository cache. There every further che
 without pip, an index or the network.
 """
 
-load(":run_program.bzl", "fetching_python")
+load("//tools/fetch:run_program.bzl", "fetching_python")
 
 visibility(["//rules/private/repositories/..."])
 

@@ -3,8 +3,8 @@
 rules_python's own `pip.parse` is not used: its attributes differ between the versions that users have.
 """
 
+load("//tools/fetch:run_program.bzl", "fetching_python")
 load(":pip_download.bzl", "pip_download_wheel")
-load(":run_program.bzl", "fetching_python")
 
 visibility(["//rules/private/repositories/..."])
 

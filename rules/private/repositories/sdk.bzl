@@ -5,9 +5,9 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 in the CMake packages.
 """
 
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_repository_name")
 load(":device_code.bzl", "may_run")
-load(":run_program.bzl", "CATALOG_SOURCES", "run_program")
 
 visibility(["//rules/private/repositories/..."])
 

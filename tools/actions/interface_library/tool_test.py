@@ -39,7 +39,7 @@ int main(void) {
 }
 """
 #: What programs are linked with instead of libraries that others load.
-NOTHING = Path("rules/private/hip/nothing.tbd").absolute()
+NOTHING = Path("tools/actions/interface_library/nothing.tbd").absolute()
 needs_compiler = pytest.mark.skipif(not compiler(), reason="needs a C compiler")
 
 

@@ -20,7 +20,7 @@ from tools.fetch.catalog.catalog import main
 from tools.fetch.catalog.names import PART_MAX, escape
 
 ROOT = Path(catalog.__file__).parents[3]
-RUN_PROGRAM = (ROOT / "rules/private/repositories/run_program.bzl").read_text(encoding="utf-8")
+RUN_PROGRAM = (ROOT / "tools/fetch/run_program.bzl").read_text(encoding="utf-8")
 
 
 def as_fetched(module: str, *arguments: str) -> list[str]:

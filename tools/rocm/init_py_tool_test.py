@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from init_py_tool import main
 
 from develop.testing.elf_sample import Sample
+from tools.rocm.init_py_tool import main
 
 
 def written(directory: Path, *arguments: str) -> dict[str, Any]:

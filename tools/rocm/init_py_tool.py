@@ -4,8 +4,7 @@
                  [--check-version VERSION] [--fail-on-version-mismatch]
 
 The program behind the rule `rocm_init_py`. What it writes is made by `rocm_sdk.init_py`, as that of `rocm-sdk init-py`
-is: one generator for both. It lies here because `tools/` imports nothing of `packaging/`, and beside `packaging/rocm`,
-which imports nothing of the build.
+is: one generator for both.
 """
 
 from collections.abc import Sequence

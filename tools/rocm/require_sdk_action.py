@@ -3,9 +3,8 @@
 require_sdk_action --label TARGET --sdk WHEEL… --output DIR [--specifier SPEC] … WHEEL
 """
 
-from require_sdk_tool import INIT_PY
-
 from tools.commands.require_sdk import action
+from tools.rocm.require_sdk_tool import INIT_PY
 
 
 def main(argv: list[str]) -> int:
