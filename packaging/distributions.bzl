@@ -1,7 +1,7 @@
 """What installed code knows of the build: names_file, what it called its packages; version_module, their version."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules:version.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
+load("//rules:providers.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 
 visibility(["//packaging", "//tests/..."])
 

@@ -4,7 +4,7 @@ Each value is a `--config` of its name: `bazel build --config=nightly --config=g
 `.bazelrc` has them from `matrix.bazelrc`, which is written from this file: `bazel run //tests/golden:update`.
 """
 
-load("//rules:version.bzl", "KINDS")
+load("//rules:providers.bzl", "KINDS")
 
 visibility(["//packaging", "//tests/..."])
 

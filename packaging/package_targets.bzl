@@ -2,9 +2,8 @@
 
 load("//packaging:distributions.bzl", "names_file")
 load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS")
-load("//rules:package.bzl", "sdk_package")
-load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
-load("//rules:wheel.bzl", "sdk_wheel")
+load("//rules:rocm.bzl", "rocm_thin_package", "rocm_thin_packages")
+load("//rules:sdk.bzl", "sdk_package", "sdk_wheel")
 
 visibility(["//packaging"])
 

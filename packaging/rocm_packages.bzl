@@ -4,11 +4,8 @@ load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
-load("//rules:coverage.bzl", "rocm_coverage")
-load("//rules:index.bzl", "sdk_index")
-load("//rules:reports.bzl", "sdk_reports")
-load("//rules:size_report.bzl", "sdk_size_report")
-load("//rules:sonames.bzl", "sdk_sonames")
+load("//rules:rocm.bzl", "rocm_coverage")
+load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report", "sdk_sonames")
 load("//tools/lib/gpus:gpus.bzl", "package_owner")
 
 visibility(["//packaging", "//tests/..."])

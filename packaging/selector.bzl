@@ -2,8 +2,7 @@
 
 load("//packaging:package_targets.bzl", "LICENSE", "VERSION", "names_target")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
-load("//rules:sdist.bzl", "sdk_sdist")
-load("//rules:static_wheel.bzl", "sdk_static_wheel")
+load("//rules:sdk.bzl", "sdk_sdist", "sdk_static_wheel")
 load("//tools/lib/gpus:gpu_table.bzl", "TARGETS")
 load("//tools/lib/gpus:gpus.bzl", "serving_package")
 

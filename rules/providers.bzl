@@ -1,9 +1,14 @@
-"""The providers of the rules, for writing rules that work with them."""
+"""For rules that work with these rules: their providers, versions and version suffixes."""
 
-load("//rules/private/providers:artifact_info.bzl", _ArtifactInfo = "ArtifactInfo")
-load("//rules/private/providers:distribution_info.bzl", _DistributionInfo = "DistributionInfo")
-load("//rules/private/providers:package_info.bzl", _PackageInfo = "PackageInfo")
+load("//rules/private:sdk_version.bzl", _KINDS = "KINDS")
+load("//rules/private/common:pep440.bzl", _normal_form = "normal_form")
+load("//rules/private/common:providers.bzl", _ArtifactInfo = "ArtifactInfo", _DistributionInfo = "DistributionInfo", _PackageInfo = "PackageInfo")
+load("//rules/private/common:version_suffix.bzl", _VERSION_SUFFIX_ATTRS = "VERSION_SUFFIX_ATTRS", _with_suffix = "with_suffix")
 
 ArtifactInfo = _ArtifactInfo
 DistributionInfo = _DistributionInfo
+KINDS = _KINDS
+normal_form = _normal_form
 PackageInfo = _PackageInfo
+VERSION_SUFFIX_ATTRS = _VERSION_SUFFIX_ATTRS
+with_suffix = _with_suffix

@@ -52,8 +52,6 @@ class ReferenceEntry:
     returns: str = ""
     provides: tuple[str, ...] = ()
     tags: tuple["ReferenceEntry", ...] = ()
-    #: Other names for the same.
-    aliases: tuple[str, ...] = ()
 
 
 def entry(workspace: Workspace, path: str, name: str) -> ReferenceEntry:

@@ -1,4 +1,4 @@
-"""Which `bzl_library` each file of the public API has: one of its name, whose `deps` follow from what the file loads.
+"""Which `bzl_library` each folder of the public API has: one of its name, whose `deps` follow from what its files load.
 
 They stand in the BUILD files, for tools such as Stardoc; tests/lint compares them with what this says.
 """
@@ -28,38 +28,37 @@ EXTERNAL: Final = {
 
 def expected(workspace: Workspace) -> dict[str, list[str]]:
     """Return label of each library -> its `deps`, sorted: those of the public files and of all that these load."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, set[str]] = {}
+    seen: set[str] = set()
     pending = public_files(workspace)
     while pending:
         path = pending.pop()
-        label = library_of(path)
-        if label not in found:
-            loads = workspace.loads(path)
-            found[label] = sorted({_dependency(load) for load in loads})
-            pending += [file_of(load, path) for load in loads if not load.startswith("@")]
-    return found
+        if path in seen:
+            continue
+        seen.add(path)
+        loads = workspace.loads(path)
+        found.setdefault(library_of(path), set()).update(map(_dependency, loads))
+        pending += [file_of(load, path) for load in loads if not load.startswith("@")]
+    return {label: sorted(deps - {label}) for label, deps in found.items()}
 
 
 def library_of(path: str) -> str:
-    """Return the label of a file's library."""
-    file = Path(path)
-    return f"//{file.parent.as_posix()}:{file.stem}"
+    """Return the label of the library that a file is in, in its short form."""
+    return f"//{Path(path).parent.as_posix()}"
 
 
 def _dependency(load: str) -> str:
-    return EXTERNAL[load] if load.startswith("@") else load.removesuffix(".bzl")
+    return EXTERNAL[load] if load.startswith("@") else load.partition(":")[0]
 
 
-def declared(workspace: Workspace, packages: Iterable[str]) -> dict[str, list[str]]:
-    """Return label of each library that these packages' BUILD files declare -> its `deps`, absolute and sorted."""
+def declared(workspace: Workspace, libraries: Iterable[str]) -> dict[str, list[str]]:
+    """Return label -> `deps`, sorted, of each of these libraries that a BUILD file declares."""
     found: dict[str, list[str]] = {}
-    for package in packages:
+    for label in libraries:
+        package = label.removeprefix("//")
         for node in ast.walk(workspace.tree(f"{package}/BUILD.bazel")):
             if isinstance(node, ast.Call) and function_of(node) == "bzl_library":
                 arguments = keywords(node)
-                deps = ast.literal_eval(arguments["deps"]) if "deps" in arguments else []
-                name = ast.literal_eval(arguments["name"])
-                found[f"//{package}:{name}"] = sorted(
-                    f"//{package}{one}" if one.startswith(":") else one for one in deps
-                )
+                if ast.literal_eval(arguments["name"]) == Path(package).name:
+                    found[label] = sorted(ast.literal_eval(arguments["deps"]) if "deps" in arguments else [])
     return found

@@ -1,7 +1,5 @@
 """The reference as Markdown: a chapter per public file, in it an entry per name."""
 
-from dataclasses import replace
-
 from develop.reference.entries import Parameter, ReferenceEntry, entry, settings
 from develop.reference.examples import EXAMPLES, quoted
 from develop.reference.starlark import StarlarkError, Workspace
@@ -11,8 +9,8 @@ HEAD = """\
 
 # Reference
 
-Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//rules:FILE.bzl`. Each file
-has a `bzl_library` of the same name. [Your own SDK](your-own-sdk.md) shows how the rules work together. Rules also take
+Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//rules:FILE.bzl`. The
+`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](your-own-sdk.md) shows how the rules work together. Rules also take
 the attributes that [all rules have](https://bazel.build/reference/be/common-definitions), such as `visibility`.
 
 """
@@ -51,12 +49,8 @@ def public_files(workspace: Workspace) -> list[str]:
 
 
 def entries(workspace: Workspace, path: str) -> list[ReferenceEntry]:
-    """Return the entries of a public file, by name. Of several names for the same, the first is the entry's."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for name in workspace.names(path):
-        found = workspace.resolve(path, name)
-        names.setdefault((found.path, found.name), []).append(name)
-    made = [replace(entry(workspace, path, name), aliases=tuple(others)) for name, *others in names.values()]
+    """Return the entries of a public file, by name."""
+    made = [entry(workspace, path, name) for name in workspace.names(path)]
     return sorted(made, key=lambda one: one.name.lower())
 
 
@@ -82,7 +76,7 @@ def _entry(workspace: Workspace, path: str, one: ReferenceEntry, level: str = "#
 def _loaded_from(path: str, one: ReferenceEntry) -> str:
     if one.kind == "tag":
         return ""
-    return f" of `//rules:{path.rpartition('/')[2]}`" + "".join(f", also as `{name}`" for name in one.aliases)
+    return f" of `//rules:{path.rpartition('/')[2]}`"
 
 
 def _table(one: ReferenceEntry) -> str:

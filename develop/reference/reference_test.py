@@ -6,7 +6,7 @@ import pytest
 
 from develop.reference import examples, libraries, update
 from develop.reference.entries import Parameter, docstring, entry, settings
-from develop.reference.page import entries, page
+from develop.reference.page import page
 from develop.reference.starlark import StarlarkError, Workspace
 
 PUBLIC = """\
@@ -64,12 +64,6 @@ def test_a_rule_behind_a_re_export(things: Workspace) -> None:
         Parameter("kind", "How big; or small.", "string", '"big"', ("big", "small")),
         Parameter("name_of", "A | name.", "string", '""'),
     )
-
-
-def test_several_names_of_a_rule_are_one_entry(tmp_path: Path) -> None:
-    found = workspace(tmp_path, rules__thing=PUBLIC + "first_thing = _thing\n", rules__private__thing=PRIVATE)
-    workspace(tmp_path, rules__private__common__shared=SHARED)
-    assert [(one.name, one.aliases) for one in entries(found, "rules/thing.bzl")] == [("thing", ("first_thing",))]
 
 
 def test_only_public_names_are_exported(things: Workspace) -> None:
@@ -171,9 +165,9 @@ def test_an_example_that_is_gone_is_an_error(things: Workspace, monkeypatch: pyt
 
 def test_libraries_follow_loads(things: Workspace) -> None:
     assert libraries.expected(things) == {
-        "//rules/private/common:shared": [],
-        "//rules/private:thing": ["//rules/private/common:shared"],
-        "//rules:thing": ["//rules/private:thing"],
+        "//rules/private/common": [],
+        "//rules/private": ["//rules/private/common"],
+        "//rules": ["//rules/private"],
     }
-    (things.root / "rules/BUILD.bazel").write_text('bzl_library(name = "thing", deps = [":a", "//b:c"])\n')
-    assert libraries.declared(things, ["rules"]) == {"//rules:thing": ["//b:c", "//rules:a"]}
+    (things.root / "rules/BUILD.bazel").write_text('bzl_library(name = "rules", deps = ["//b", "//a"])\n')
+    assert libraries.declared(things, ["//rules"]) == {"//rules": ["//a", "//b"]}

@@ -13,6 +13,6 @@ def documentation(name, deps = [], **kwargs):
     native.starlark_doc_extract(
         name = name,
         src = "//rules:{}.bzl".format(name),
-        deps = ["//rules:" + name] + deps,
+        deps = ["//rules"] + deps,
         **kwargs
     )

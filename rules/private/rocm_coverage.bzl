@@ -3,10 +3,9 @@
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
-load("//rules/private/providers:coverage_info.bzl", "CoverageInfo")
 
 visibility(["//rules"])
 

@@ -2,11 +2,8 @@
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "PackageInfo", "ThinPackagesInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
-load("//rules/private/providers:coverage_info.bzl", "CoverageInfo")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
-load("//rules/private/providers:thin_packages_info.bzl", "ThinPackagesInfo")
 
 visibility(["//rules"])
 

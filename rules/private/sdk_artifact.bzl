@@ -2,8 +2,8 @@
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
+load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules"])
 

@@ -2,8 +2,8 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 

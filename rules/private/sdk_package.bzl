@@ -3,9 +3,8 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 

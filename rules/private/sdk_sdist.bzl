@@ -1,8 +1,8 @@
 """sdk_sdist: a source distribution of small files."""
 
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "source_files", "version_of")
+load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
 
 visibility(["//rules"])
 

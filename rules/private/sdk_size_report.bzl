@@ -1,8 +1,7 @@
 """sdk_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
 
+load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 

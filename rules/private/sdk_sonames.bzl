@@ -2,8 +2,8 @@
 
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:providers.bzl", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 

@@ -6,9 +6,8 @@ load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "version_of")
+load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:distribution_info.bzl", "DistributionInfo")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules"])
 

@@ -1,9 +1,8 @@
 """Tests of rocm_coverage: its actions, the command that accepts what was found, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:artifact.bzl", "sdk_artifact")
-load("//rules:coverage.bzl", "rocm_coverage")
-load("//rules:thin_packages.bzl", "rocm_thin_packages")
+load("//rules:rocm.bzl", "rocm_coverage", "rocm_thin_packages")
+load("//rules:sdk.bzl", "sdk_artifact")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")

@@ -1,7 +1,7 @@
 """Analysis tests of rocm_init_py: its action, and what it says of attributes that make no sense."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:init_py.bzl", "rocm_init_py")
+load("//rules:rocm.bzl", "rocm_init_py")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")

@@ -1,10 +1,7 @@
 """Tests of sdk_sonames: its actions, what waits for them, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:artifact.bzl", "sdk_artifact")
-load("//rules:index.bzl", "sdk_index")
-load("//rules:package.bzl", "sdk_package")
-load("//rules:sonames.bzl", "sdk_sonames")
+load("//rules:sdk.bzl", "sdk_artifact", "sdk_index", "sdk_package", "sdk_sonames")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
-load("//rules:split_wheel.bzl", "sdk_split_wheel")
+load("//rules:wheels.bzl", "sdk_split_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")

@@ -2,8 +2,8 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
-load("//rules:artifact.bzl", "sdk_artifact")
-load("//rules:thin_packages.bzl", "rocm_thin_package", "rocm_thin_packages")
+load("//rules:rocm.bzl", "rocm_thin_package", "rocm_thin_packages")
+load("//rules:sdk.bzl", "sdk_artifact")
 load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
 load(":util.bzl", "expect_failure")
 

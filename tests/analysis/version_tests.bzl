@@ -3,10 +3,8 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//packaging:distributions.bzl", "names_file")
-load("//rules:artifact.bzl", "sdk_artifact")
-load("//rules:package.bzl", "sdk_package")
-load("//rules:providers.bzl", "PackageInfo")
-load("//rules:version.bzl", "normal_form", "sdk_version")
+load("//rules:providers.bzl", "PackageInfo", "normal_form")
+load("//rules:sdk.bzl", "sdk_artifact", "sdk_package", "sdk_version")
 load(":util.bzl", "actions_of", "expect_failure")
 
 visibility("private")

@@ -4,15 +4,18 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules:artifact.bzl", "sdk_artifact")
-load("//rules:index.bzl", "sdk_index")
-load("//rules:package.bzl", "sdk_package")
 load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
-load("//rules:sdist.bzl", "sdk_sdist")
-load("//rules:size_report.bzl", "sdk_size_report")
-load("//rules:split_wheel.bzl", "sdk_split_wheel")
-load("//rules:static_wheel.bzl", "sdk_static_wheel")
-load("//rules:wheel.bzl", "sdk_wheel")
+load(
+    "//rules:sdk.bzl",
+    "sdk_artifact",
+    "sdk_index",
+    "sdk_package",
+    "sdk_sdist",
+    "sdk_size_report",
+    "sdk_static_wheel",
+    "sdk_wheel",
+)
+load("//rules:wheels.bzl", "sdk_split_wheel")
 load("//tests/mini:like_py_wheel.bzl", "like_py_wheel")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 

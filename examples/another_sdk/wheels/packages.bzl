@@ -1,10 +1,6 @@
 """The packages of Arrow, as data, and a loop that declares them."""
 
-load("@rules_rocm_python//rules:index.bzl", "sdk_index")
-load("@rules_rocm_python//rules:package.bzl", "sdk_package")
-load("@rules_rocm_python//rules:reports.bzl", "sdk_reports")
-load("@rules_rocm_python//rules:static_wheel.bzl", "sdk_static_wheel")
-load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_reports", "sdk_static_wheel", "sdk_wheel")
 
 # Name -> the libraries that it contains, and the packages whose libraries they need, directly or not.
 _RUNTIME = {

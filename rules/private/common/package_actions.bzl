@@ -4,11 +4,10 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placed.bzl", "check_path")
 load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/common:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
-load("//rules/private/providers:package_info.bzl", "PackageInfo")
 
 visibility(["//rules/..."])
 

@@ -3,8 +3,8 @@
 # Packages are as good as what Bazel notices of the artifacts' edits.
 load("@bazel_server//:checked.bzl", "CHECKED")  # @unused
 load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load("//rules/private/providers:artifact_info.bzl", "ArtifactInfo")
 
 visibility(["//rules/..."])
 

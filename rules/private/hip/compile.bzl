@@ -1,7 +1,7 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
 load("//rules/private/common:labels.bzl", "shown")
-load(":hip_commands_info.bzl", "HipCommandsInfo")
+load(":providers.bzl", "HipCommandsInfo")
 
 visibility(["//rules/private/hip"])
 

@@ -1,7 +1,7 @@
 """hip_compile_commands: declares a command that writes compile_commands.json, for editors."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
-load(":hip_commands_info.bzl", "HipCommandsInfo")
+load(":providers.bzl", "HipCommandsInfo")
 
 visibility(["//rules"])
 

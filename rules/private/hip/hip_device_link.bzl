@@ -6,7 +6,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load(":compile.bzl", "assemble", "bundle", "hip_compiler", "link_device")
-load(":hip_info.bzl", "HipInfo", "merge_hip_infos")
+load(":providers.bzl", "HipInfo", "merge_hip_infos")
 load(":static_library.bzl", "static_library")
 
 visibility(["//rules/private/hip"])

@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/common:run_tool.bzl", "tool_attr")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
-load(":hip_toolchain_info.bzl", "HipToolchainInfo")
+load(":providers.bzl", "HipToolchainInfo")
 
 visibility(["//rules"])
 

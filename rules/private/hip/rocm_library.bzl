@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
+load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 

@@ -1,6 +1,6 @@
 """rocm_program: a program of an SDK, as the repository `@rocm` declares it."""
 
-load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
+load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
-load(":rocm_shared_library_info.bzl", "RocmSharedLibraryInfo")
+load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 

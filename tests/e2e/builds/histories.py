@@ -51,10 +51,7 @@ use_repo(artifacts, "sdk_artifacts")
 """
 BUILD = """
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
-load("@rules_rocm_python//rules:index.bzl", "sdk_index")
-load("@rules_rocm_python//rules:package.bzl", "sdk_package")
-load("@rules_rocm_python//rules:version.bzl", "sdk_version")
-load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_version", "sdk_wheel")
 load("@sdk_artifacts//:artifacts.bzl", "ARTIFACTS")
 
 LABELS = {"_".join([one.name, one.component, one.target]): one.label for one in ARTIFACTS}

@@ -58,9 +58,7 @@ def _tree_impl(ctx):
 tree = rule(_tree_impl, attrs = {"program": attr.label(allow_single_file = True)})
 ''',
     "BUILD.bazel": """
-load("@rules_rocm_python//rules:artifact.bzl", "sdk_artifact")
-load("@rules_rocm_python//rules:package.bzl", "sdk_package")
-load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_artifact", "sdk_package", "sdk_wheel")
 load(":tree.bzl", "tree")
 
 filegroup(name = "prebuilt", srcs = glob(["tree/**"]))

@@ -1,9 +1,7 @@
 """The packages, as data, and a loop that declares them."""
 
-load("@rules_rocm_python//rules:coverage.bzl", "rocm_coverage")
-load("@rules_rocm_python//rules:index.bzl", "sdk_index")
-load("@rules_rocm_python//rules:package.bzl", "sdk_package")
-load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
+load("@rules_rocm_python//rules:rocm.bzl", "rocm_coverage")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_wheel")
 
 # Microsoft's C++ runtime, which its redistributable package installs.
 _MICROSOFT = [

@@ -1,10 +1,7 @@
 """acme_packages: what is packaged, and how it is called."""
 
-load("@rules_rocm_python//rules:coverage.bzl", "rocm_coverage")
-load("@rules_rocm_python//rules:index.bzl", "sdk_index")
-load("@rules_rocm_python//rules:package.bzl", "sdk_package")
-load("@rules_rocm_python//rules:static_wheel.bzl", "sdk_static_wheel")
-load("@rules_rocm_python//rules:wheel.bzl", "sdk_wheel")
+load("@rules_rocm_python//rules:rocm.bzl", "rocm_coverage")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_static_wheel", "sdk_wheel")
 
 # Where the loader searches, in this order: the packages' trees lie side by side in site-packages.
 _RPATH = {

@@ -1,0 +1,64 @@
+"""What targets of HIP programs tell each other: toolchains, shared libraries, commands, relocatable device code."""
+
+visibility(["//rules/private/hip"])
+
+HipCommandsInfo = provider(
+    doc = "How the HIP sources of a target are compiled for the host.",
+    fields = {
+        "files": "depset of File: the file of arguments that `library` names, sources, and headers.",
+        "library": "JSON (string): `arguments`, path of a file with one argument a line; `compiler`, path; `sources`, list of `file`, `output` and `options`.",
+    },
+)
+
+HipInfo = provider(
+    doc = "Relocatable device code of a library and of those that it depends on. Programs link it for each GPU target.",
+    fields = {
+        "device_objects": "dict from a GPU target (string) to a depset of File: LLVM bitcode.",
+        "host_objects": "depset of File: object files that refer to the linked device code.",
+        "libraries": "depset of struct(label = Label, targets = string): which library is compiled for which GPU targets.",
+    },
+)
+
+def merge_hip_infos(infos):
+    """Returns one HipInfo for several.
+
+    Args:
+        infos: list of HipInfo.
+
+    Returns:
+        HipInfo.
+    """
+    targets = {target: None for info in infos for target in info.device_objects}
+    return HipInfo(
+        device_objects = {
+            target: depset(transitive = [info.device_objects[target] for info in infos if target in info.device_objects])
+            for target in targets
+        },
+        host_objects = depset(transitive = [info.host_objects for info in infos]),
+        libraries = depset(transitive = [info.libraries for info in infos]),
+    )
+
+HipToolchainInfo = provider(
+    doc = "A compiler of HIP programs, out of an SDK.",
+    fields = {
+        "bundler": "File: clang-offload-bundler.",
+        "clang": "File: the compiler.",
+        "compile": "PyToolInfo of the program that runs compilations, and checks what they include.",
+        "device_libraries": "string: directory of the device libraries, relative to the execution root.",
+        "environment": "dict: environment of every action.",
+        "files": "depset of File: what the programs read: their libraries, the compiler's headers, the device libraries.",
+        "lld": "File: the linker of device code.",
+        "resource_directory": "string: clang's resource directory, relative to the execution root.",
+        "root": "string: the SDK's install prefix, relative to the execution root.",
+        "runtime": "CcInfo of the HIP runtime: every HIP program is compiled and linked with it.",
+        "targets": "list of string: GPU targets to compile for, such as `gfx942` or `gfx90a:xnack+`.",
+    },
+)
+
+RocmSharedLibraryInfo = provider(
+    doc = "A shared library of an SDK.",
+    fields = {
+        "interface": "File: the interface library, with which programs are linked.",
+        "library": "File: the library, with which they run.",
+    },
+)

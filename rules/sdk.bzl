@@ -1,0 +1,31 @@
+"""An SDK as Python packages: artifacts, packages, distributions, their index, reports and tests."""
+
+load("//rules/private:sdk_artifact.bzl", _sdk_artifact = "sdk_artifact")
+load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index")
+load("//rules/private:sdk_install_test.bzl", _sdk_install_test = "sdk_install_test")
+load("//rules/private:sdk_package.bzl", _sdk_package = "sdk_package")
+load("//rules/private:sdk_publish.bzl", _sdk_publish = "sdk_publish")
+load("//rules/private:sdk_reports.bzl", _sdk_reports = "sdk_reports")
+load("//rules/private:sdk_sdist.bzl", _sdk_sdist = "sdk_sdist")
+load("//rules/private:sdk_size_report.bzl", _sdk_size_report = "sdk_size_report")
+load("//rules/private:sdk_sonames.bzl", _sdk_sonames = "sdk_sonames")
+load("//rules/private:sdk_static_wheel.bzl", _sdk_static_wheel = "sdk_static_wheel")
+load("//rules/private:sdk_version.bzl", _sdk_version = "sdk_version")
+load("//rules/private:sdk_wheel.bzl", _sdk_wheel = "sdk_wheel")
+load("//rules/private:sdk_wheel_test.bzl", _sdk_wheel_set_test = "sdk_wheel_set_test", _sdk_wheel_test = "sdk_wheel_test", _verify_exception = "verify_exception")
+
+sdk_artifact = _sdk_artifact
+sdk_index = _sdk_index
+sdk_install_test = _sdk_install_test
+sdk_package = _sdk_package
+sdk_publish = _sdk_publish
+sdk_reports = _sdk_reports
+sdk_sdist = _sdk_sdist
+sdk_size_report = _sdk_size_report
+sdk_sonames = _sdk_sonames
+sdk_static_wheel = _sdk_static_wheel
+sdk_version = _sdk_version
+sdk_wheel = _sdk_wheel
+sdk_wheel_set_test = _sdk_wheel_set_test
+sdk_wheel_test = _sdk_wheel_test
+verify_exception = _verify_exception
