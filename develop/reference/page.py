@@ -10,8 +10,8 @@ HEAD = """\
 # Reference
 
 Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//rules:FILE.bzl`. The
-`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](your-own-sdk.md) shows how the rules work together. Rules also take
-the attributes that [all rules have](https://bazel.build/reference/be/common-definitions), such as `visibility`.
+`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](your-own-sdk.md) shows how the rules work together.
+Rules also take the attributes that [all rules have](https://bazel.build/reference/be/common-definitions).
 
 """
 #: The flags of the rules themselves.

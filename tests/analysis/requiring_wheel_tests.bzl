@@ -29,6 +29,25 @@ def _declares_impl(ctx):
 
 _declares_test = analysistest.make(_declares_impl)
 
+def _options_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = actions_of(env, "RocmRequireSdk")
+    asserts.equals(env, [
+        "--specifier=>=1,<2",
+        "--device=gfx942",
+        "--local-version=ours",
+        "--init-py=user",
+        "--leave=libz.so*",
+        "--take=libm.so*",
+        "--allow-missing=other_*",
+        "--drop-bundled",
+        "--drop-signatures",
+        "--compression=small",
+    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk"))])
+    return analysistest.end(env)
+
+_options_test = analysistest.make(_options_impl)
+
 def requiring_wheel_test_suite(name):
     """Declares the tests of sdk_requiring_wheel.
 
@@ -37,12 +56,30 @@ def requiring_wheel_test_suite(name):
     """
     sdk_requiring_wheel(name = name + "_subject", sdk = [_SDK, _SDIST, name + "_directory", "data.txt"], tags = ["manual"], wheel = _WHEEL)
     sdk_requiring_wheel(name = name + "_of_none", sdk = [_SDIST, "data.txt"], tags = ["manual"], wheel = _WHEEL)
+    sdk_requiring_wheel(
+        name = name + "_with_options",
+        allow_missing = ["other_*"],
+        compression = "small",
+        device = "gfx942",
+        drop_bundled = True,
+        drop_signatures = True,
+        init_py = "user",
+        leave = ["libz.so*"],
+        local_version = "ours",
+        sdk = [_SDK],
+        specifier = ">=1,<2",
+        tags = ["manual"],
+        take = ["libm.so*"],
+        wheel = _WHEEL,
+    )
     write_file(name = name + "_wheel", out = _WHEEL, tags = ["manual"])
     write_file(name = name + "_sdk", out = _SDK, tags = ["manual"])
     sdk_split_wheel(name = name + "_directory", tags = ["manual"], targets = ["gfx942"], wheel = _WHEEL)
     write_file(name = name + "_sdist", out = _SDIST, tags = ["manual"])
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
+    _options_test(name = name + "_options_test", target_under_test = name + "_with_options")
     native.test_suite(name = name, tests = [
         name + "_declares_test",
+        name + "_options_test",
         expect_failure(name + "_of_none_test", name + "_of_none", ["sdk has no wheels"]),
     ])

@@ -21,6 +21,20 @@ def _declares_impl(ctx):
 
 _declares_test = analysistest.make(_declares_impl)
 
+def _options_impl(ctx):
+    env = analysistest.begin(ctx)
+    (action,) = actions_of(env, "RocmSplitWheel")
+    asserts.equals(env, [
+        "--targets=gfx942,gfx1100",
+        "--shape=host-device",
+        "--whole=*.bin",
+        "--drop-signatures",
+        "--compression=fast",
+    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--size-report"))])
+    return analysistest.end(env)
+
+_options_test = analysistest.make(_options_impl)
+
 def split_wheel_test_suite(name):
     """Declares the tests of sdk_split_wheel.
 
@@ -30,10 +44,22 @@ def split_wheel_test_suite(name):
     sdk_split_wheel(name = name + "_subject", tags = ["manual"], targets = ["gfx942"], wheel = "acme-1.0-py3-none-any.whl")
     sdk_split_wheel(name = name + "_for_none", tags = ["manual"], targets = [], wheel = "acme-1.0-py3-none-any.whl")
     sdk_split_wheel(name = name + "_of_none", tags = ["manual"], targets = ["gfx942"], wheel = "data.txt")
+    sdk_split_wheel(
+        name = name + "_with_options",
+        compression = "fast",
+        drop_signatures = True,
+        shape = "host-device",
+        tags = ["manual"],
+        targets = ["gfx942", "gfx1100"],
+        wheel = "acme-1.0-py3-none-any.whl",
+        whole = ["*.bin"],
+    )
     write_file(name = name + "_wheel", out = "acme-1.0-py3-none-any.whl", tags = ["manual"])
     _declares_test(name = name + "_declares_test", target_under_test = name + "_subject")
+    _options_test(name = name + "_options_test", target_under_test = name + "_with_options")
     native.test_suite(name = name, tests = [
         name + "_declares_test",
+        name + "_options_test",
         expect_failure(name + "_for_none_test", name + "_for_none", ["targets is empty"]),
         expect_failure(name + "_of_none_test", name + "_of_none", ["data.txt is no wheel", "expected a file that ends with .whl"]),
     ])
