@@ -14,7 +14,7 @@ from typing import Final
 
 from verify import registry
 from verify.finding import Rule
-from verify.others import FORM
+from verify.foreign_wheels import FORM
 
 BEGIN: Final = "<!-- rules: made by `bazel run //verify:documentation` -->\n"
 END: Final = "<!-- end of rules -->\n"

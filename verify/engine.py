@@ -18,12 +18,12 @@ from typing import Final
 from tools.lib.common.program import ToolError, end_with_parent, usable_cores
 from tools.lib.wheel.zip_members import ZipMember
 from verify import registry
-from verify.chosen import Chosen, check_unambiguous, choose
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding
+from verify.foreign_wheels import softened
+from verify.installed_for_target import Chosen, check_unambiguous, choose
+from verify.member_facts import Reader, read_algorithms, read_members
 from verify.model import DistributionSet, FileFacts
-from verify.others import softened
-from verify.reading import Reader, read_algorithms, read_members
 from verify.settings import Settings
 from verify.suite import Collector
 from verify.wheel import OpenedWheel, make_wheel, open_wheel

@@ -1,4 +1,4 @@
-"""The facts about wheels that checks look at. `verify.reading` takes them from the files.
+"""The facts about wheels that checks look at. `verify.member_facts` takes them from the files.
 
 Everything here is plain data, read once: no check opens a wheel again.
 """
@@ -112,4 +112,4 @@ class DistributionSet:
     sdists: tuple[Path, ...] = ()
     """Sorted by file name."""
     target: str = ""
-    """The GPU target of the machine that they are installed on (`verify.chosen`); empty for whatever machine."""
+    """The GPU target of the machine (`verify.installed_for_target`); empty for whatever machine."""

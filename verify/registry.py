@@ -4,12 +4,24 @@
 `verify.suite`).
 """
 
-from verify import chosen, exceptions
-from verify.checks import archive, content, dynamic, elf, layout, metadata, names, pe, record, variants, wheel_file
-from verify.device import checks as device
+from verify import exceptions, installed_for_target
+from verify.checks import (
+    archive,
+    content,
+    dynamic,
+    elf,
+    metadata,
+    names,
+    pe,
+    record,
+    site_packages,
+    variants,
+    wheel_file,
+)
+from verify.device import device_checks
 from verify.finding import Rule
 from verify.suite import Collector, Suite
-from verify.wheel_set import checks as wheel_set
+from verify.wheel_set import set_checks
 
 SUITES: tuple[Suite, ...] = (
     archive.SUITE,
@@ -22,10 +34,10 @@ SUITES: tuple[Suite, ...] = (
     dynamic.SUITE,
     pe.SUITE,
     content.SUITE,
-    layout.SUITE,
-    *wheel_set.SUITES,
-    *device.SUITES,
-    chosen.SUITE,
+    site_packages.SUITE,
+    *set_checks.SUITES,
+    *device_checks.SUITES,
+    installed_for_target.SUITE,
     exceptions.SUITE,
 )
 

@@ -7,7 +7,7 @@ links to DIRECTORY/unpacked. Any user may run it; the packages come from the mac
 5.7 is that of Debian 13: 6 GB, and its programs need that libc. ROCm 7 is that of Debian experimental: 4.4 GB, for the
 libc of Debian unstable. `--small` leaves the biggest libraries out. Run again, it fetches only what is not there.
 
-    python3 -B -m develop.real_rocm.listing DIRECTORY
+    python3 -B -m develop.real_rocm.tree_listing DIRECTORY
 
 prints every path with its mode and SHA-256, or what it links to: two listings are compared with diff.
 """
@@ -19,7 +19,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from develop.real_rocm.layout import lay_out
+from develop.real_rocm.debian_artifacts import lay_out
 from develop.real_rocm.table import RELEASES, Release
 from tools.fetch.debian.apt import Apt, machine_lists
 from tools.fetch.debian.sources import Choice, choose, read_sources

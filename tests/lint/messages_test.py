@@ -25,7 +25,7 @@ FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catal
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
-    "rules/private/repositories/choice.bzl": "the variable of rocm.artifacts",
+    "rules/private/repositories/selected_artifacts.bzl": "the variable of rocm.artifacts",
     "rules/private/repositories/debian.bzl": "fetches ROCm",
     "rules/private/repositories/rocm.bzl": "the extension for ROCm",
     "rules/private/repositories/sdk.bzl": "fetches ROCm",

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from tests.pipeline.checkout import Checkout
 from tests.pipeline.installed import ModuleSite, RocmSite, Site
+from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import SCRATCH, check_same, judged, made
 from tests.pipeline.random_files import chosen, placeable
 from tests.pipeline.random_sdks import ANY_ENTRY, EIGHT, THREE, changed, sdks, searched
-from tests.pipeline.reading import FindingError
 from tests.pipeline.run import Built, Cache
 from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Node, Package, Sdk
 from tools.commands.publish.directory import DirectoryPlace

@@ -25,7 +25,7 @@ from types import CodeType
 from typing import Any
 from unittest import mock
 
-from tests.pipeline.reading import FindingError
+from tests.pipeline.package_reader import FindingError
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.append(str(TOP / "packaging/rocm/src"))

@@ -5,7 +5,7 @@
     check_index(expected, wheels, index)
 
 `tests.pipeline.expected` says what has to come. Wheels are read by the standard library and by `packaging`, what they
-hold by `tests.pipeline.reading`. What is found is a `FindingError`, of a kind by which findings are told apart.
+hold by `tests.pipeline.package_reader`. What is found is a `FindingError`, of a kind by which findings are told apart.
 """
 
 import base64
@@ -30,7 +30,7 @@ from packaging.utils import parse_wheel_filename
 
 from tests.pipeline.expected import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
-from tests.pipeline.reading import FindingError, bundles_of, normal, read_bundle, read_elf
+from tests.pipeline.package_reader import FindingError, bundles_of, normal, read_bundle, read_elf
 from tests.pipeline.sdk import (
     SCRIPTS,
     Content,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.pipeline.expected import Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_library, is_program, soname_of
 from tests.pipeline.oracle import check_content, is_anywhere
-from tests.pipeline.reading import FindingError, read_elf
+from tests.pipeline.package_reader import FindingError, read_elf
 from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Other
 
 SCRIPT = re.compile(rb'/\* GNU ld script, .* \*/\nINPUT\("(.+)"\)\n')

@@ -22,9 +22,9 @@ from hypothesis import given, seed, settings
 
 from tests.pipeline import run
 from tests.pipeline.drawing import ONLY_FRESH
+from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks_and_changes
-from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import packed_tree

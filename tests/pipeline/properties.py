@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.pipeline import oracle, plain_oracle
 from tests.pipeline.calling import BuildError
 from tests.pipeline.expected import expect
-from tests.pipeline.reading import FindingError
+from tests.pipeline.package_reader import FindingError
 from tests.pipeline.run import Built, Cache, Variation, build, write_artifacts
 from tests.pipeline.sdk import Sdk
 

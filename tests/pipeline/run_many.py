@@ -15,9 +15,9 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.drawing import ONLY_FRESH
+from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, judged, second_run_is_fresh
 from tests.pipeline.random_sdks import KINDS, sdks_and_changes
-from tests.pipeline.reading import FindingError
 from tests.pipeline.sdk import Sdk
 
 #: SDKs that one run of hypothesis tries.

@@ -23,7 +23,7 @@ from tests.verify.planted_set import planted_set
 from tests.verify.set_faults import BLAS, kernels_for
 from tools.actions.coverage.table import collect
 from verify import registry
-from verify.device.owned import owned_packages
+from verify.device.package_targets import owned_packages
 from verify.device.places import find_libraries, find_trees
 from verify.engine import Request, read_distributions, verify
 from verify.exceptions import DeclaredException

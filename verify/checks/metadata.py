@@ -11,7 +11,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from verify.checks.layout import MODULE
+from verify.checks.site_packages import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tools.lib.device.kpack import PLACEHOLDER
 from tools.lib.gpus.target_id import TargetId
 from verify.device.facts import DeviceFacts
-from verify.device.offers import device_files
-from verify.device.owned import serves
+from verify.device.package_contents import device_files
+from verify.device.package_targets import serves
 from verify.device.rules import ENTRIES
 from verify.finding import Finding
 from verify.wheel_set.model import Package

@@ -18,8 +18,8 @@ from tools.actions.coverage.table import owner_of
 from tools.lib.common.distributions import PER_TARGET, named_tree
 from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import CodePlace, archived_places
-from verify.device.offers import device_files, known_targets, target_of_name
-from verify.device.owned import Owned, unserved
+from verify.device.package_contents import device_files, known_targets, target_of_name
+from verify.device.package_targets import Owned, unserved
 from verify.wheel_set.model import Package
 
 _LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*|.+\.dll", re.IGNORECASE)

@@ -15,7 +15,7 @@ from typing import Final
 from tools.lib.device.model import DeviceError
 from tools.lib.elf.source import ElfError
 from tools.lib.wheel.member_file import MemberError
-from verify.device.listing import ListedCode, list_path, list_wheel
+from verify.device.device_listing import ListedCode, list_path, list_wheel
 
 EPILOG: Final = """examples:
   rocm-verify targets lib/librocblas.so.4

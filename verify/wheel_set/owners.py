@@ -8,7 +8,7 @@ from typing import Final
 
 from tools.actions.plan.windows_names import upper_of
 from tools.lib.elf import constants as c
-from verify.device.owned import Owned, owned_packages
+from verify.device.package_targets import Owned, owned_packages
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts
 from verify.wheel_set.dlls import Dlls

@@ -3,7 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:pep440.bzl", "check_version")
-load("//rules/private/common:placed.bzl", "by_path", "one_file", "placed")
+load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 
 visibility(["//rules/..."])
 

@@ -16,7 +16,7 @@ _SET = "ROCM_DEBIAN_SET"
 _SOURCES = CATALOG_SOURCES + [
     "//tools/lib/common:program.py",
     "//tools/fetch/debian:apt.py",
-    "//tools/fetch/debian:layout.py",
+    "//tools/fetch/debian:artifact_paths.py",
     "//tools/fetch/debian:sources.py",
     "//tools/fetch/debian:table.py",
     "//tools/fetch/debian:tool.py",

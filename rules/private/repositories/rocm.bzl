@@ -6,10 +6,10 @@ chosen when a build starts, by environment variables of repositories; a source t
 
 load(":artifacts_directory.bzl", "artifacts_directory")
 load(":artifacts_lock.bzl", "locked_artifacts")
-load(":choice.bzl", "VARIABLES", "choice")
 load(":debian.bzl", "debian")
 load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")
+load(":selected_artifacts.bzl", "VARIABLES", "choice")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
 load(":xla_config.bzl", "xla_config")

@@ -12,7 +12,7 @@ load(":device_code.bzl", "may_run")
 visibility(["//rules/private/repositories/..."])
 
 _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in [
-    "belongings.py",
+    "library_files.py",
     "build_file.py",
     "cmake_exports.py",
     "cmake_project/CMakeFindDependencyMacro.cmake",

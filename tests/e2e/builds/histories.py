@@ -32,8 +32,8 @@ from tests.pipeline.checkout import Checkout, leads_to_directory, surface
 from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.expected import REFUSALS
 from tests.pipeline.histories import Edit, History, histories
+from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import SCRATCH, judged, made
-from tests.pipeline.reading import FindingError
 from tests.pipeline.run import README, Cache
 from tests.pipeline.run_many import kind_of
 from tests.pipeline.sdk import Package, Sdk, Settings

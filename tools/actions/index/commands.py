@@ -7,9 +7,9 @@ from dominate.dom_tag import dom_tag
 from dominate.tags import code, h2, h3, p, pre, section, span
 from packaging.utils import canonicalize_name
 
+from tools.actions.index.downloads import Offer, Offers
 from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Index
-from tools.actions.index.offers import Offer, Offers
 from tools.actions.index.selector import Selector
 from tools.lib.common.program import range_text
 

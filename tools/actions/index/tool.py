@@ -26,9 +26,9 @@ Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.index.layout import STATIC, IndexSource, read_wheels, write_index
+from tools.actions.index.index_directory import STATIC, IndexSource, read_wheels, write_index
+from tools.actions.index.landing_page import Site
 from tools.actions.index.model import read_distribution
-from tools.actions.index.people import Site
 from tools.actions.index.selector import read_selector
 from tools.lib.common.program import argument_parser, file_arguments, report_errors
 

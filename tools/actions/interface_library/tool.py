@@ -8,7 +8,7 @@ A file that is no ELF file, such as a linker script, is copied.
 from pathlib import Path
 
 from tools.actions.interface_library.interface import read_interface
-from tools.actions.interface_library.write import interface_library
+from tools.actions.interface_library.interface_writer import interface_library
 from tools.lib.common.program import ToolError, argument_parser, report_errors
 from tools.lib.elf.reader import is_elf
 from tools.lib.elf.source import ElfError

@@ -10,8 +10,8 @@ import pytest
 from develop.testing.elf_sample import Sample
 from develop.testing.linked_elf import compiler, facts, link, linkers
 from tools.actions.interface_library.interface import Interface, Symbol
+from tools.actions.interface_library.interface_writer import interface_library
 from tools.actions.interface_library.tool import main
-from tools.actions.interface_library.write import interface_library
 
 LIBRARY = """
 int counter = 1, table[100] __attribute__((aligned(64)));

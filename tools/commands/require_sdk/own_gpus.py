@@ -11,7 +11,7 @@ from tools.lib.gpus.families import is_target, overlap, package_owner, parse_fam
 from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.gpus.table import TARGETS
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
-from verify.device.offers import device_files, known_targets
+from verify.device.package_contents import device_files, known_targets
 from verify.model import DistributionSet
 from verify.wheel_set.gather import gather
 from verify.wheel_set.model import Package

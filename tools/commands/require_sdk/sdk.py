@@ -23,8 +23,8 @@ from tools.lib.elf.dynamic_symbols import DynamicSymbols
 from tools.lib.gpus.paths import target_of_distribution
 from tools.lib.wheel.zip_members import ZipMember
 from verify.engine import find_distributions
+from verify.member_facts import Reader, is_dist_info, read_members
 from verify.model import DistributionSet, FileFacts
-from verify.reading import Reader, is_dist_info, read_members
 from verify.settings import Settings
 from verify.wheel import OpenedWheel, make_wheel, open_wheel
 from verify.wheel_set.closure import applies

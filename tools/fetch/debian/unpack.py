@@ -13,7 +13,7 @@ import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.fetch.debian.layout import (
+from tools.fetch.debian.artifact_paths import (
     artifact_of,
     edited,
     is_text_to_mend,

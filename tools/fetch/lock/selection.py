@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tools.fetch.catalog.names import ArtifactName, CatalogError, archive_suffix, parse_name
-from tools.fetch.lock.listing import ListedFile
+from tools.fetch.lock.run_listing import ListedFile
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner, parse_family
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.fetch.lock.listing import ListedFile
+from tools.fetch.lock.run_listing import ListedFile
 from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, in_family, select
 from tools.fetch.lock.web import parse_sha256sum
 from tools.lib.common.program import ToolError

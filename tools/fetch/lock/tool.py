@@ -24,7 +24,7 @@ from typing import Any
 
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
-from tools.fetch.lock.listing import CiRun, check_base_url, list_run
+from tools.fetch.lock.run_listing import CiRun, check_base_url, list_run
 from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, select
 from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
 from tools.lib.common.program import argument_parser, report_errors, write_document

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from tools.fetch.prefix.belongings import ALL_HEADERS
+from tools.fetch.prefix.library_files import ALL_HEADERS
 from tools.fetch.prefix.plan import Target
 
 #: The directory of the prefix in the repository.

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Final
 
 from tools.fetch.catalog.names import CatalogError
-from tools.fetch.prefix.belongings import ALL_HEADERS, Belongings
 from tools.fetch.prefix.device_data import DeviceData
+from tools.fetch.prefix.library_files import ALL_HEADERS, Belongings
 from tools.fetch.prefix.packages import DEVICE_OPTIONS, Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 

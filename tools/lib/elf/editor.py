@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
 from tools.lib.elf.dynamic_edit import DynamicEdit
-from tools.lib.elf.layout import Room, append_segment, find_slack, grow_last_segment
+from tools.lib.elf.free_space import Room, append_segment, find_slack, grow_last_segment
 from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.moves import Mover, write_dynamic
 from tools.lib.elf.patch import Patch, PatchBuilder, Strategy

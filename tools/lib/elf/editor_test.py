@@ -8,7 +8,7 @@ import pytest
 from develop.testing.elf_sample import Sample
 from tools.lib.elf import constants as c
 from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.layout import MAX_ZERO_FILL
+from tools.lib.elf.free_space import MAX_ZERO_FILL
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader, refusal
 from tools.lib.elf.patch import Patch, Strategy
 from tools.lib.elf.reader import read_elf

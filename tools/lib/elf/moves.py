@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import MOVABLE, MovedSpan, Room, page_size, tail_alignment
+from tools.lib.elf.free_space import MOVABLE, MovedSpan, Room, page_size, tail_alignment
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.patch import PatchBuilder
 from tools.lib.elf.reader import DYN64, PHDR64

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import MovedSpan
+from tools.lib.elf.free_space import MovedSpan
 from tools.lib.elf.model import ElfFile, ProgramHeader
 from tools.lib.elf.moves import E_PHNUM, E_PHOFF, E_SHOFF, WORD, displace, pack_program, write_dynamic
 from tools.lib.elf.patch import Literal, Made, Patch, PatchBuilder, Piece, SourceRange, Strategy

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import BinaryIO, Final
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import MIN_PAGE, page_size
+from tools.lib.elf.free_space import MIN_PAGE, page_size
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.patch import Patch
 from tools.lib.elf.patched import open_patched

@@ -6,14 +6,14 @@ what is behind it. In the file there is no hole: what is behind the section move
 offset and address agree within a page. A section that grows moves to the end of the address space, into a segment of
 its own; the hole is where it was.
 
-A split takes another program header. As in `tools.lib.elf.layout`, what follows the program headers makes room for it:
-here it moves behind the section, whose segment has pages of its own.
+A split takes another program header. As in `tools.lib.elf.free_space`, what follows the program headers makes room for
+it: here it moves behind the section, whose segment has pages of its own.
 """
 
 from dataclasses import dataclass, replace
 
 from tools.lib.elf import constants as c
-from tools.lib.elf.layout import MovedSpan, displaced, page_size
+from tools.lib.elf.free_space import MovedSpan, displaced, page_size
 from tools.lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from tools.lib.elf.reader import MAX_ADDRESS, PHDR64
 from tools.lib.elf.source import ElfError

@@ -12,7 +12,7 @@ from tools.lib.gpus.families import is_target
 from tools.lib.gpus.paths import named_targets
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
-from verify.device.owned import Owned
+from verify.device.package_targets import Owned
 from verify.wheel_set.model import Package
 
 #: Suffixes of files that hold device code, or the lists of it, for one target.

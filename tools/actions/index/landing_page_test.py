@@ -13,8 +13,8 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
+from tools.actions.index.landing_page import Site, people_page
 from tools.actions.index.model import Distribution, Index
-from tools.actions.index.people import Site, people_page
 from tools.actions.index.simple_api import find_links_page, project_list_page, project_page
 
 #: Elements and attributes that could make a browser load something.

@@ -11,8 +11,8 @@ from tools.actions.coverage.table import Coverage, owner_of
 from tools.lib.device.kpack import SUFFIX
 from tools.lib.gpus.families import parse_family
 from tools.lib.gpus.target_id import TargetId, parse_target_id
-from verify.device.offers import device_files, target_of_database
-from verify.device.owned import in_scope, serves, serves_family
+from verify.device.package_contents import device_files, target_of_database
+from verify.device.package_targets import in_scope, serves, serves_family
 from verify.device.places import Copy, DeviceLibrary, Tree
 from verify.device.rules import NO_CODE, UNLISTED, listed
 from verify.finding import Finding

@@ -8,7 +8,7 @@ from develop.testing.wheel_sample import METADATA, Sample
 from verify import registry
 from verify.engine import Request, verify
 from verify.finding import Finding, Severity
-from verify.others import FORM
+from verify.foreign_wheels import FORM
 from verify.tool import main
 
 #: As `py_wheel` makes it: everything may be written and executed by everyone, and no licence is named.

@@ -20,7 +20,7 @@ from tools.lib.elf.reader import is_elf
 from tools.lib.gpus.target_id import TargetId
 from tools.lib.pe.reader import is_pe
 from tools.lib.wheel.member_file import MemberReader
-from verify.device.offers import target_of_name
+from verify.device.package_contents import target_of_name
 from verify.wheel import open_wheel
 
 #: Suffixes of PE images; what else begins like one can be for DOS, or data.

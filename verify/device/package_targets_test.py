@@ -3,7 +3,7 @@
 import pytest
 
 from tools.lib.gpus.target_id import TargetId, parse_target_id
-from verify.device.owned import Owned, expanded, in_scope, unserved
+from verify.device.package_targets import Owned, expanded, in_scope, unserved
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verify.device.offers import target_of_database, target_of_name
+from verify.device.package_contents import target_of_database, target_of_name
 
 
 @pytest.mark.parametrize(

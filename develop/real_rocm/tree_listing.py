@@ -1,6 +1,6 @@
 """Prints what a directory has, so that two can be compared: path, mode, and SHA-256 or the text of a link.
 
-python3 -B -m develop.real_rocm.listing DIRECTORY
+python3 -B -m develop.real_rocm.tree_listing DIRECTORY
 """
 
 import hashlib

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.fetch.debian.layout import (
+from tools.fetch.debian.artifact_paths import (
     artifact_of,
     edited,
     is_text_to_mend,

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import CodePlace, archives_of, why_missing
-from verify.device.offers import device_files
-from verify.device.owned import Owned, serves
+from verify.device.package_contents import device_files
+from verify.device.package_targets import Owned, serves
 from verify.device.places import Copy
 from verify.device.rules import NO_ARCHIVE, NO_CODE, NO_VARIANT, OTHER_CODE, OTHER_FAMILY, UNEVEN, listed
 from verify.finding import Finding

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tools.actions.index.downloads import find_offers
+from tools.actions.index.landing_page import Site, people_page
 from tools.actions.index.model import Distribution, Index, VariantList, list_variants, read_distribution
-from tools.actions.index.offers import find_offers
-from tools.actions.index.people import Site, people_page
 from tools.actions.index.selector import Selector
 from tools.actions.index.simple_api import (
     SIMPLE,

@@ -16,12 +16,12 @@ from tools.actions.coverage.table import Coverage
 from tools.lib.gpus.families import overlap
 from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import check_entries
-from verify.device.even import check_ballast, check_even
+from verify.device.code_for_targets import check_ballast, check_even
 from verify.device.facts import COLLECTORS
-from verify.device.listed import check_listed, codes_of
-from verify.device.narrow import check_chosen, check_misplaced, check_narrow, check_targets, useless_targets
-from verify.device.offers import device_files, known_targets, named_files, offered_targets, target_of_database
-from verify.device.owned import Owned, expanded, in_scope, owned_packages
+from verify.device.lacking_targets import check_chosen, check_misplaced, check_narrow, check_targets, useless_targets
+from verify.device.listed_in_table import check_listed, codes_of
+from verify.device.package_contents import device_files, known_targets, named_files, offered_targets, target_of_database
+from verify.device.package_targets import Owned, expanded, in_scope, owned_packages
 from verify.device.places import DeviceLibrary, Tree, find_libraries, find_trees
 from verify.device.rules import DAMAGED, OF_TARGETS, RULES, WRONG_PACKAGE
 from verify.finding import Finding
