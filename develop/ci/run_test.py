@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from develop.ci.check import Check, Requirement
-from develop.ci.checks import AMD, CHECKS, DEBIAN, SCHEDULED
+from develop.ci.checks import CHECKS, SCHEDULED
 from develop.ci.machine import FailedError, Machine, locked
 from develop.ci.results import Count
 from develop.ci.run import main, perform_all, select
+from develop.ci.steps import AMD, DEBIAN
 
 
 @pytest.fixture

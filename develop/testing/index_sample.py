@@ -12,7 +12,7 @@ from typing import Any, Self
 from tools.actions.index.tool import main
 from tools.lib.variants.variant_format import variant_json
 
-HERE = Path(__file__).parent
+ROOM = Path(__file__).parents[2] / "tools/actions/index"
 VERSION = "7.0"
 SDIST, STATIC_WHEEL = "rocm-7.0.tar.gz", "rocm-7.0-py3-none-any.whl"
 CORE = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"
@@ -54,8 +54,8 @@ class Sample:
     def __init__(self, directory: Path) -> None:
         """Begin without any."""
         self.directory = directory
-        self.arguments = ["--label=//:dist", "--title=Sample", f"--style={HERE / 'page.css'}"]
-        self.arguments += [f"--script={HERE / 'page.js'}", f"--output={directory / 'dist'}"]
+        self.arguments = ["--label=//:dist", "--title=Sample", f"--style={ROOM / 'page.css'}"]
+        self.arguments += [f"--script={ROOM / 'page.js'}", f"--output={directory / 'dist'}"]
 
     def add(self, filename: str, *fields: str, project: str = "", version: str = VERSION, static: bool = False) -> Self:
         """Add a distribution; `fields` are lines of its core metadata, further ones than name and version."""

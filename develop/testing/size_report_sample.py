@@ -15,7 +15,7 @@ from tools.actions.plan.model import Entry, Kind, Plan, Treatment
 from tools.actions.size_report.measure import MeasuredPackage
 from tools.actions.size_report.tool import main
 
-HERE = Path(__file__).parent
+ROOM = Path(__file__).parents[2] / "tools/actions/size_report"
 LIBRARY = "elf-library"
 
 
@@ -104,9 +104,9 @@ class Sample:
     def __init__(self, directory: Path) -> None:
         """Begin without any."""
         self.directory = directory
-        style = HERE.parent / "index" / "page.css"
-        self.arguments = ["--label=//:size_report", f"--style={style}", f"--style={HERE / 'page.css'}"]
-        self.arguments += [f"--chart-style={HERE / 'chart.css'}"]
+        style = ROOM.parent / "index" / "page.css"
+        self.arguments = ["--label=//:size_report", f"--style={style}", f"--style={ROOM / 'page.css'}"]
+        self.arguments += [f"--chart-style={ROOM / 'chart.css'}"]
         self.arguments += [f"--{kind}={self.output(kind)}" for kind in ("html", "svg", "json")]
 
     def output(self, kind: str) -> Path:

@@ -121,7 +121,7 @@ SHOWN_BY = (
     ),
     (
         "libraries with the same SONAME, size and facts, but different content",
-        "tools/lib/wheel/deflated_run_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "tools/actions/link/packed_tree_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",
@@ -243,7 +243,7 @@ SHOWN_BY = (
     ),
     (
         "a licence text whose name the metadata cannot contain",
-        "tools/lib/wheel/metadata_writer_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
+        "tools/actions/link/license_texts_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
     ("metadata that indexes refuse", "tools/lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
 )

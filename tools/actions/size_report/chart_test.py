@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from develop.testing.size_report_sample import HERE, MB, File, library, package, thin_sdk
+from develop.testing.size_report_sample import MB, ROOM, File, library, package, thin_sdk
 from tools.actions.size_report.chart import LEFT_OUT, PARTS, draw, svg_document, svg_text
 from tools.actions.size_report.measure import measure
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
-STYLE = (HERE / "chart.css").read_text()
+STYLE = (ROOM / "chart.css").read_text()
 
 
 def read(text: str) -> ET.Element:
