@@ -2,7 +2,7 @@
 
 load("//rules/private/repositories:artifacts.bzl", _artifacts = "artifacts")
 load("//rules/private/repositories:dependencies.bzl", _dependencies = "dependencies")
-load("//rules/private/repositories:rocm.bzl", _rocm = "rocm")
+load("//rules/private/rocm:rocm.bzl", _rocm = "rocm")
 
 artifacts = _artifacts
 dependencies = _dependencies

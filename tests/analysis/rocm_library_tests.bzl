@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules/private/repositories:device_code.bzl", "may_run")  # buildifier: disable=bzl-visibility
+load("//rules/private/rocm:device_code.bzl", "may_run")  # buildifier: disable=bzl-visibility
 load(":util.bzl", "actions_of", "assert_hermetic")
 
 visibility("private")

@@ -3,7 +3,7 @@
 load("@rules_python//python:defs.bzl", "py_binary")
 load(":labels.bzl", "shown")
 
-visibility(["//rules/private"])
+visibility(["//rules/..."])
 
 def committed_table(ctx):
     """Returns the committed table, `expected`, or None if there is none.

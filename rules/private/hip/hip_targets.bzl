@@ -5,7 +5,7 @@ load("//rules/private/common:labels.bzl", "shown")
 load("//tools/lib/gpus:gpu_table.bzl", "TARGETS")
 load("//tools/lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner")
 
-visibility(["//rules", "//rules/private/hip", "//rules/private/repositories", "//tests/..."])
+visibility(["//rules", "//rules/private/hip", "//rules/private/rocm", "//tests/..."])
 
 _SUFFIX = "-generic"
 

@@ -7,7 +7,7 @@ if it changed.
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 # What names of archives end with.
 SUFFIXES = [".tar.gz", ".tar.xz", ".tar.zst"]

@@ -13,7 +13,7 @@ that dangles, or leads to equal content; an archive that is added or removed is 
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 FINGERPRINT = "ROCM_ARTIFACTS_FINGERPRINT"
 

@@ -5,7 +5,7 @@
 
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _VERSION = 1
 _COMPONENTS = ["dbg", "dev", "doc", "lib", "run", "test"]

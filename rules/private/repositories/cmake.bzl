@@ -2,7 +2,7 @@
 
 load(":pip_download.bzl", "pip_download_wheel")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _BUILD = """\
 exports_files(

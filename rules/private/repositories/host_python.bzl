@@ -5,7 +5,7 @@ autodetecting toolchain of old rules_python versions hides it behind a wrapper s
 It is only used where `--extra_toolchains` names it, as `--config=debian` does.
 """
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _BUILD = """\
 load("@rules_python//python:defs.bzl", "py_runtime", "py_runtime_pair")

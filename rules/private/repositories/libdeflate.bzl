@@ -2,7 +2,7 @@
 
 load(":pip_download.bzl", "pip_download_sdist")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")

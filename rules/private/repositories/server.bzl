@@ -4,7 +4,7 @@ Without it, Bazel knows neither ctime nor inode of a file. Then an edit that kee
 are stale, and results are stored under digests of other content, also in caches that others share.
 """
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _MAPS = "/proc/self/maps"
 

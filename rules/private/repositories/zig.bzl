@@ -5,7 +5,7 @@ It links programs and libraries without libc (`-nostdlib`), which is all that th
 
 load(":pip_download.bzl", "pip_download_wheel")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 # Platform (OS and CPU as @platforms names them) -> zig's name of the target.
 # glibc 2.17 is the oldest that manylinux (PEP 600) still names.

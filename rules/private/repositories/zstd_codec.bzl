@@ -3,7 +3,7 @@
 load(":zig.bzl", "TARGETS")
 load(":zstd.bzl", "ZSTD_DEFINES")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/..."])
 
 _COMPILE = ["-c", "-O2", "-ffunction-sections", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden"]
 

@@ -5,11 +5,11 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 in the CMake packages.
 """
 
+load("//rules/private/repositories:artifact_archive.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
-load(":artifact_archive.bzl", "archive_repository_name")
 load(":device_code.bzl", "may_run")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in [
     "library_files.py",

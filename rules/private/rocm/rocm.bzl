@@ -4,8 +4,8 @@ A module declares sources of artifacts, and one repository that `packaging/` loa
 chosen when a build starts, by environment variables of repositories; a source that is not chosen is not fetched.
 """
 
-load(":artifacts_directory.bzl", "artifacts_directory")
-load(":artifacts_lock.bzl", "locked_artifacts")
+load("//rules/private/repositories:artifacts_directory.bzl", "artifacts_directory")
+load("//rules/private/repositories:artifacts_lock.bzl", "locked_artifacts")
 load(":debian.bzl", "debian")
 load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")

@@ -6,7 +6,7 @@ XLA includes headers as `rocm/include/hip/hip_runtime.h`, so the SDK's install p
 
 load("//rules/private/hip:hip_targets.bzl", "expanded_targets")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 # Names of libraries at XLA, and their names in the repository of an SDK.
 _LIBRARIES = {

@@ -9,7 +9,7 @@ What was fetched stays until the declaration or a program changes; `bazel fetch 
 
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 _SET = "ROCM_DEBIAN_SET"
 

@@ -2,7 +2,7 @@
 
 load("//tools/lib/gpus:gpus.bzl", "is_target", "without_features")
 
-visibility(["//rules/private/repositories/...", "//tests/..."])
+visibility(["//rules/private/rocm", "//tests/..."])
 
 def may_run(targets, target):
     """Returns whether code for a GPU target or family may be code for a GPU that programs are compiled for.

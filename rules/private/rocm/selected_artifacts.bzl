@@ -4,7 +4,7 @@ There is one for each platform, with variables of its own. Who names artifacts o
 another: then there are none for Windows, and those for Linux have to be named.
 """
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 # Of a platform: the variable that names a directory, and the one that names another source.
 VARIABLES = {

@@ -1,11 +1,11 @@
 """The wheels of an SDK that a lock file of Python packages (pylock.toml) names: a repository for each."""
 
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
+load("//rules/private/repositories:artifact_archive.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
-load(":artifact_archive.bzl", "archive_repository_name")
 load(":device_code.bzl", "may_run")
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:pylock.py")]
 

@@ -4,7 +4,7 @@ The base has to be known when Bazel analyses: file names are made of it. The com
 found with git; only serials that are to be stamped ask for it.
 """
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 _KEY = "rocm-version"
 _COMMIT = "ROCM_COMMIT"

@@ -1,6 +1,6 @@
 """The repository that says which artifacts are packaged, and in which layout."""
 
-visibility(["//rules/private/repositories/..."])
+visibility(["//rules/private/rocm"])
 
 _LAYOUT = "ROCM_LAYOUT"
 
