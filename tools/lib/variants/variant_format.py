@@ -41,7 +41,7 @@ REQUIRES: Final = "rocm-bootstrap>=0.3"
 PLUGIN_API: Final = "rocm_bootstrap.variant_provider:AMDVariantPlugin"
 #: The label of the variant without properties.
 NULL: Final = "null"
-_LABEL: Final = re.compile(r"[0-9a-z_.]{1,16}")
+_LABEL: Final = re.compile(r"[0-9a-z_.]+")
 
 #: The values of a variant by namespace and feature.
 Properties = Mapping[str, Mapping[str, Sequence[str]]]
@@ -61,7 +61,7 @@ def check_label(label: str) -> None:
     """Raise ValueError, with what is expected, for what is no label of a variant."""
     if not _LABEL.fullmatch(label):
         raise ValueError(
-            f"the variant label {label!r} is not valid; expected 1 to 16 of the characters 0-9, a-z, _ and ."
+            f"the variant label {label!r} is not valid; expected one or more of the characters 0-9, a-z, _ and ."
         )
 
 

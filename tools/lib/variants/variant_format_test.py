@@ -35,14 +35,14 @@ def test_the_label_is_the_last_part(filename: str, expected: tuple[str, str]) ->
     assert split_label(filename) == expected
 
 
-@pytest.mark.parametrize("label", ["gfx942", "gfx110x_all", "null", "1.2", "a" * 16])
+@pytest.mark.parametrize("label", ["gfx942", "gfx110x_all", "null", "1.2", "a" * 100])
 def test_labels(label: str) -> None:
     check_label(label)
 
 
-@pytest.mark.parametrize("label", ["", "GFX942", "gfx110x-all", "a" * 17, "gfx942\n"])
+@pytest.mark.parametrize("label", ["", "GFX942", "gfx110x-all", "gfx942\n"])
 def test_what_is_no_label(label: str) -> None:
-    with pytest.raises(ValueError, match="expected 1 to 16 of the characters 0-9, a-z, _ and"):
+    with pytest.raises(ValueError, match="expected one or more of the characters 0-9, a-z, _ and"):
         check_label(label)
 
 
