@@ -2,6 +2,7 @@
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/settings:compression.bzl", "COMPRESSIONS")
 
 visibility(["//rules", "//rules/private/hip"])
 
@@ -54,7 +55,7 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
     implementation = _sdk_requiring_wheel_impl,
     attrs = {
         "allow_missing": attr.string_list(doc = "Patterns of symbols that the SDK need not have, because something else supplies them."),
-        "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of what is compressed anew."),
+        "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed against size of what is compressed anew."),
         "device": attr.string(doc = "GPU targets whose packages the wheel requires, `gfx942,gfx1100`. Or the device code of `machine` (the GPU of the machine that installs the wheel), `all`, `none`. Empty: the GPU of the wheel's own device code, if that is for one, otherwise `machine`."),
         "drop_bundled": attr.bool(doc = "Leave copies of the SDK's libraries out, and use the SDK's. Otherwise they stay."),
         "drop_signatures": attr.bool(doc = "Take a signed wheel as well, and leave its signatures out: they sign another RECORD."),

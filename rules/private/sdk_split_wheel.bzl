@@ -2,6 +2,7 @@
 
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/settings:compression.bzl", "COMPRESSIONS")
 
 visibility(["//rules", "//rules/private/hip"])
 
@@ -48,7 +49,7 @@ use it. The output group `report` has `{name}.report.txt`: what each wheel has, 
 programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_split_wheel_impl,
     attrs = {
-        "compression": attr.string(default = "balanced", values = ["fast", "balanced", "small"], doc = "Speed against size of the thin wheels."),
+        "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed against size of the thin wheels."),
         "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
         "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each. `wheel-variants`: as drafts of Python packaging have it."),
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),

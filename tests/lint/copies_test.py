@@ -3,13 +3,29 @@
 import re
 
 from tests.lint.workspace import WORKSPACE
+from tools.actions.pack.packer import LEVELS
+from tools.actions.pack.tool import COMPRESSIONS
 from tools.fetch.catalog.names import ARCHIVES
+from tools.lib.pe.constants import DLL_DIRECTORIES
+
+
+def listed(path: str, name: str) -> set[str]:
+    """Return the strings of a list or tuple, on one line, that a file defines."""
+    text = (WORKSPACE / path).read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^{name} = [\[(](.*)[\])]$", text, re.MULTILINE)
+    return set(re.findall(r'"([^"]+)"', found))
 
 
 def test_suffixes_of_archives() -> None:
-    rule = (WORKSPACE / "rules/private/repositories/artifact_archive.bzl").read_text(encoding="utf-8")
-    (starlark,) = re.findall(r"^SUFFIXES = \[(.*)\]$", rule, re.MULTILINE)
-    assert set(re.findall(r'"([\w.]+)"', starlark)) == set(ARCHIVES)
+    assert listed("rules/private/repositories/artifact_archive.bzl", "SUFFIXES") == set(ARCHIVES)
     script = (WORKSPACE / "tools/fetch/catalog/fingerprint.sh").read_text(encoding="utf-8")
     (shell,) = re.findall(r"\*\.tar\.\{(.*?)\}", script)
     assert {f".tar.{one}" for one in shell.split(",")} == set(ARCHIVES)
+
+
+def test_values_of_compression() -> None:
+    assert set(COMPRESSIONS) == set(LEVELS) == listed("rules/settings/compression.bzl", "COMPRESSIONS")
+
+
+def test_directories_of_dlls() -> None:
+    assert set(DLL_DIRECTORIES) == listed("packaging/rocm/src/rocm_sdk/library_table.py", "DLL_DIRECTORIES")

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from tools.actions.plan.windows_names import LONGEST_PATH, reason_against, units_of
+from tools.actions.plan.windows_names import LONGEST_PATH, is_device, reason_against, units_of
 from tools.lib.wheel.zip_members import ZipMember
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
@@ -68,8 +68,6 @@ WINDOWS_NAME = Rule(
 )
 #: Permissions beside rwxr-xr-x.
 UNWANTED: Final = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWOTH
-#: Names that Windows keeps for devices.
-RESERVED: Final = frozenset(("con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in range(1, 10))))
 
 
 def what_is_wrong(path: str) -> str:
@@ -83,8 +81,8 @@ def what_is_wrong(path: str) -> str:
         return "has a backslash"
     if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) < 0xE000 for char in path):
         return "has a control character, or is not UTF-8"
-    if reserved := [part for part in parts if part.partition(".")[0].lower() in RESERVED]:
-        return f"has the part {reserved[0]!r}, which is a device on Windows"
+    if devices := [part for part in parts if is_device(part)]:
+        return f"has the part {devices[0]!r}, which is a device on Windows"
     return ""
 
 

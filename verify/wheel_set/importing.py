@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from tools.lib.pe.constants import DLL_DIRECTORIES
 from tools.lib.pe.model import PeImage
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
@@ -73,9 +74,8 @@ CIRCLE = Rule(
     remedy="Move what both need into a DLL of its own, or put all of the circle into one package.",
 )
 RULES: Final = (MISSING, NOT_REQUIRED, REDISTRIBUTABLE, LATE, ELSEWHERE, SYMBOL, CIRCLE)
-#: Roles of the packages whose DLLs the selector's runtime finds, and where in their trees.
+#: Roles of the packages whose DLLs the selector's runtime finds.
 _SEARCHED: Final = ("core", "libraries")
-_DIRECTORY: Final = "bin"
 
 
 def is_there(package: Package, settings: Settings) -> Callable[[str], bool]:
@@ -142,7 +142,8 @@ def _searched(package: Package, packages: Sequence[Package]) -> list[str]:
     for selector in (one.selector for one in packages if one.selector):
         if any(_is_tree(top, names.tree) for top in own for names in selector.packages.values()):
             trees = [names.tree for role, names in selector.packages.items() if role in _SEARCHED]
-            return [f"{top}/{_DIRECTORY}" for top in sorted(tops) if any(_is_tree(top, tree) for tree in trees)]
+            found = (top for top in sorted(tops) if any(_is_tree(top, tree) for tree in trees))
+            return [f"{top}/{directory}" for top in found for directory in DLL_DIRECTORIES]
     return []
 
 

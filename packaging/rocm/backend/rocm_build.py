@@ -184,7 +184,10 @@ def _stem(known: Distributions) -> str:
 
 
 def _write_wheel(path: Path, files: dict[str, bytes], record: str) -> None:
-    """Write a wheel (PEP 427) that depends on nothing but its files; the metadata directory comes last."""
+    """Write a wheel (PEP 427) that depends on nothing but its files; the metadata directory comes last.
+
+    RECORD is written as by `tools/lib/wheel/record.py` of the build: a copy, because an sdist brings its backend along.
+    """
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     for name, data in files.items():

@@ -20,6 +20,7 @@ from typing import Any
 
 from tools.lib.common.program import ToolError, read_document, write_document
 from tools.lib.gpus.target_id import parse_target_id
+from tools.lib.pe.constants import DLL_DIRECTORIES
 
 FORMAT = 1
 
@@ -107,8 +108,7 @@ def write_coverage(path: str, coverage: Coverage) -> None:
 _LIBRARY_DIRECTORIES = ("lib", "lib64")
 _DATA_DIRECTORIES = ("share", "libexec")
 _LIBRARY_NAME = re.compile(r"lib(?P<name>.+?)\.so(\.[0-9]+)*")
-#: On Windows libraries lie in `bin`; `lib` stands in front of their names, or does not.
-_DLL_DIRECTORY = "bin"
+#: On Windows `lib` stands in front of the names of libraries, or does not.
 _DLL_NAME = re.compile(r"(?:lib)?(?P<name>.+?)\.dll", re.IGNORECASE)
 
 
@@ -135,12 +135,12 @@ def data_directory(path: str) -> tuple[str, str] | None:
 
 
 def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None:
-    """Return the same of a directory in `bin`, where on Linux programs lie, if a DLL named like it lies beside it."""
+    """Return the same of a directory in `bin` (on Linux programs lie there), if a DLL named like it lies beside it."""
     parts = path.split("/")
     for at in range(len(parts) - 2):
         beside = posixpath.join(*parts[: at + 1], "")
         name = parts[at + 1].casefold()
-        if parts[at] == _DLL_DIRECTORY and any(
+        if parts[at] in DLL_DIRECTORIES and any(
             posixpath.dirname(one) + "/" == beside and one.lower().endswith(".dll") and library_name(one) == name
             for one in libraries
         ):
@@ -162,6 +162,6 @@ def owner_of(path: str, libraries: Collection[str]) -> str:
     directory, name = found
     parent = posixpath.dirname(directory.removesuffix("/"))
     named = [library for library in libraries if library_name(library) == name]
-    if posixpath.basename(parent) in (*_LIBRARY_DIRECTORIES, _DLL_DIRECTORY):
+    if posixpath.basename(parent) in (*_LIBRARY_DIRECTORIES, *DLL_DIRECTORIES):
         named = [library for library in named if posixpath.dirname(library) == parent]
     return min(named, key=lambda library: (library.count("/"), library), default=directory)

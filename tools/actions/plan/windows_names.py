@@ -12,7 +12,7 @@ from tools.actions.plan.model import LEFT_OUT, Entry, Kind, Plan, Treatment
 from tools.lib.common.program import ToolError
 
 #: Names of devices, whatever follows a dot.
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[1-9¹²³]|lpt[1-9¹²³])(?:\..*)?", re.IGNORECASE)
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[1-9¹²³]|lpt[1-9¹²³])(?:\..*)?", re.IGNORECASE)
 _FORBIDDEN: Final = re.compile(r'[\x00-\x1f<>:"\\|?*]')
 #: Of one name, in UTF-16 units.
 _LONGEST_NAME: Final = 255
@@ -32,11 +32,16 @@ def upper_of(path: str) -> str:
     return "".join(upper if len(upper := one.upper()) == 1 else one for one in path)
 
 
+def is_device(name: str) -> bool:
+    """Say whether Windows takes a name for that of a device, such as `con` or `lpt1.txt`."""
+    return _DEVICES.fullmatch(name) is not None
+
+
 def reason_against(name: str) -> str:
     """Return why Windows has no file of a name; empty if it may."""
     if found := _FORBIDDEN.search(name):
         return f"has {found[0]!r}, which no name may have"
-    if _RESERVED.fullmatch(name):
+    if is_device(name):
         return "is the name of a device"
     if name.endswith((".", " ")):
         return "ends in a dot or space, which Windows leaves out"

@@ -105,8 +105,8 @@ class Upload:
 #: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
 SHA256 = "sha256"
 CHUNK = 1 << 20
-#: How often a request is tried, each time after a longer pause.
-ATTEMPTS = 8
+#: How often a request is tried again, each time after a longer pause (botocore's `max_attempts` in a Config).
+RETRIES = 8
 #: Error codes: the object is there already; another upload of it ended at the same time.
 _TAKEN = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
 #: Error codes of servers that do not know conditional writes.
@@ -116,7 +116,7 @@ _UNKNOWN_CONDITION = frozenset({"501", "NotImplemented"})
 def make_client(endpoint_url: str | None) -> Any:
     """Return a client of S3, at the URL of a server other than AWS's, or None for what the environment says."""
     config = Config(
-        retries={"mode": "standard", "max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "max_attempts": RETRIES},
         # Servers beside AWS mostly have no host name per bucket, and not all know the newer checksums.
         s3={"addressing_style": "path" if endpoint_url else "auto"},
         request_checksum_calculation="when_required",

@@ -49,7 +49,7 @@ def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "any")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    monkeypatch.setattr("tools.commands.publish.s3.ATTEMPTS", 1)
+    monkeypatch.setattr("tools.commands.publish.s3.RETRIES", 1)
     place = S3Place(Bucket("bucket", ""), "", make_client("http://127.0.0.1:1"))
     with pytest.raises(ToolError, match=r"s3://bucket/: cannot list what is there: .*127\.0\.0\.1:1"):
         place.listing()

@@ -15,7 +15,8 @@ class CatalogError(Exception):
 
 
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
-#: What names of archives end with: a tar archive, compressed with zstd, xz or gzip.
+#: What names of archives end with: a tar archive, compressed with zstd, xz or gzip. fingerprint.sh and
+#: artifact_archive.bzl have copies; tests/lint compares them.
 ARCHIVES = (".tar.zst", ".tar.xz", ".tar.gz")
 MANIFEST_NAME = "artifact_manifest.txt"
 #: Names that would make a directory a Bazel package or stop Bazel's globbing, and its wildcard for packages.

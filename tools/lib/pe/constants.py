@@ -24,6 +24,9 @@ IMAGE_SCN_MEM_EXECUTE: Final = 0x20000000
 #: The loader rounds where a section's bytes begin down to a multiple of this, whatever the alignment.
 SECTOR: Final = 512
 
+#: Directories of an install prefix in which DLLs lie. `rocm_sdk.library_table` has a copy; tests/lint compares them.
+DLL_DIRECTORIES: Final = ("bin",)
+
 # Numbers of the data directories.
 EXPORT_TABLE: Final = 0
 IMPORT_TABLE: Final = 1

@@ -1,4 +1,8 @@
-"""RECORD: every file of a wheel with its digest and size (PyPA, "Recording installed projects"; PEP 376, PEP 427)."""
+"""RECORD: every file of a wheel with its digest and size (PyPA, "Recording installed projects"; PEP 376, PEP 427).
+
+The digest is SHA-256, which pack computes for each file (`tools/actions/pack`). There is a second writer, in the
+backend of `rocm`'s sdist (`packaging/rocm/backend`): it imports nothing of the build. A test compares the two.
+"""
 
 import base64
 import csv

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions, load_selection
-from .library_table import LIBRARIES, LIBRARY_DIRECTORIES, version_key
+from .library_table import DLL_DIRECTORIES, LIBRARIES, LIBRARY_DIRECTORIES, version_key
 from .system import IS_WINDOWS
 from .targets import selection_in_effect
 
@@ -75,8 +75,9 @@ def _locate(shortname: str, tree: Path) -> Path | None:
     library = LIBRARIES[shortname]
     if IS_WINDOWS and not library.on_windows:
         return None
-    directory = tree / ("bin" if IS_WINDOWS else library.directory)
-    named = [path for path in directory.glob(library.pattern) if not IS_WINDOWS or library.is_named(path.name)]
+    directories = [tree / below for below in (DLL_DIRECTORIES if IS_WINDOWS else (library.directory,))]
+    found = [path for directory in directories for path in directory.glob(library.pattern)]
+    named = [path for path in found if not IS_WINDOWS or library.is_named(path.name)]
     matches = sorted(named, key=lambda path: (version_key(path.name), path.name))
     if matches:
         # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.
@@ -86,7 +87,7 @@ def _locate(shortname: str, tree: Path) -> Path | None:
     dll = f"is named {library.stem[3:]}.dll, with or without `lib` before it and a version"
     wanted = dll if IS_WINDOWS else f"matches {library.pattern}"
     raise FileNotFoundError(
-        f"no library {shortname!r}: nothing in {directory} {wanted}. Reinstall the package with that "
+        f"no library {shortname!r}: nothing in {directories[0]} {wanted}. Reinstall the package with that "
         "directory if it should have it."
     )
 

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 from .system import IS_WINDOWS
 
-# Where a library that others link against can lie, in the trees of core and libraries.
-LIBRARY_DIRECTORIES = ("bin",) if IS_WINDOWS else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
+# Where DLLs lie in the trees of core and libraries.
+DLL_DIRECTORIES = ("bin",)
+# Where a library that others link against can lie there.
+LIBRARY_DIRECTORIES = (
+    DLL_DIRECTORIES if IS_WINDOWS else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
+)
 # The files in them that may be libraries.
 LIBRARY_GLOB = "*.dll" if IS_WINDOWS else "*.so*"
 
