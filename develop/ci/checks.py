@@ -61,6 +61,13 @@ REMOTE = (
     ),
     Check("remote-execution", "builds and tests on remote workers", steps.remote(), (steps.DEBIAN,), holds=ENGINES),
     Check(
+        "remote-tests",
+        "every test on remote workers",
+        steps.remote("--all-tests"),
+        (steps.DEBIAN,),
+        holds=ENGINES,
+    ),
+    Check(
         "remote-failures",
         "builds on remote workers and a server that fail, and with damaged blobs",
         steps.remote("--failures"),
@@ -283,6 +290,7 @@ SCHEDULED = frozenset(
         "windows-real",
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
+        "remote-tests",
         "fetch-rocm5",
         "installers-debian13",
         "remote-cache-rocm7",
