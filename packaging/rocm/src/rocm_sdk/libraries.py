@@ -86,8 +86,9 @@ def _locate(shortname: str, tree: Path) -> Path | None:
         return None
     dll = f"is named {library.stem[3:]}.dll, with or without `lib` before it and a version"
     wanted = dll if IS_WINDOWS else f"matches {library.pattern}"
+    places = " or ".join(map(str, directories))
     raise FileNotFoundError(
-        f"no library {shortname!r}: nothing in {directories[0]} {wanted}. Reinstall the package with that "
+        f"no library {shortname!r}: nothing in {places} {wanted}. Reinstall the package with that "
         "directory if it should have it."
     )
 
