@@ -62,6 +62,8 @@ PACKAGE = """
 sdk_package(
     name = "{name}",
     package = "{name}",
+    allow_empty = {allow_empty},
+    allow_unmatched = {allow_unmatched},
     artifacts = [LABELS[name] for name in {artifacts}],
     builds_on = {builds_on},
     exclude = {exclude},
@@ -96,6 +98,8 @@ def build_file(packages: tuple[Package, ...]) -> str:
 
 def _attributes(package: Package) -> dict[str, object]:
     values = {name: getattr(package, name) for name in (*package.__dataclass_fields__, "distribution", "import_name")}
+    values["allow_empty"] = not package.strict
+    values["allow_unmatched"] = () if package.strict else (*package.include, *package.exclude)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
