@@ -14,6 +14,7 @@ import csv
 import io
 import itertools
 import os
+import posixpath
 import re
 import shutil
 import sys
@@ -142,8 +143,12 @@ class Site:
             self.touched.add(path)
             real.unlink()
         real.parent.mkdir(parents=True, exist_ok=True)
-        text = f"mine {next(self.numbers)}, and nobody else's\n"
-        real.symlink_to(text.strip()) if as_link else real.write_text(text)
+        number, others = next(self.numbers), sorted(one.name for one in real.parent.iterdir())
+        text = f"mine {number}, and nobody else's\n"
+        if as_link:  # To what is beside it, if anything is: all texts differ.
+            real.symlink_to(f"./{'./' * number}{others[0]}" if others else text.strip())
+        else:
+            real.write_text(text)
         self.mine[path] = leaf(real)
 
     def edit(self, number: int, *, removes: bool) -> None:
@@ -160,6 +165,7 @@ class Site:
     def check(self, *, whole: bool) -> None:
         """Check the tree against that of a fresh installation; raises FindingError."""
         found = self.leaves()
+        self._follow(found)
         beside = leaves(self.folder / f"{TREE}.kept" / TREE)
         mine = {(_own_name(path), one[1]) for path, one in self.mine.items()}
         there = {(_own_name(path), one[1]) for path, one in (*found.items(), *beside.items())}
@@ -170,9 +176,23 @@ class Site:
             if found.get(path) != one and (path not in self.touched or (whole and path not in found)):
                 raise FindingError(f"{self.name}: not as installed", f"{path}: {found.get(path)}; expected {one}")
         for path, one in found.items():
-            if path not in fresh and (_own_name(path), one[1]) not in mine:
+            if path not in fresh and (_own_name(path), one[1]) not in mine and not self._leads_to_mine(path):
                 raise FindingError(f"{self.name}: left over", f"{path}: {one}")
         self.touched &= set(fresh)
+
+    def _leads_to_mine(self, path: str) -> bool:
+        """Whether a path is a link to a user's file: without that it would lead nowhere, and not be made."""
+        place, top = self.folder / TREE / path, os.path.realpath(self.folder / TREE)
+        return place.is_symlink() and posixpath.relpath(os.path.realpath(place), top) in self.mine
+
+    def _follow(self, found: Mapping[str, Leaf]) -> None:
+        """Have the user's files where links lead: a directory that they were in may be one again."""
+        top = self.folder / TREE
+        for path, one in list(self.mine.items()):
+            real = Path(os.path.realpath((top / path).parent)) / posixpath.basename(path)
+            if real.is_relative_to(top) and found.get(real.relative_to(top).as_posix()) == one:
+                del self.mine[path]
+                self.mine[real.relative_to(top).as_posix()] = one
 
     def check_gone(self) -> None:
         """Check that nothing but the user's own files is left when all is uninstalled."""

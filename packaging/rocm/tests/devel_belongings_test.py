@@ -117,6 +117,35 @@ def test_what_takes_the_place_of_a_link_is_kept(site: Path) -> None:
     assert link.with_name("hipcc.kept").read_text() == "#!/bin/mine\n"
 
 
+@pytest.mark.parametrize("path", ["bin/hipcc", "lib/libamdhip64.so"])
+def test_a_directory_in_the_place_of_a_link_is_kept(site: Path, path: str) -> None:
+    devel_root()
+    whole = tree_of(site)
+    place = site / TREE / path
+    place.unlink()
+    (place / "below").mkdir(parents=True)
+    (place / "below/mine.txt").write_text("mine\n")
+    with pytest.warns(RuntimeWarning, match=rf"{place.name}\.kept"):
+        devel_root(verify=True)
+    assert place.with_name(f"{place.name}.kept").joinpath("below/mine.txt").read_text() == "mine\n"
+    found = tree_of(site)
+    assert {path: found[path] for path in whole} == whole
+
+
+@pytest.mark.parametrize("path", ["bin/hipcc", "lib/libamdhip64.so"])
+def test_a_link_of_the_user_in_the_place_of_a_link_is_kept(site: Path, path: str) -> None:
+    devel_root()
+    whole = tree_of(site)
+    place = site / TREE / path
+    place.unlink()
+    place.symlink_to("../include/hip.h")
+    with pytest.warns(RuntimeWarning, match=rf"{place.name}\.kept"):
+        devel_root(verify=True)
+    assert str(place.with_name(f"{place.name}.kept").readlink()) == "../include/hip.h"
+    found = tree_of(site)
+    assert {path: found[path] for path in whole} == whole
+
+
 @pytest.mark.parametrize("name", ["n" * 255, "é" * 127])
 def test_the_longest_names_are_cut(tmp_path: Path, name: str) -> None:
     for number in ("", "2"):

@@ -113,7 +113,7 @@ def has_bytes_of(path: Path, other: Path) -> bool:
     """Return whether a file has the bytes of another one, or the first of them, and so nothing of its own."""
     if path.is_symlink() or other.is_symlink():
         return path.is_symlink() and other.is_symlink() and path.readlink() == other.readlink()
-    if not other.is_file():
+    if not (path.is_file() and other.is_file()):
         return False
     with path.open("rb") as one, other.open("rb") as whole:
         while piece := one.read(COPY_BYTES):

@@ -150,8 +150,9 @@ def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: St
     stale = {*old.links, *listed} - wanted - {layout.tree, *content.directories}
     remove_links(layout, stale, old.marks, frozenset(content.directories))
     # What RECORD lists without a mark is of a call that was not finished.
-    symbolic = make_hard_links(layout, hard_links, old.marks, listed - old.marks.keys())
-    symlinks = make_symlinks(layout, content.symlinks)
+    unfinished = listed - old.marks.keys()
+    symbolic = make_hard_links(layout, hard_links, old.marks, unfinished)
+    symlinks = make_symlinks(layout, content.symlinks, old.marks, unfinished)
     marks = {path: old.marks.get(path) or mark(layout.home / path) for path in content.files}
     marks.update((path, mark(layout.home / path)) for path in (*hard_links, *symlinks))
     tree = TreeContent(content, sorted([*hard_links, *symlinks]), symbolic, marks)

@@ -20,6 +20,7 @@ import posixpath
 import shutil
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from ..errors import DevelError
 from ..forwarders import is_forwarder
@@ -70,15 +71,23 @@ def make_hard_links(
             make_directories(destination.parent, layout.widest_mode)
             hard = _link(target, destination, path, source)
         except FileExistsError:
-            if not is_link_or_copy(destination, target) and path not in unfinished:
-                _keep_changed(destination, target, marks.get(path))
-            hard = _replace(target, destination, path, source)
+            if is_link_or_copy(destination, target):
+                hard = not destination.is_symlink()
+            else:
+                is_ours = path in unfinished or has_bytes_of(destination, target)
+                _clear(destination, marks.get(path), is_ours=is_ours)
+                hard = _link(target, destination, path, source)
         symbolic = symbolic or not hard
     return symbolic
 
 
-def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
-    """Make the symbolic links (path relative to `home`, text) that lead somewhere; return their paths."""
+def make_symlinks(
+    layout: DevelLayout, symlinks: dict[str, str], marks: Mapping[str, list[int]], unfinished: Collection[str]
+) -> list[str]:
+    """Make the symbolic links (path relative to `home`, text) that lead somewhere; return their paths.
+
+    What is there already is the user's, and kept, as where hard links have to be.
+    """
     for path, text in sorted(symlinks.items()):
         link = layout.home / path
         try:
@@ -87,7 +96,9 @@ def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
             make_directories(link.parent, layout.widest_mode)
             link.symlink_to(text)
         except FileExistsError:
-            _correct_symlink(link, text)
+            if not (link.is_symlink() and str(link.readlink()) == text):
+                _clear(link, marks.get(path), is_ours=path in unfinished)
+                link.symlink_to(text)
     # Only now: a link may lead through another.
     dangling = {path for path in symlinks if not (layout.home / path).exists()}
     remove_links(layout, dangling)
@@ -97,16 +108,16 @@ def make_symlinks(layout: DevelLayout, symlinks: dict[str, str]) -> list[str]:
 def remove_links(
     layout: DevelLayout,
     paths: Iterable[str],
-    marks: Mapping[str, list[int]] | None = None,
+    marks: Mapping[str, list[int]] = MappingProxyType({}),
     spared: Collection[str] = frozenset(),
 ) -> None:
     """Remove links that are there no more, and directories that are empty then, save those that are `spared`.
 
-    A file that a user put in place of one, so that it has not the mark any more, stays.
+    What a user put in the place of one stays.
     """
     for path in sorted(paths):
         link = layout.home / path
-        if not link.is_symlink() and marks and path in marks and mark(link) not in ([], marks[path]):
+        if _is_the_users(link, marks.get(path), is_ours=path not in marks):
             continue
         link.unlink(missing_ok=True)
         parent = posixpath.dirname(path)
@@ -125,10 +136,10 @@ def link_siblings(layout: DevelLayout) -> None:
         if link.is_symlink() and link.name not in wanted:
             link.unlink()
     for name in wanted:
-        try:
-            (layout.home / name).symlink_to(layout.site / name)
-        except FileExistsError:
-            _correct_symlink(layout.home / name, str(layout.site / name))
+        link, text = layout.home / name, str(layout.site / name)
+        if not (link.is_symlink() and str(link.readlink()) == text):
+            _clear(link, None, is_ours=link.is_symlink())
+            link.symlink_to(text)
 
 
 def _is_there(layout: DevelLayout, source: str) -> bool:
@@ -174,18 +185,22 @@ def is_link_or_copy(path: Path, target: Path) -> bool:
     return (copy.st_size, copy.st_mtime_ns) == (original.st_size, original.st_mtime_ns)
 
 
-def _replace(target: Path, destination: Path, path: str, source: str) -> bool:
-    """Do as `_link` where there is something already; leave that if it is right."""
-    if is_link_or_copy(destination, target):
-        return not destination.is_symlink()
-    destination.unlink(missing_ok=True)
-    return _link(target, destination, path, source)
+def _is_the_users(place: Path, was: list[int] | None, *, is_ours: bool) -> bool:
+    """Whether a user put something in the place of a link: a directory, or what has not the mark of what was made.
+
+    `is_ours` says of anything but a directory that it comes from a call of ours that was not finished.
+    """
+    if place.is_dir() and not place.is_symlink():
+        return True
+    return not is_ours and mark(place) not in ([], was)
 
 
-def _keep_changed(destination: Path, target: Path, was: list[int] | None) -> None:
-    """Keep what a user put where a link has to be, under another name."""
-    if not destination.is_symlink() and mark(destination) != was and not has_bytes_of(destination, target):
-        warn_of_kept([keep(destination, destination)])
+def _clear(place: Path, was: list[int] | None, *, is_ours: bool) -> None:
+    """Remove what is in the place of a link; what a user put there is kept under another name."""
+    if _is_the_users(place, was, is_ours=is_ours):
+        warn_of_kept([keep(place, place)])
+    else:
+        place.unlink(missing_ok=True)
 
 
 def _link(target: Path, destination: Path, path: str, source: str) -> bool:
@@ -209,16 +224,6 @@ def _is_program(path: Path) -> bool:
         return False
     with open(path, "rb") as stream:
         return stream.read(4).startswith((b"#!", b"\x7fELF"))
-
-
-def _correct_symlink(link: Path, text: str) -> None:
-    if link.is_symlink() and str(link.readlink()) == text:
-        return
-    if link.is_file() and not link.is_symlink():
-        warn_of_kept([keep(link, link)])
-    else:
-        link.unlink()
-    link.symlink_to(text)
 
 
 def _remove_empty(directory: Path) -> bool:
