@@ -17,13 +17,14 @@ it whole once it is loaded.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
 from struct import pack
 
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
+from tools.lib.elf.dynamic_symbols import SYM
+from tools.lib.elf.reader import DYN64, PHDR64
 from tools.lib.elf.versions import version_definitions
+from tools.lib.elf.writer import ElfWriter, Section, StringTableWriter
 
 ORIGIN = "$ORIGIN"
 #: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.
@@ -33,94 +34,48 @@ COMMENT = b"rules_rocm_python forwarder\0"
 #: Alignment of segments, in bytes: the largest page that a CPU of MACHINES may have.
 PAGE = 0x10000
 
-EHDR_SIZE, PHDR_SIZE, SHDR_SIZE, SYM_SIZE, DYN_SIZE = 64, 56, 64, 24, 16
+#: Program headers of a forwarder.
 SEGMENTS = 5
 
 
-@dataclass(frozen=True)
-class _Section:
-    """One section: where it lies in the file, and the fields of its header that are not zero."""
-
-    name: str
-    kind: int
-    content: bytes
-    offset: int
-    flags: int = 0
-    address: int = 0
-    link: int = 0
-    info: int = 0
-    align: int = 1
-    entry_size: int = 0
-
-    @property
-    def end(self) -> int:
-        """File offset behind the section."""
-        return self.offset + len(self.content)
-
-    def header(self, names: bytes) -> bytes:
-        """Return the section header; `names` is the table of section names."""
-        place = (self.address, self.offset, len(self.content))
-        at = names.index(self.name.encode() + b"\0")
-        return pack("<IIQQQQIIQQ", at, self.kind, self.flags, *place, self.link, self.info, self.align, self.entry_size)
-
-
-def _aligned(offset: int, align: int) -> int:
-    return -(-offset // align) * align
-
-
-def _version_sections(names: list[tuple[bytes, int]], end: int) -> list[_Section]:
-    """Lay out .gnu.version and .gnu.version_d behind the file offset `end`; `names` as for the definitions."""
-    start = _aligned(end, 2)
-    # Of the null symbol alone.
-    versym = _Section(
-        ".gnu.version", c.SHT_GNU_VERSYM, bytes(2), start, c.SHF_ALLOC, start, 2, align=2, entry_size=2
-    )  # fmt: skip
-    start = _aligned(versym.end, 4)
+def _place_versions(file: ElfWriter, names: list[tuple[bytes, int]]) -> list[Section]:
+    """Place .gnu.version and .gnu.version_d; `names` as for the definitions."""
+    of_null_symbol = Section(".gnu.version", c.SHT_GNU_VERSYM, bytes(2), c.SHF_ALLOC, 2, align=2, entry_size=2)
     definitions = version_definitions(dict(enumerate(names, 1)))
-    verdef = _Section(
-        ".gnu.version_d", c.SHT_GNU_VERDEF, definitions, start, c.SHF_ALLOC, start, 3, len(names), 4
-    )  # fmt: skip
-    return [versym, verdef]
+    defined = Section(".gnu.version_d", c.SHT_GNU_VERDEF, definitions, c.SHF_ALLOC, 3, len(names), 4)
+    return [file.place(one, base=0) for one in (of_null_symbol, defined)]
 
 
-def _loaded_sections(soname: str, needed: str, versions: Sequence[str]) -> list[_Section]:
-    """Lay out what the loader reads, one behind the other: symbols, strings, versions if there are any, .dynamic."""
-    strings = [b"", soname.encode(), needed.encode(), ORIGIN.encode(), *(version.encode() for version in versions)]
-    dynstr = b"".join(text + b"\0" for text in strings)
-    at = list(accumulate((len(text) + 1 for text in strings[:-1]), initial=0))
+def _place_loaded(file: ElfWriter, soname: str, needed: str, versions: Sequence[str]) -> tuple[Section, Section]:
+    """Place what the loader reads; return the last section that is only read, and the dynamic section."""
+    strings = StringTableWriter()
+    name, library, origin = (strings.at(text) for text in (soname, needed, ORIGIN))
+    names = [(text.encode(), strings.at(text)) for text in (soname, *versions)]
     # One bucket and one symbol, the null symbol: the table of a library that defines nothing.
-    hash_ = _Section(
-        ".hash", c.SHT_HASH, pack("<4I", 1, 1, 0, 0), EHDR_SIZE + SEGMENTS * PHDR_SIZE, c.SHF_ALLOC,
-        address=EHDR_SIZE + SEGMENTS * PHDR_SIZE, link=2, align=8, entry_size=4,
-    )  # fmt: skip
-    dynsym = _Section(
-        ".dynsym", c.SHT_DYNSYM, bytes(SYM_SIZE), hash_.end, c.SHF_ALLOC, hash_.end, 3, 1, 8, SYM_SIZE
-    )  # fmt: skip
-    table = _Section(".dynstr", c.SHT_STRTAB, dynstr, dynsym.end, c.SHF_ALLOC, dynsym.end)
-    names = [(strings[1], at[1]), *zip(strings[4:], at[4:], strict=True)]
-    versioned = _version_sections(names, table.end) if versions else []
+    hash_ = Section(".hash", c.SHT_HASH, pack("<4I", 1, 1, 0, 0), c.SHF_ALLOC, 2, align=8, entry_size=4)
+    dynsym = Section(".dynsym", c.SHT_DYNSYM, bytes(SYM.size), c.SHF_ALLOC, 3, 1, 8, SYM.size)
+    dynstr = Section(".dynstr", c.SHT_STRTAB, strings.content, c.SHF_ALLOC)
+    hash_, dynsym, dynstr = (file.place(one, base=0) for one in (hash_, dynsym, dynstr))
+    versioned = _place_versions(file, names) if versions else []
     entries = [
-        (c.DT_NEEDED, at[2]),
-        (c.DT_SONAME, at[1]),
-        (c.DT_RPATH, at[3]),
+        (c.DT_NEEDED, library),
+        (c.DT_SONAME, name),
+        (c.DT_RPATH, origin),
         (c.DT_HASH, hash_.address),
-        (c.DT_STRTAB, table.address),
+        (c.DT_STRTAB, dynstr.address),
         (c.DT_SYMTAB, dynsym.address),
-        (c.DT_STRSZ, len(dynstr)),
-        (c.DT_SYMENT, SYM_SIZE),
+        (c.DT_STRSZ, len(dynstr.content)),
+        (c.DT_SYMENT, SYM.size),
         *zip((c.DT_VERSYM, c.DT_VERDEF), (section.address for section in versioned), strict=False),
         *([(c.DT_VERDEFNUM, len(names))] if versions else []),
         (c.DT_NULL, 0),
     ]
-    offset = _aligned([table, *versioned][-1].end, 8)
-    dynamic = _Section(
-        ".dynamic", c.SHT_DYNAMIC, b"".join(pack("<qQ", *entry) for entry in entries), offset,
-        c.SHF_ALLOC | c.SHF_WRITE, PAGE + offset, link=3, align=8, entry_size=DYN_SIZE,
-    )  # fmt: skip
-    return [hash_, dynsym, table, *versioned, dynamic]
+    content = b"".join(DYN64.pack(*entry) for entry in entries)
+    dynamic = Section(".dynamic", c.SHT_DYNAMIC, content, c.SHF_ALLOC | c.SHF_WRITE, 3, align=8, entry_size=DYN64.size)
+    return [dynstr, *versioned][-1], file.place(dynamic, base=PAGE)
 
 
-def _program_headers(read_size: int, dynamic: _Section) -> bytes:
+def _program_headers(read_size: int, dynamic: Section) -> list[bytes]:
     """Return the program headers; `read_size` is the size of the segment that is only read, in bytes."""
     size, to_page_end = len(dynamic.content), PAGE - dynamic.address % PAGE
     segments = [
@@ -130,20 +85,10 @@ def _program_headers(read_size: int, dynamic: _Section) -> bytes:
         (c.PT_GNU_RELRO, c.PF_R, dynamic.offset, dynamic.address, size, to_page_end, 1),
         (c.PT_GNU_STACK, c.PF_R | c.PF_W, 0, 0, 0, 0, 16),
     ]
-    return b"".join(
-        pack("<IIQQQQQQ", kind, flags, offset, address, address, filesz, memsz, align)
+    return [
+        PHDR64.pack(kind, flags, offset, address, address, filesz, memsz, align)
         for kind, flags, offset, address, filesz, memsz, align in segments
-    )
-
-
-def _elf_header(machine: int, section_headers: int, sections: int) -> bytes:
-    """Return the ELF header; `section_headers` is the file offset of the table of so many `sections`."""
-    ident = b"\x7fELF" + bytes((c.ELFCLASS64, c.ELFDATA2LSB, c.EV_CURRENT))
-    sizes = (EHDR_SIZE, PHDR_SIZE, SEGMENTS, SHDR_SIZE, sections, sections - 1)
-    return pack(
-        "<16sHHIQQQIHHHHHH", ident.ljust(16, b"\0"), c.ET_DYN, machine, c.EV_CURRENT, 0, EHDR_SIZE, section_headers,
-        0, *sizes,
-    )  # fmt: skip
+    ]
 
 
 def forwarder(soname: str, target: str, machine: int, versions: Sequence[str] = ()) -> bytes:
@@ -157,15 +102,7 @@ def forwarder(soname: str, target: str, machine: int, versions: Sequence[str] = 
             f"{soname}: a forwarder for e_machine {machine}; expected one of {sorted(MACHINES)}. "
             "The plan makes none for other CPUs"
         )
-    loaded = _loaded_sections(soname, f"{ORIGIN}/{target}" if "/" in target else target, versions)
-    dynamic = loaded[-1]
-    comment = _Section(".comment", c.SHT_PROGBITS, COMMENT, dynamic.end)
-    names = b"".join(name.encode() + b"\0" for name in ["", *(one.name for one in loaded), ".comment", ".shstrtab"])
-    name_table = _Section(".shstrtab", c.SHT_STRTAB, names, comment.end)
-    sections = [*loaded, comment, name_table]
-    start = _aligned(name_table.end, 8)
-    header = _elf_header(machine, start, len(sections) + 1) + _program_headers(loaded[-2].end, dynamic)
-    content = bytearray(header.ljust(start, b"\0"))
-    for section in sections:
-        content[section.offset : section.end] = section.content
-    return bytes(content) + bytes(SHDR_SIZE) + b"".join(section.header(names) for section in sections)
+    file = ElfWriter(machine, segments=SEGMENTS)
+    last, dynamic = _place_loaded(file, soname, f"{ORIGIN}/{target}" if "/" in target else target, versions)
+    file.place(Section(".comment", c.SHT_PROGBITS, COMMENT))
+    return file.content(_program_headers(last.end, dynamic))
