@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from develop.real_rocm.table import DUPLICATES, LIBRARIES, SYSTEM, UNWANTED, Release, rule_of
+from develop.real_rocm.releases import DUPLICATES, LIBRARIES, SYSTEM, UNWANTED, Release, rule_of
 from tools.fetch.debian.artifact_paths import edited, is_text_to_mend
 from tools.fetch.debian.table import LayoutRule
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.real_rocm.debian_artifacts import lay_out, link_text
-from develop.real_rocm.table import RELEASES, SYSTEM, rule_of
+from develop.real_rocm.releases import RELEASES, SYSTEM, rule_of
 from develop.real_rocm.tree_listing import listing
 
 LIBRARY = "usr/lib/x86_64-linux-gnu"

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from develop.real_rocm.debian_artifacts import lay_out
-from develop.real_rocm.table import RELEASES, Release
+from develop.real_rocm.releases import RELEASES, Release
 from tools.fetch.debian.apt import Apt, machine_lists
 from tools.fetch.debian.sources import Choice, choose, read_sources
 from tools.lib.common.program import ToolError, report_errors

@@ -6,7 +6,7 @@ import pytest
 
 from develop.real_rocm import fetch
 from develop.real_rocm.fetch import fetch_all, sources_of
-from develop.real_rocm.table import RELEASES
+from develop.real_rocm.releases import RELEASES
 from tools.fetch.debian.sources import deb822
 
 SOURCES = """\

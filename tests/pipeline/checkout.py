@@ -14,9 +14,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.pipeline.artifacts import write_artifact, write_node
 from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import PLAIN, build_or_refusal
-from tests.pipeline.run import REPOSITORY, Built, Cache, write_artifact, write_node
+from tests.pipeline.run import REPOSITORY, Built, Cache
 from tests.pipeline.sdk import Artifact, Sdk
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.artifacts import Variation
 from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.histories import History, histories, live
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second_run_is_fresh
 from tests.pipeline.random_sdks import sdks, sdks_and_changes
-from tests.pipeline.run import Variation
 from tests.pipeline.sdk import Sdk
 
 SHARE = settings(ONLY_FRESH, max_examples=100, derandomize=True, phases=(Phase.generate, Phase.shrink))

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.pipeline import oracle, plain_oracle
+from tests.pipeline.artifacts import Variation, write_artifacts
 from tests.pipeline.calling import BuildError
 from tests.pipeline.expected import expect
 from tests.pipeline.package_reader import FindingError
-from tests.pipeline.run import Built, Cache, Variation, build, write_artifacts
+from tests.pipeline.run import Built, Cache, build
 from tests.pipeline.sdk import Sdk
 
 #: Where scratch directories are made: in memory, if the machine has such a file system.

@@ -177,4 +177,4 @@ def rule_of(package: str, release: Release) -> LayoutRule:
     for rule in RULES:
         if rule.matches(package):
             return rule
-    raise KeyError(f"{package}: no rule says where it goes; add one to develop/real_rocm/table.py")
+    raise KeyError(f"{package}: no rule says where it goes; add one to develop/real_rocm/releases.py")
