@@ -1,1 +1,5 @@
-"""The GPU targets and families that AMD knows: a copy of the build's own table and of what reads it."""
+"""The GPU targets and families that AMD knows.
+
+`table.py` and `families.py` are copies of those in `tools/lib/gpus`, which `bazel run //tests/golden:update` writes:
+change them there.
+"""
