@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from fake_sdk import PACKAGES
+from environments import Environment
+from fake_sdk import PACKAGES, glue
 
 LLVM_SCRIPTS = "amdclang amdclang++ amdclang-cpp amdclang-cl amdflang amdlld offload-arch"
 OTHER_SCRIPTS = (
@@ -31,19 +35,33 @@ def table(package: str) -> dict[str, dict[str, object]]:
     return found
 
 
+def lay_out(site: Path) -> None:
+    """Write the Python code of both packages into a directory, as into site-packages."""
+    for path, data in {**glue("core", "rocm_sdk_core"), **glue("profiler", "rocm_profiler")}.items():
+        (site / path).parent.mkdir(exist_ok=True)
+        (site / path).write_bytes(data)
+
+
 def load(package: str, directory: Path) -> ModuleType:
-    """Load a copy of a package's `_cli` from `directory`, as from site-packages."""
-    source = next((PACKAGES / package / "src").iterdir())
-    target = directory / source.name
-    target.mkdir()
-    for name in ("_cli.py", "console_scripts.json"):
-        (target / name).write_bytes((source / name).read_bytes())
-    spec = importlib.util.spec_from_file_location(f"{source.name}._cli", target / "_cli.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Load a copy of a package's `_cli` from `directory`, and forget it."""
+    lay_out(directory)
+    names = ("rocm_sdk_core", "rocm_profiler")
+    sys.path.insert(0, str(directory))
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(f"{names[package == 'profiler']}._cli")
+    finally:
+        sys.path.remove(str(directory))
+        for name in [one for one in sys.modules if one.startswith(names)]:
+            del sys.modules[name]
+
+
+def plant(site: Path, path: str, text: str) -> None:
+    """Write a tool of a tree."""
+    tool = site / path
+    tool.parent.mkdir(parents=True, exist_ok=True)
+    tool.write_text(text)
+    tool.chmod(0o755)
 
 
 def test_core_has_the_scripts_of_the_reference() -> None:
@@ -66,7 +84,8 @@ def test_profiler_has_the_scripts_of_the_reference() -> None:
 @pytest.mark.parametrize("package", ["core", "profiler"])
 def test_each_script_has_a_function_of_its_own(package: str, tmp_path: Path) -> None:
     module = load(package, tmp_path)
-    names = [module.function_name(script) for script in table(package)]
+    function_name = load("core", tmp_path).function_name
+    names = [function_name(script) for script in table(package)]
     assert len(set(names)) == len(names)
     for name in names:
         assert name.isidentifier()
@@ -88,8 +107,8 @@ def test_a_missing_tool_is_named(tmp_path: Path) -> None:
 def test_trees_can_have_other_names(package: str, own: str, tmp_path: Path) -> None:
     module = load(package, tmp_path)
 
-    def find() -> object:
-        return module.tree() if package == "core" else module.trees()[0]
+    def find() -> Path:
+        return Path(module.tree() if package == "core" else module.trees()[0])
 
     assert find() == tmp_path / f"_{own}"
     (tmp_path / own / "_package.json").write_text(json.dumps({"tree": f"_{own}_710", "core_tree": "_core_710"}))
@@ -114,3 +133,78 @@ def test_exit_codes_of_windows_are_those_of_the_tool(tmp_path: Path) -> None:
     assert [as_signed(code) for code in (0, 3, 0x7FFFFFFF)] == [0, 3, 0x7FFFFFFF]
     assert as_signed(0xC0000005) & 0xFFFFFFFF == 0xC0000005
     assert as_signed(0xFFFFFFFF) == -1
+
+
+#: What each of these signals does by default, and what Python ignores.
+SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    ("script", "tool"),
+    [
+        ("rocm_sdk_core._cli:rocminfo", "_rocm_sdk_core/bin/rocminfo"),
+        ("rocm_profiler._cli:rocprof_sys_run", "_rocm_profiler/bin/rocprof-sys-run"),
+    ],
+)
+def test_signals_that_python_ignores_end_the_tool(
+    tmp_path: Path, number: signal.Signals, script: str, tool: str
+) -> None:
+    lay_out(tmp_path)
+    plant(tmp_path, tool, f"#!/bin/sh\nkill -{number.name.removeprefix('SIG')} $$\necho alive\n")
+    module, _, function = script.partition(":")
+    code = f"import sys; sys.path.append({str(tmp_path)!r}); from {module} import {function}; {function}()"
+    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (-number, b"")
+
+
+def test_a_tool_whose_reader_has_gone_ends(tmp_path: Path) -> None:
+    """Such as `hipconfig | head -1`."""
+    lay_out(tmp_path)
+    plant(tmp_path, "_rocm_sdk_core/bin/rocminfo", "#!/bin/sh\nexec yes\n")
+    code = f"import sys; sys.path.append({str(tmp_path)!r}); from rocm_sdk_core._cli import rocminfo; rocminfo()"
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-B", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"y\n"
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (-signal.SIGPIPE, b"")
+
+
+def imported(environment: Environment, *arguments: str) -> set[str]:
+    """Return the modules that the environment's Python imports for a program, as it reports them itself."""
+    report = environment.run(str(environment.python), "-X", "importtime", *arguments)
+    rows = [line.split("|") for line in report.splitlines() if line.startswith("import time:")]
+    return {row[2].strip() for row in rows[1:]}
+
+
+CORE = {"__future__", "rocm_sdk_core", "rocm_sdk_core._cli", "rocm_sdk_core._version"}
+
+
+@pytest.mark.parametrize(
+    ("script", "tool", "allowed"),
+    [
+        ("rocminfo", "_rocm_sdk_core/bin/rocminfo", CORE),
+    ],
+)
+def test_scripts_import_nothing_that_takes_time(
+    shared_environment: Environment, script: str, tool: str, allowed: set[str]
+) -> None:
+    file = shared_environment.root / "bin" / script
+    # Before 25.0, what pip writes imports `re`.
+    installers_own = "import re, sys" if "import re" in file.read_text() else "import sys"
+    before = imported(shared_environment, "-c", installers_own)
+    assert imported(shared_environment, str(file)) - before == allowed
+    assert shared_environment.run(str(file), "x") == f"{shared_environment.site}/{tool} x\n"
+
+
+@pytest.mark.parametrize("package", ["core", "profiler"])
+def test_tables_are_read_as_json(package: str, tmp_path: Path) -> None:
+    """Without the module `json`."""
+    read_json = load("core", tmp_path).read_json
+    file = next((PACKAGES / package / "src").glob("*/console_scripts.json"))
+    assert read_json(str(file)) == json.loads(file.read_text("utf-8"))
+    assert read_json(f"{tmp_path}/none.json") is None

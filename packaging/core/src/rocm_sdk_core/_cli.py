@@ -5,54 +5,111 @@
 `+` as `x`; there is no code per script (PEP 562).
 
 A tool that builds programs runs from the development tree if that is installed, where it finds headers and CMake files.
+
+Builds start compilers thousands of times. So nothing is imported here that Python has not loaded already, unless the
+development tree is asked for. `rocm_profiler._cli` uses this module for its scripts.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from pathlib import Path
-from typing import Any, Callable, NoReturn
 
-_HERE = Path(__file__).parent
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any, Callable, NoReturn
+
+_HERE = os.path.dirname(__file__)
 
 
-def _read_json(name: str) -> Any:
-    path = _HERE / name
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+def read_json(path: str) -> Any:
+    """Return the contents of a JSON file that the packages' build wrote; None if it is not there.
+
+    Such JSON is Python, but for three names. Importing `json` takes as long as starting half an interpreter.
+    """
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return eval(stream.read(), {"__builtins__": {}, "true": True, "false": False, "null": None})
+    except FileNotFoundError:
+        return None
 
 
 def tree() -> Path:
-    """Return this package's tree, which `_package.json` of the build names: it may have a version suffix."""
-    facts = _read_json("_package.json") or {}
-    return _HERE.parent / str(facts.get("tree", f"_{_HERE.name}"))
+    """Return this package's tree."""
+    from pathlib import Path
+
+    return Path(find_tree(_HERE, "tree"))
 
 
 #: AMD's name of it.
 _get_core_module_path = tree
 
 
+def find_tree(package: str, key: str, default: str = "") -> str:
+    """Return the tree that `_package.json` in the directory `package` names by a key: it may have a version suffix.
+
+    The build writes that file. Without it, the tree is `default`, or has the package's name with `_` before it.
+    """
+    site, name = os.path.split(package)
+    facts = read_json(f"{package}/_package.json") or {}
+    return os.path.join(site, facts.get(key, default or f"_{name}"))
+
+
+def find_script(package: str, function: str) -> Any:
+    """Return the row of `console_scripts.json` in the directory `package` whose script has that function.
+
+    Raises AttributeError, as a module without the function does.
+    """
+    # Python asks modules for names of its own, such as `__path__`.
+    for row in [] if function.startswith("__") else read_json(f"{package}/console_scripts.json"):
+        if function_name(row["script"]) == function:
+            return row
+    raise AttributeError(f"module '{os.path.basename(package)}._cli' has no attribute {function!r}")
+
+
 def function_name(script: str) -> str:
-    """Return the name of the function here that runs `script`."""
+    """Return the name of the function that runs `script`."""
     return script.replace("-", "_").replace("+", "x")
 
 
-def run_tool(path: str, *, prefer_devel: bool) -> NoReturn:
-    """Replace this process by the tool at `path`, relative to a tree; its argv[0] is its own path.
+def run_tool(tool: str, environ: Mapping[str, str] | None = None) -> NoReturn:
+    """Replace this process by the program `tool`, with the arguments of this one; its argv[0] is its own path.
 
     Windows cannot: there, wait for it, and end as it did.
     """
-    tool = find_tool(path, prefer_devel=prefer_devel)
     if not os.access(tool, os.X_OK):
-        sys.exit(f"{Path(sys.argv[0]).name}: {tool} is missing or not executable. Reinstall the ROCm packages.")
-    if os.name != "nt":
-        os.execv(tool, [str(tool), *sys.argv[1:]])
+        fail(f"{tool} is missing or not executable. Reinstall the ROCm packages.")
+    if os.name == "nt":
+        _wait_for(tool)
+    _restore_signals()
+    os.execve(tool, [tool, *sys.argv[1:]], os.environ if environ is None else environ)
+
+
+def fail(message: str) -> NoReturn:
+    """End this script with a message."""
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
+
+
+def _restore_signals() -> None:
+    """Let signals that Python ignores end the tool, as they end programs that a shell starts.
+
+    Python does not keep how it found them: they are set as `subprocess` sets them for programs that it starts. Its
+    `signal` would have to be imported.
+    """
+    from _signal import SIG_DFL, SIGPIPE, SIGXFSZ, signal  # type: ignore[import-not-found]
+
+    for number in (SIGPIPE, SIGXFSZ):
+        signal(number, SIG_DFL)
+
+
+def _wait_for(tool: str) -> NoReturn:
     import signal
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the tool as well, which decides.
-    sys.exit(as_signed(subprocess.run([str(tool), *sys.argv[1:]], check=False).returncode))
+    sys.exit(as_signed(subprocess.run([tool, *sys.argv[1:]], check=False).returncode))
 
 
 def as_signed(code: int) -> int:
@@ -60,34 +117,33 @@ def as_signed(code: int) -> int:
     return code if code < 1 << 31 else code - (1 << 32)
 
 
-def find_tool(path: str, *, prefer_devel: bool) -> Path:
+def find_tool(path: str, *, prefer_devel: bool) -> str:
     """Return the tool's file: in the development tree if that is installed and has it, else in this package's tree."""
     if os.name == "nt":
         path += ".exe"
     if prefer_devel:
-        in_devel = _find_in_devel(path)
-        if in_devel is not None:
+        root = _find_devel()
+        in_devel = os.path.join(root, path)
+        if root and os.path.exists(in_devel):
             return in_devel
-    return tree() / path
+    return os.path.join(find_tree(_HERE, "tree"), path)
 
 
-def _find_in_devel(path: str) -> Path | None:
+def _find_devel() -> str:
+    """Return the root of the development tree, made or brought up to date first if need be; "" if there is none."""
     try:
         from rocm_sdk.devel import devel_root
-        from rocm_sdk.errors import DevelError, DevelNotInstalledError
+        from rocm_sdk.errors import DevelNotInstalledError, RocmSdkError
     except ModuleNotFoundError:  # The package `rocm` is not installed: only it can make the development tree.
-        return None
+        return ""
     try:
-        tool = devel_root() / path
+        return str(devel_root())
     except DevelNotInstalledError:
-        return None
-    except DevelError as error:
-        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
-    return tool if tool.exists() else None
+        return ""
+    except RocmSdkError as error:
+        fail(str(error))
 
 
 def __getattr__(name: str) -> Callable[[], NoReturn]:
-    for tool in _read_json("console_scripts.json"):
-        if function_name(tool["script"]) == name:
-            return lambda: run_tool(tool["path"], prefer_devel=tool["prefer_devel"])
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    row = find_script(_HERE, name)
+    return lambda: run_tool(find_tool(row["path"], prefer_devel=row["prefer_devel"]))
