@@ -182,12 +182,14 @@ def imported(environment: Environment, *arguments: str) -> set[str]:
 
 
 CORE = {"__future__", "rocm_sdk_core", "rocm_sdk_core._cli", "rocm_sdk_core._version"}
+GLANCE = {"rocm_sdk", "rocm_sdk.devel", "rocm_sdk.devel.glance"}
 
 
 @pytest.mark.parametrize(
     ("script", "tool", "allowed"),
     [
         ("rocminfo", "_rocm_sdk_core/bin/rocminfo", CORE),
+        ("amdclang", "_rocm_sdk_devel/lib/llvm/bin/amdclang", CORE | GLANCE),
     ],
 )
 def test_scripts_import_nothing_that_takes_time(

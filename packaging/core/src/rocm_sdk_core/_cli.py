@@ -7,7 +7,7 @@
 A tool that builds programs runs from the development tree if that is installed, where it finds headers and CMake files.
 
 Builds start compilers thousands of times. So nothing is imported here that Python has not loaded already, unless the
-development tree is asked for. `rocm_profiler._cli` uses this module for its scripts.
+development tree has to be made or looked at. `rocm_profiler._cli` uses this module for its scripts.
 """
 
 from __future__ import annotations
@@ -132,10 +132,17 @@ def find_tool(path: str, *, prefer_devel: bool) -> str:
 def _find_devel() -> str:
     """Return the root of the development tree, made or brought up to date first if need be; "" if there is none."""
     try:
-        from rocm_sdk.devel import devel_root
-        from rocm_sdk.errors import DevelNotInstalledError, RocmSdkError
+        from rocm_sdk.devel.glance import glance_at_root
     except ModuleNotFoundError:  # The package `rocm` is not installed: only it can make the development tree.
         return ""
+    root = glance_at_root()
+    return _ask_for_devel() if root is None else root
+
+
+def _ask_for_devel() -> str:
+    from rocm_sdk.devel import devel_root
+    from rocm_sdk.errors import DevelNotInstalledError, RocmSdkError
+
     try:
         return str(devel_root())
     except DevelNotInstalledError:

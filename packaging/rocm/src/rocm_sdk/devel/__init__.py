@@ -4,6 +4,7 @@ Wheels cannot hold links and should not hold a file twice, so the devel package 
 it has, with links for the rest. The tree is made from it on first need, and its links follow the packages that come
 and go. `devel_root` is the entry; the modules below it:
 
+- `glance`   tells console scripts where the tree is, if nothing has changed, and loads nothing,
 - `layout`   where things lie, and the errors when they do not,
 - `state`    what was made, and from which packages: absent until all is done,
 - `expand`   making and changing the tree, under a lock,
@@ -21,11 +22,9 @@ with the layout `plain` has it as ordinary files instead; then there is nothing 
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from .layout import find_layout
-from .state import is_current
-from .trust import require_trust
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["devel_root"]
 
@@ -38,6 +37,11 @@ def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
     is looked for, and the tree made again if one is missing. A progress bar is shown on a terminal, unless `quiet`.
     Raises DevelError, with the remedy in its text.
     """
+    # Only here: console scripts import this package for `glance` alone.
+    from .layout import find_layout
+    from .state import is_current
+    from .trust import require_trust
+
     layout = find_layout()
     if layout.is_plain:
         layout.check()

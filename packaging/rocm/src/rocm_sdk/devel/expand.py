@@ -27,6 +27,7 @@ from .state import (
     Content,
     State,
     TreeContent,
+    describe_basis,
     find_damage,
     is_current,
     is_same_archive,
@@ -141,7 +142,7 @@ def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: St
     lists of one that was not.
     """
     content = old.archive
-    packages = mark_packages(layout)
+    packages, basis = mark_packages(layout), describe_basis(layout)
     hard_links = wanted_hard_links(content, layout)
     if state is not None:
         write_state(layout, replace(state, changing=True))
@@ -160,7 +161,7 @@ def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: St
     write_rows(layout, replace_below(read_record(layout.record), layout.tree, tree.recorded_paths(layout)))
     bring_back(layout)
     packages[layout.devel.dist_info.name] = mark_file(layout.devel.record)
-    write_state(layout, State(archive, packages, targets=order_targets(layout)))
+    write_state(layout, State(archive, packages, targets=order_targets(layout), basis=basis))
 
 
 def _announce(layout: DevelLayout, paths: set[str]) -> set[str]:

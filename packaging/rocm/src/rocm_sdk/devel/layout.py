@@ -9,16 +9,14 @@ from pathlib import Path
 
 from ..distributions import Distributions, load_distributions
 from ..errors import DevelError, DevelNotInstalledError
-from ..installation import InstalledPackage, find_listed, find_site, is_same_release, list_dist_infos
+from ..installation import InstalledPackage, find_listed, find_site, is_same_release, list_dist_infos, normalize_name
 from ..targets import selection_in_effect
+from .glance import ARCHIVE_NAMES as ARCHIVE_NAMES
+from .glance import LOCK_NAME, STATE_NAME
+from .glance import ROOT_VARIABLE as ROOT_VARIABLE
 
-ARCHIVE_NAMES = ("_devel.tar", "_devel.tar.xz")
-LOCK_NAME = "_devel.lock"
 JOURNAL_NAME = "_devel.journal"
-STATE_NAME = ".rocm-sdk-state.json"
 CONTENT_NAME = ".rocm-sdk-content.json"
-# Names a directory for development trees that is used instead of site-packages.
-ROOT_VARIABLE = "ROCM_SDK_DEVEL_ROOT"
 
 
 @dataclass(frozen=True)
@@ -165,6 +163,13 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
         tuple(package for package in targets if package and is_same_release(package.version, devel.version)),
     )
     return layout if layout.is_plain else replace(layout, home=find_home(devel, os.environ))
+
+
+def distribution_names() -> list[str]:
+    """Return the names of all distributions of the build, as PEP 503 compares them."""
+    known = load_distributions()
+    packages = [*known.packages.values(), *known.target_packages().values()]
+    return sorted({normalize_name(names.distribution) for names in packages if not names.is_per_target})
 
 
 def find_home(devel: InstalledPackage, environment: Mapping[str, str]) -> Path:

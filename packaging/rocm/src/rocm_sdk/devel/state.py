@@ -10,17 +10,22 @@ says `changing` has all that the archive holds, but its links are to be looked t
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..distributions import SELECTED_FILE
+from ..installation import normalize_name
 from ..record import Row, format_record
-from .layout import DevelLayout
+from ..version import DISTRIBUTIONS_FILE
+from .glance import FORMAT, TARGET_VARIABLE
+from .layout import DevelLayout, distribution_names
 from .replace import replace_file
 
-FORMAT = 3
+_OWN_PACKAGE = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,15 @@ class State:
     """Marks, each [size in bytes, mtime in ns]: of the archive, and of each package's RECORD by its metadata's name.
 
     `changing` is true while links are made and removed. `targets` names the metadata of the target packages, in the
-    order in which their files were taken: of a path that several have, the first one's.
+    order in which their files were taken: of a path that several have, the first one's. `basis` is what else decides
+    which packages these are: while none of it has changed, `glance` need not know how.
     """
 
     archive: list[int]
     packages: dict[str, list[int]]
     changing: bool = False
     targets: list[str] = field(default_factory=list)
+    basis: dict[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
 
@@ -122,6 +129,19 @@ def order_targets(layout: DevelLayout) -> list[str]:
     return [package.dist_info.name for package in layout.targets]
 
 
+def describe_basis(layout: DevelLayout) -> dict[str, Any]:
+    """Return the wanted target, the names of the build's distributions, and marks of files by path in site-packages.
+
+    The files are the metadata of all such distributions that are there, in whatever version, and this package's data.
+    """
+    names = distribution_names()
+    found = [path for path in layout.site.glob("*.dist-info") if normalize_name(path.name.partition("-")[0]) in names]
+    data = [layout.site / _OWN_PACKAGE.name / name for name in (DISTRIBUTIONS_FILE, SELECTED_FILE)]
+    files = [*sorted(path / "METADATA" for path in found), *data]
+    marks = {path.relative_to(layout.site).as_posix(): mark_file(path) for path in files}
+    return {"target": os.environ.get(TARGET_VARIABLE, ""), "distributions": names, "marks": marks}
+
+
 def mark_file(path: Path) -> list[int]:
     """Return [size in bytes, mtime in ns] of a file, [] if it is not there."""
     try:
@@ -136,7 +156,7 @@ def read_state(layout: DevelLayout) -> State | None:
     fields = _read(layout.state_file)
     if fields is None:
         return None
-    return State(fields["archive"], fields["packages"], fields["changing"], fields.get("targets", []))
+    return State(fields["archive"], fields["packages"], fields["changing"], fields["targets"], fields["basis"])
 
 
 def read_content(layout: DevelLayout) -> TreeContent | None:
