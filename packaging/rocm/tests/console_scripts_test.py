@@ -128,6 +128,14 @@ def test_search_paths_hold_what_exists_once_and_first(tmp_path: Path) -> None:
     assert changed == {"LD_LIBRARY_PATH": f"{own}:{deps}:/a:/b"}
 
 
+def test_programs_of_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = load("core", tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.name", "nt")
+        found = module.find_tool("bin/rocminfo", prefer_devel=False)
+    assert found == f"{tmp_path}/_rocm_sdk_core/bin\\rocminfo.exe"
+
+
 def test_exit_codes_of_windows_are_those_of_the_tool(tmp_path: Path) -> None:
     as_signed = load("core", tmp_path).as_signed
     assert [as_signed(code) for code in (0, 3, 0x7FFFFFFF)] == [0, 3, 0x7FFFFFFF]

@@ -120,7 +120,7 @@ def as_signed(code: int) -> int:
 def find_tool(path: str, *, prefer_devel: bool) -> str:
     """Return the tool's file: in the development tree if that is installed and has it, else in this package's tree."""
     if os.name == "nt":
-        path += ".exe"
+        path = path.replace("/", "\\") + ".exe"
     if prefer_devel:
         root = _find_devel()
         in_devel = os.path.join(root, path)

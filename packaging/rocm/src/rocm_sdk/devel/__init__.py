@@ -39,7 +39,7 @@ def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
     """
     # Only here: console scripts import this package for `glance` alone.
     from .layout import find_layout
-    from .state import is_current
+    from .state import is_at_a_glance, is_current
     from .trust import require_trust
 
     layout = find_layout()
@@ -51,4 +51,8 @@ def devel_root(*, verify: bool = False, quiet: bool = False) -> Path:
         from .expand import update
 
         update(layout, verify, quiet)
+    elif not is_at_a_glance(layout):
+        from .expand import renew_basis
+
+        renew_basis(layout)
     return layout.root

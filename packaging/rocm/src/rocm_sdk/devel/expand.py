@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def update(layout: DevelLayout, verify: bool, quiet: bool = False) -> None:
         if is_current(layout) and _is_usable(layout, state, content, verify):
             return
         warnings.warn(f"the development tree is not up to date: {error}", RuntimeWarning, stacklevel=3)
+
+
+def renew_basis(layout: DevelLayout) -> None:
+    """Let the next console script see at a glance that the tree is up to date, where that can be written."""
+    with suppress(OSError), exclusive_lock(layout.lock_file):
+        state = read_state(layout)
+        if state is not None and is_current(layout):
+            write_state(layout, replace(state, basis=describe_basis(layout)))
 
 
 def _prepare_home(layout: DevelLayout) -> None:

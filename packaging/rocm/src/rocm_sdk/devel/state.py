@@ -112,6 +112,12 @@ def is_current(layout: DevelLayout) -> bool:
     return is_same_archive(layout, state)
 
 
+def is_at_a_glance(layout: DevelLayout) -> bool:
+    """Return whether the state says what `glance` wants to know; of a tree elsewhere it wants nothing."""
+    state = read_state(layout)
+    return layout.is_elsewhere or (state is not None and state.basis == describe_basis(layout))
+
+
 def is_same_archive(layout: DevelLayout, state: State) -> bool:
     """Return whether the tree was made from the archive that is there; to delete it afterwards is allowed."""
     archive = layout.find_archive()
