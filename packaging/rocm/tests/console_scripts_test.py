@@ -29,7 +29,7 @@ PROFILER_SCRIPTS = (
 def table(package: str) -> dict[str, dict[str, object]]:
     file = next((PACKAGES / package / "src").glob("*/console_scripts.json"))
     rows = json.loads(file.read_text("utf-8"))
-    assert all(sorted(row) == ["path", "prefer_devel", "script"] for row in rows)
+    assert all(sorted({*row} - {"directories"}) == ["path", "prefer_devel", "script"] for row in rows)
     found = {row["script"]: row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -128,11 +128,43 @@ def test_search_paths_hold_what_exists_once_and_first(tmp_path: Path) -> None:
     assert changed == {"LD_LIBRARY_PATH": f"{own}:{deps}:/a:/b"}
 
 
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, "{core}/lib/llvm/bin"),
+        ({"HIP_CLANG_PATH": ""}, "{core}/lib/llvm/bin"),
+        ({"HIP_CLANG_PATH": "/mine"}, "/mine"),
+    ],
+)
+@pytest.mark.parametrize("script", ["hipcc", "hipconfig"])
+def test_hipcc_is_told_where_the_compiler_is(
+    tmp_path: Path, script: str, environ: dict[str, str], expected: str
+) -> None:
+    lay_out(tmp_path)
+    plant(tmp_path, f"_rocm_sdk_core/bin/{script}", '#!/bin/sh\necho "$HIP_CLANG_PATH"\n')
+    plant(tmp_path, "_rocm_sdk_core/lib/llvm/bin/clang", "#!/bin/sh\n")
+    code = f"import rocm_sdk_core._cli as cli; cli.{script}()"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PATH": "/bin:/usr/bin", **environ},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == expected.format(core=tmp_path / "_rocm_sdk_core")
+
+
+def test_a_directory_that_is_not_there_is_not_named(tmp_path: Path) -> None:
+    environment = load("core", tmp_path).with_directories({"A": "1"}, str(tmp_path), {"HIP_CLANG_PATH": "lib/llvm/bin"})
+    assert environment == {"A": "1"}
+
+
 def test_programs_of_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = load("core", tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr("os.name", "nt")
-        found = module.find_tool("bin/rocminfo", prefer_devel=False)
+        _, found = module.find_tool("bin/rocminfo", prefer_devel=False)
     assert found == f"{tmp_path}/_rocm_sdk_core/bin\\rocminfo.exe"
 
 

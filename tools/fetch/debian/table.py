@@ -151,6 +151,8 @@ PREFIXES = (
     (r"(?:usr/)?lib/", "lib/"),
     (r"usr/(?=bin/|include/|libexec/|share/)", ""),
 )
+#: A directory that programs look for by Debian's name, which has its version: `hipcc` the compiler.
+VERSIONED = re.compile(r"usr/(?P<name>lib/(?P<plain>llvm)-[0-9]+)/")
 #: Parts of packages that no ROCm prefix has, by their path in it. The licences in `share/doc` are seen to elsewhere.
 UNWANTED = (
     "lib/binfmt.d/",

@@ -23,7 +23,7 @@ from tools.fetch.debian.artifact_paths import (
     link_text,
     relocated,
 )
-from tools.fetch.debian.table import LayoutRule, rule_of
+from tools.fetch.debian.table import VERSIONED, LayoutRule, rule_of
 from tools.lib.common.program import ToolError
 
 _DAMAGED = "the package is damaged; fetch the repository again"
@@ -53,6 +53,8 @@ class Unpacking:
     #: Path in a package -> path in the prefix, and the file itself.
     _files: dict[str, tuple[str, Path]] = field(default_factory=dict)
     _links: list[Link] = field(default_factory=list)
+    #: Debian's name of a directory whose version is lost -> the link of that name.
+    _versioned: dict[str, Link] = field(default_factory=dict)
     #: Path in the prefix -> the package that has it.
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -110,6 +112,8 @@ class Unpacking:
         else:
             raise ToolError(f"{package}: {path} is neither a file, a directory nor a link; expected nothing else")
         self._files[path] = (new, place)
+        if found := VERSIONED.match(path):
+            self._versioned.setdefault(found["name"], Link(package, rule, path, found["plain"]))
 
     def _place(self, package: str, rule: LayoutRule, path: str, new: str) -> Path:
         """Return where a path of the prefix goes, with its directory made."""
@@ -135,6 +139,8 @@ class Unpacking:
             # What leads out of all packages (/etc/alternatives) leads nowhere; what has moved onto itself is there.
             if new and moved and new != moved:
                 self._place(link.package, link.rule, link.path, new).symlink_to(link_text(new, moved))
+        for name, link in sorted(self._versioned.items()):
+            self._place(link.package, link.rule, link.path, name).symlink_to(link.text)
         for package, artifacts in sorted(self.artifacts.items()):
             for artifact in sorted(artifacts):
                 self._licence(package, artifact)

@@ -39,7 +39,7 @@ class Packages:
             if path.is_symlink()
             else path.read_bytes()
             for path in sorted(self.unpacking.directory.rglob("*"))
-            if not path.is_dir() and path.name != "copyright"
+            if (path.is_symlink() or not path.is_dir()) and path.name != "copyright"
         }
 
 
@@ -91,6 +91,7 @@ def test_links_lead_where_their_files_have_moved(packages: Packages) -> None:
         f"{run}/bin/clang": "../lib/llvm/bin/clang",
         f"{run}/bin/clang-17": "../lib/llvm/bin/clang",
         f"{run}/include/clang/17/include": "../../../lib/llvm/lib/clang/17/include",
+        f"{run}/lib/llvm-17": "llvm",  # hipcc looks for the compiler there
         f"{run}/lib/llvm/bin/clang": b"clang",
         f"{run}/lib/llvm/bin/clang++": "clang",
         f"{run}/lib/llvm/lib/libelf.so.1": "../../rocm_sysdeps/lib/libelf-0.1.so",

@@ -5,6 +5,8 @@
 `+` as `x`; there is no code per script (PEP 562).
 
 A tool that builds programs runs from the development tree if that is installed, where it finds headers and CMake files.
+Some builds of `hipcc` look for the compiler where it was when they were built. So a row may have `directories`:
+variables, and the directories of the tool's tree that they name, unless they are set.
 
 Builds start compilers thousands of times. So nothing is imported here that Python has not loaded already, unless the
 development tree has to be made or looked at. `rocm_profiler._cli` uses this module for its scripts.
@@ -81,10 +83,12 @@ def run_tool(tool: str, environ: Mapping[str, str] | None = None) -> NoReturn:
     """
     if not os.access(tool, os.X_OK):
         fail(f"{tool} is missing or not executable. Reinstall the ROCm packages.")
+    if environ is None:
+        environ = os.environ
     if os.name == "nt":
-        _wait_for(tool)
+        _wait_for(tool, environ)
     _restore_signals()
-    os.execve(tool, [tool, *sys.argv[1:]], os.environ if environ is None else environ)
+    os.execve(tool, [tool, *sys.argv[1:]], environ)
 
 
 def fail(message: str) -> NoReturn:
@@ -104,12 +108,12 @@ def _restore_signals() -> None:
         signal(number, SIG_DFL)
 
 
-def _wait_for(tool: str) -> NoReturn:
+def _wait_for(tool: str, environ: Mapping[str, str]) -> NoReturn:
     import signal
     import subprocess
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the tool as well, which decides.
-    sys.exit(as_signed(subprocess.run([tool, *sys.argv[1:]], check=False).returncode))
+    sys.exit(as_signed(subprocess.run([tool, *sys.argv[1:]], env=environ, check=False).returncode))
 
 
 def as_signed(code: int) -> int:
@@ -117,16 +121,23 @@ def as_signed(code: int) -> int:
     return code if code < 1 << 31 else code - (1 << 32)
 
 
-def find_tool(path: str, *, prefer_devel: bool) -> str:
-    """Return the tool's file: in the development tree if that is installed and has it, else in this package's tree."""
+def find_tool(path: str, *, prefer_devel: bool) -> tuple[str, str]:
+    """Return a tree, and the tool's file in it: the development tree if that is installed and has it, else our own."""
     if os.name == "nt":
         path = path.replace("/", "\\") + ".exe"
     if prefer_devel:
         root = _find_devel()
         in_devel = os.path.join(root, path)
         if root and os.path.exists(in_devel):
-            return in_devel
-    return os.path.join(find_tree(_HERE, "tree"), path)
+            return root, in_devel
+    root = find_tree(_HERE, "tree")
+    return root, os.path.join(root, path)
+
+
+def with_directories(environ: Mapping[str, str], root: str, directories: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment, in which variables that were not set name the directories that the tree `root` has."""
+    wanted = {name: os.path.join(root, path) for name, path in directories.items() if not environ.get(name)}
+    return {**environ, **{name: path for name, path in wanted.items() if os.path.isdir(path)}}
 
 
 def _find_devel() -> str:
@@ -153,4 +164,9 @@ def _ask_for_devel() -> str:
 
 def __getattr__(name: str) -> Callable[[], NoReturn]:
     row = find_script(_HERE, name)
-    return lambda: run_tool(find_tool(row["path"], prefer_devel=row["prefer_devel"]))
+
+    def run() -> NoReturn:
+        root, tool = find_tool(row["path"], prefer_devel=row["prefer_devel"])
+        run_tool(tool, with_directories(os.environ, root, row.get("directories", {})))
+
+    return run
