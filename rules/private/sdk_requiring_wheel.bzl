@@ -26,6 +26,8 @@ def _sdk_requiring_wheel_impl(ctx):
         args.add("--drop-bundled")
     if ctx.attr.drop_signatures:
         args.add("--drop-signatures")
+    if ctx.attr.rewrite_record:
+        args.add("--rewrite-record")
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
     args.add(report, format = "--report=%s")
@@ -62,6 +64,7 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
         "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
         "leave": attr.string_list(doc = "Patterns of file names of libraries that stay as they are: neither taken from the SDK nor left out."),
         "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
+        "rewrite_record": attr.bool(doc = "Take a wheel whose RECORD is wrong as well, as pip does: the files count, and RECORD is written from them. The report says what was wrong."),
         "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, or directories of them, and the sdist that selects among them. Other files of these targets are ignored."),
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),
         "take": attr.string_list(doc = "Patterns of file names of libraries to take from deeper directories of the SDK as well, such as `lib/llvm/lib`."),

@@ -20,6 +20,8 @@ def _sdk_split_wheel_impl(ctx):
     args.add_all(ctx.attr.whole, format_each = "--whole=%s")
     if ctx.attr.drop_signatures:
         args.add("--drop-signatures")
+    if ctx.attr.rewrite_record:
+        args.add("--rewrite-record")
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
     args.add(report, format = "--report=%s")
@@ -51,6 +53,7 @@ programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wh
     attrs = {
         "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed against size of the thin wheels."),
         "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
+        "rewrite_record": attr.bool(doc = "Take a wheel whose RECORD is wrong as well, as pip does: the files count, and RECORD is written from them. The report says what was wrong."),
         "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each. `wheel-variants`: as drafts of Python packaging have it."),
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
         "wheel": attr.label(mandatory = True, allow_single_file = True, doc = "The wheel, or an `sdk_requiring_wheel`."),

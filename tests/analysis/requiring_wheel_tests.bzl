@@ -42,6 +42,7 @@ def _options_impl(ctx):
         "--allow-missing=other_*",
         "--drop-bundled",
         "--drop-signatures",
+        "--rewrite-record",
         "--compression=small",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk"))])
     return analysistest.end(env)
@@ -66,6 +67,7 @@ def requiring_wheel_test_suite(name):
         init_py = "user",
         leave = ["libz.so*"],
         local_version = "ours",
+        rewrite_record = True,
         sdk = [_SDK],
         specifier = ">=1,<2",
         tags = ["manual"],

@@ -29,6 +29,7 @@ def _options_impl(ctx):
         "--shape=host-device",
         "--whole=*.bin",
         "--drop-signatures",
+        "--rewrite-record",
         "--compression=fast",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--size-report"))])
     return analysistest.end(env)
@@ -48,6 +49,7 @@ def split_wheel_test_suite(name):
         name = name + "_with_options",
         compression = "fast",
         drop_signatures = True,
+        rewrite_record = True,
         shape = "host-device",
         tags = ["manual"],
         targets = ["gfx942", "gfx1100"],

@@ -1,5 +1,8 @@
 """Reads a wheel to make others of it, and refuses one that cannot be trusted: what is read is what its RECORD says.
 
+Installers such as pip take a wheel whose RECORD is wrong. With `rewrite_record` it is read, too: RECORD of the new
+wheels is written from the files, and callers say what was wrong with the old one.
+
 `verify` reads it, every byte once, in bounded memory; its rules say what is wrong with an archive. Here is which of
 them a wheel must keep, so that its parts mean the same to every installer.
 """
@@ -24,12 +27,13 @@ from verify.settings import Settings
 from verify.suite import Collector
 from verify.wheel import open_wheel
 
+#: What writing RECORD anew mends. A RECORD that cannot be read is not among these: no installer takes such a wheel.
+MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.DIGEST, record.SIZE))
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
-RULES: Final = frozenset(
+RULES: Final = MENDED | frozenset(
     (
         *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
-        *(names.SPECIAL, names.OUTSIDE),
-        *(record.UNREADABLE, record.UNLISTED, record.ABSENT, record.DIGEST, record.SIZE),
+        *(names.SPECIAL, names.OUTSIDE, record.UNREADABLE),
     )
 )
 #: Files that sign RECORD (PEP 427).
@@ -54,6 +58,14 @@ class SoundWheel:
     wheel: Wheel
     metadata: CoreMetadata
     members: Mapping[str, ZipMember]
+    record_faults: tuple[str, ...] = ()
+    """What is wrong with RECORD, for people; empty unless `rewrite_record` accepts it."""
+
+    def record_lines(self) -> Iterator[str]:
+        """Yield what people are told of a RECORD that new wheels have another one of."""
+        yield from (f"    RECORD is written anew: {fault}" for fault in self.record_faults[:_SHOWN])
+        if len(self.record_faults) > _SHOWN:
+            yield f"    RECORD is written anew: {len(self.record_faults) - _SHOWN} more lines of it were wrong"
 
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
@@ -62,22 +74,23 @@ class SoundWheel:
 
 
 def read_sound_wheel(
-    path: Path, *, drop_signatures: bool = False, collectors: tuple[Collector, ...] = ()
+    path: Path,
+    *,
+    drop_signatures: bool = False,
+    rewrite_record: bool = False,
+    collectors: tuple[Collector, ...] = (),
 ) -> SoundWheel:
     """Read a wheel and all of its files. Raises ToolError for one that cannot be trusted.
 
-    `collectors` take more out of the files than the rules of rocm-verify need.
+    With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
+    of the files than the rules of rocm-verify need.
     """
     if not path.is_file() or path.suffix != ".whl":
         raise ToolError(f"{path}: is no wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
     stamp = _stamp(path)
     _check_inflated_size(path)
     [wheel] = read_distributions([path], Request(wheel_set=False, collectors=collectors)).wheels
-    findings = sorted((one for one in _findings(wheel) if one.rule in RULES), key=lambda one: one.sort_key)
-    if findings:
-        more = f"\n  and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
-        shown = "".join(f"\n  {one.id} {one.rule.title}: {one.file} {one.said}" for one in findings[:_SHOWN])
-        raise ToolError(f"{path}: this wheel is damaged or not to be trusted:{shown}{more}\n{findings[0].remedy}")
+    faults = _check_findings(wheel, rewrite_record=rewrite_record)
     _check_signatures(wheel, drop_signatures=drop_signatures)
     version, dist_info = _named(wheel)
     metadata = parse_core_metadata(wheel.text("METADATA") or b"", f"{path}: {dist_info}/METADATA")
@@ -87,9 +100,8 @@ def read_sound_wheel(
     if not _is_version(said, version):
         raise ToolError(f"{path}: METADATA says version {said}, the file name {version}. Build the wheel again")
     members = {member.name: member for member in wheel.archive.members if not member.is_directory}
-    return SoundWheel(
-        path, file_sha256(path), stamp, read_name(path.name, dist_info, version), wheel, metadata, members
-    )
+    name = read_name(path.name, dist_info, version)
+    return SoundWheel(path, file_sha256(path), stamp, name, wheel, metadata, members, faults)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -101,6 +113,29 @@ def _findings(wheel: Wheel) -> Iterator[Finding]:
     for suite in (archive.SUITE, names.SUITE, record.SUITE):
         if suite.check_wheel is not None:
             yield from suite.check_wheel(wheel, Settings())
+
+
+def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:
+    """Return what is wrong with RECORD, if that is to be mended. Raises ToolError for whatever else is wrong."""
+    findings = sorted((one for one in _findings(wheel) if one.rule in RULES), key=lambda one: one.sort_key)
+    refused = [one for one in findings if not (rewrite_record and one.rule in MENDED)]
+    if refused:
+        more = f"\n  and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+        shown = "".join(f"\n  {one.id} {one.rule.title}: {one.file} {one.said}" for one in refused[:_SHOWN])
+        remedy = refused[0].remedy
+        if all(one.rule in MENDED for one in refused):
+            remedy += (
+                " If you cannot change the wheel and know that it is the one that its authors published, "
+                "--rewrite-record takes the files as they are"
+            )
+        raise ToolError(f"{wheel.path}: this wheel is damaged or not to be trusted:{shown}{more}\n{remedy}")
+    other_size = {one.file for one in findings if one.rule is record.SIZE}
+    return tuple(map(_fault, (one for one in findings if one.rule is not record.DIGEST or one.file not in other_size)))
+
+
+def _fault(finding: Finding) -> str:
+    said = "RECORD lists it, and the wheel lacks it" if finding.rule is record.ABSENT else finding.said
+    return f"{finding.file}: {said}"
 
 
 def _check_inflated_size(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Wheels that do not fit the SDK: one message that says why and what to do, and nothing is written."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from develop.testing.framework_wheel import (
     HIP,
     INIT_PY,
     MATH,
+    content,
     library,
     made,
     math_for,
@@ -21,7 +23,7 @@ from develop.testing.framework_wheel import (
     sdk,
     written,
 )
-from develop.testing.wheel_sample import METADATA, Sample
+from develop.testing.wheel_sample import METADATA, Sample, make_record
 from tools.commands.require_sdk import proof, tool
 
 
@@ -96,6 +98,18 @@ def test_options_that_do_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
 ) -> None:
     assert message in refused(tmp_path, EXPECTS, capsys, *options)
+
+
+def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lies = make_record({**EXPECTS.members(), "acme/__init__.py": b"x = 23\n"}, f"{EXPECTS.dist_info}/RECORD")
+    sample = replace(EXPECTS, record=lies)
+    assert "--rewrite-record takes the files as they are" in refused(tmp_path, sample, capsys)
+    assert run(tmp_path, sample, "--rewrite-record") == 0
+    said = capsys.readouterr().out
+    assert "    RECORD is written anew: acme/__init__.py: RECORD says 7 bytes, the file has 6\n" in said
+    files = content(made(tmp_path))
+    [own] = [name for name in files if name.endswith("/RECORD")]
+    assert files[own] == make_record({name: data for name, data in files.items() if name != own}, own)
 
 
 def test_a_module_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     """Yield lines: both wheels, what the new one requires, each edit and copy, and what was not proven."""
     yield f"{plan.wheel.path.name}: {size_text(plan.wheel.wheel.size)}"
     yield f"  {plan.name.filename}: {size_text(written.size)}"
+    yield from plan.wheel.record_lines()
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
     yield from (f"    device code: {line}" for line in plan.device)
     yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"

@@ -66,6 +66,7 @@ class Arguments:
     local_version: str
     init_py: str
     drop_signatures: bool
+    rewrite_record: bool
     compression: str
 
 
@@ -123,6 +124,11 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
     )
+    add(
+        "--rewrite-record",
+        action="store_true",
+        help="take a wheel with a wrong RECORD as well, as pip does: RECORD is written anew from the files",
+    )
     add("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)")
 
 
@@ -176,7 +182,12 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
 def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
     wishes, told = _wishes(arguments, init_py), parse_gpus(arguments.device)
-    wheel = read_sound_wheel(arguments.wheel, drop_signatures=arguments.drop_signatures, collectors=(COLLECTOR,))
+    wheel = read_sound_wheel(
+        arguments.wheel,
+        drop_signatures=arguments.drop_signatures,
+        rewrite_record=arguments.rewrite_record,
+        collectors=(COLLECTOR,),
+    )
     plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
     proof = prove(plan, arguments.allow_missing)
     with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:

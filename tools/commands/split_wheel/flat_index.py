@@ -33,6 +33,8 @@ def write_flat_index(
     """
     places = [place for fat in fats for place in _copy(fat, scratch, output)]
     lines = [f"for other machines and installers: {fat.path.name} ({size_text(fat.wheel.size)})" for fat in fats]
+    wrong = [fat.path.name for fat in fats if fat.record_faults]
+    lines += [f"  {name} is copied unchanged, and keeps the RECORD that is wrong" for name in wrong]
     variants = {variant_label(group.label): [target.processor for target in group.targets] for group in groups}
     for name in sorted({index_name(fat.name.distribution, fat.name.version) for fat in fats}):
         path = output / name

@@ -97,6 +97,65 @@ def test_records_that_lie(tmp_path: Path, capsys: pytest.CaptureFixture[str], re
     assert message in refused(written(tmp_path, sample), tmp_path / "thin", capsys)
 
 
+def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """AMD's amd-mori has such a RECORD, and pip installs it: the file WHEEL was changed after RECORD was written."""
+    record = make_record({**FAT.members(), "acme/__init__.py": b"x = 23\n"}, RECORD)
+    path = written(tmp_path, Sample(FILES, name="acme", tag=FAT.tag, record=record))
+    assert "--rewrite-record takes the files as they are" in refused(path, tmp_path / "thin", capsys)
+    options = ("--targets=gfx1100", "--output", str(tmp_path / "thin"), "--rewrite-record")
+    assert tool.main([str(path), *options]) == 0
+    said = capsys.readouterr().out
+    assert "    RECORD is written anew: acme/__init__.py: RECORD says 7 bytes, the file has 6\n" in said
+    [thin] = (tmp_path / "thin").rglob("*.whl")
+    files, info = content(thin), "acme-1.0+gfx1100.dist-info"
+    own = f"{info}/RECORD"
+    assert files[own] == make_record({name: data for name, data in files.items() if name != own}, own)
+    assert tool.main([str(written(tmp_path)), *options]) == 0
+    assert "RECORD" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        (lies(b"acme/empty.py", b"acme/other.py"), "acme/empty.py: RECORD has no line for it"),
+        (lies(b"acme/empty.py", b"acme/other.py"), "acme/other.py: RECORD lists it, and the wheel lacks it"),
+        (lies(b"acme/__init__.py,sha256=", b"acme/__init__.py,sha256=A"), "acme/__init__.py: RECORD says 'A"),
+    ],
+)
+def test_every_lie_of_a_record_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], record: bytes, line: str
+) -> None:
+    path = written(tmp_path, Sample(FILES, name="acme", tag=FAT.tag, record=record))
+    options = ("--targets=gfx1100", "--output", str(tmp_path / "thin"), "--rewrite-record")
+    assert tool.main([str(path), *options]) == 0
+    assert f"    RECORD is written anew: {line}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "damage", [b'"', None], ids=["a RECORD that cannot be read", "another fault beside that of RECORD"]
+)
+def test_other_faults_are_refused_with_rewrite_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: bytes | None
+) -> None:
+    sample = Sample(FILES, name="acme", tag=FAT.tag, record=damage or lies(b",6\n", b",7\n"))
+    path = written(tmp_path, sample)
+    if damage is None:
+        path.write_bytes(zipped(sample.members(), {"acme/gfx1030.py": 0o120777}))
+    said = refused(path, tmp_path / "thin", capsys, "--rewrite-record")
+    assert ("W201" if damage else "W108") in said
+    assert "--rewrite-record" not in said
+    assert "W205" not in said
+
+
+def test_the_fat_wheel_beside_variants_keeps_its_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, Sample(FILES, name="acme", tag=FAT.tag, record=lies(b",6\n", b",7\n")))
+    output = tmp_path / "thin"
+    options = ("--targets=gfx1100", "--output", str(output), "--rewrite-record", "--shape=wheel-variants")
+    assert tool.main([str(path), *options]) == 0
+    assert f"{path.name} is copied unchanged, and keeps the RECORD that is wrong" in capsys.readouterr().out
+    assert (output / path.name).read_bytes() == path.read_bytes()
+
+
 def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "thin"
     assert "is no wheel; expected a file" in refused(tmp_path / "absent.whl", output, capsys)

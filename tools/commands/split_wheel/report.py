@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
 from tools.commands.split_wheel.sizes import SplitSizes
 
@@ -9,10 +10,11 @@ from tools.commands.split_wheel.sizes import SplitSizes
 _SHOWN = 3
 
 
-def describe(plans: Sequence[ThinWheel], sizes: SplitSizes) -> Iterator[str]:
+def describe(fat: SoundWheel, plans: Sequence[ThinWheel], sizes: SplitSizes) -> Iterator[str]:
     """Yield lines: the fat wheel, and each thin one with what it lacks."""
     first, *lines = sizes.lines()
     yield first
+    yield from fat.record_lines()
     for plan, line in zip(plans, lines, strict=True):
         yield line
         if plan.left_out:

@@ -65,6 +65,7 @@ class Arguments:
     shape: str
     whole: list[str]
     drop_signatures: bool
+    rewrite_record: bool
     compression: str
     size_report: list[Path]
 
@@ -103,6 +104,11 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         help="split a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
     )
     result.add_argument(
+        "--rewrite-record",
+        action="store_true",
+        help="take a wheel with a wrong RECORD as well, as pip does: RECORD is written anew from the files",
+    )
+    result.add_argument(
         "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
     )
     result.add_argument(
@@ -127,7 +133,7 @@ def split(arguments: Arguments) -> list[str]:
     groups = parse_groups(arguments.targets)
     planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
     for path in arguments.wheels:
-        fat = read_sound_wheel(path, drop_signatures=arguments.drop_signatures)
+        fat = read_sound_wheel(path, drop_signatures=arguments.drop_signatures, rewrite_record=arguments.rewrite_record)
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]
@@ -139,7 +145,7 @@ def split(arguments: Arguments) -> list[str]:
         for fat, plans in planned:
             write_thin_wheels(fat, plans, scratch, arguments.compression)
             sizes.append(measure(fat, plans, scratch))
-            lines += describe(plans, sizes[-1])
+            lines += describe(fat, plans, sizes[-1])
         if arguments.shape == WHEEL_VARIANTS:
             fats = [fat for fat, _ in planned]
             more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
