@@ -4,10 +4,12 @@ Of several wheels of one name one is installed: here the one whose tags are thos
 the first by file name.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
 from packaging.requirements import Requirement
+from packaging.tags import Tag
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -30,18 +32,43 @@ _LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux
 _WINDOWS = {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64"}
 
 
-def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False) -> bool:
-    """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for."""
+def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False, tags: Collection[Tag] = ()) -> bool:
+    """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for.
+
+    With the `tags` of the wheel that has it, only its own Pythons and machines count, whatever this one is.
+    """
     if requirement.marker is None:
         return not extra
     environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
     system = _WINDOWS if is_windows else _LINUX
     system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
-    pythons = ({"python_version": python, "python_full_version": f"{python}.0"} for python in _PYTHONS)
-    try:
-        return any(requirement.marker.evaluate(environment | system | python) for python in pythons)
-    except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
-        return False  # W302 says so.
+    pythons = [python for python in _PYTHONS if not tags or any(_has_python(tag, python) for tag in tags)] or _PYTHONS
+    machines = [{"platform_machine": one} for one in _machines(tags)] or [{}]
+    for python in pythons:
+        system |= {"python_version": python, "python_full_version": f"{python}.0"}
+        try:
+            if any(requirement.marker.evaluate(environment | system | machine) for machine in machines):
+                return True
+        except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
+            return False  # W302 says so.
+    return False
+
+
+def _has_python(tag: Tag, python: str) -> bool:
+    """Whether a wheel with this tag can be installed for a Python (platform compatibility tags, "Use")."""
+    match = re.fullmatch(r"(?:cp|py)(\d)(\d*)", tag.interpreter)
+    if match is None:
+        return False
+    major, minor = map(int, python.split("."))
+    is_least = tag.interpreter.startswith("py") or tag.abi == "abi3"
+    wanted = int(match[2] or 0)
+    return int(match[1]) == major and (minor >= wanted if is_least else minor == wanted)
+
+
+def _machines(tags: Collection[Tag]) -> list[str]:
+    """Return what the machines are called that wheels with these tags run on; none if on any."""
+    found = {match[0] for tag in tags if (match := re.search(r"(?:x86_64|[a-z0-9]+)$", tag.platform))}
+    return sorted(found - {"any"})
 
 
 def meant_for(packages: Sequence[Package]) -> list[Package]:

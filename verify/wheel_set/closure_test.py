@@ -1,5 +1,6 @@
 """Tests of what is there whenever a distribution is."""
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.tags import Tag, parse_tag
 from packaging.version import Version
@@ -54,6 +55,24 @@ def test_markers() -> None:
     assert not applies(Requirement("a; sys_platform == 'win32'"))
     assert not applies(Requirement("a; extra == 'x'"))
     assert applies(Requirement("a; extra == 'x'"), "x")
+
+
+@pytest.mark.parametrize(
+    ("tag", "marker", "expected"),
+    [
+        ("cp312-cp312-linux_x86_64", "python_version < '3.12'", False),
+        ("cp312-abi3-linux_x86_64", "python_version > '3.12'", True),
+        ("cp312-cp312-linux_x86_64", "python_version > '3.12'", False),
+        ("py312-none-any", "python_version > '3.12'", True),
+        ("py2.py3-none-any", "python_version == '3.9'", True),
+        ("cp38-cp38-linux_x86_64", "python_version == '3.9'", True),
+        ("cp312-cp312-linux_x86_64.linux_aarch64", "platform_machine == 'aarch64'", True),
+        ("cp312-cp312-linux_x86_64", "platform_machine == 'aarch64'", False),
+        ("cp312-cp312-manylinux_2_28_aarch64", "platform_machine == 'x86_64'", False),
+    ],
+)
+def test_markers_count_for_the_pythons_and_machines_of_a_wheel(tag: str, marker: str, *, expected: bool) -> None:
+    assert applies(Requirement(f"a; {marker}"), tags=parse_tag(tag)) == expected
 
 
 def test_development_versions_count() -> None:

@@ -13,6 +13,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
+from tools.commands.require_sdk.conditions import check_other_gpu, check_required, lost_extras
 from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_device
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.mentions import mentioned, opened_by_name
@@ -25,7 +26,6 @@ from tools.lib.wheel.metadata_editor import CoreMetadata
 from tools.lib.wheel.wheel_name import WheelName, with_local
 from verify.model import DistributionSet
 from verify.settings import Settings
-from verify.wheel_set.closure import applies
 from verify.wheel_set.gather import LINKED, gather
 from verify.wheel_set.linking import system_names
 from verify.wheel_set.model import Linked, Package
@@ -87,6 +87,8 @@ class RequiringWheel:
     """Files that may open libraries of the SDK by name, and which."""
     device: tuple[str, ...] = ()
     """What is to be said of requirements on device code."""
+    lost_extras: tuple[str, ...] = ()
+    """What is to be said of extras that cannot be installed with these requirements."""
 
     @property
     def left_out(self) -> tuple[Copy, ...]:
@@ -135,7 +137,12 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         texts,
         opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
         device.lines,
+        lost_extras(package, added, {name: distributions.get(name, version) for name in map(_name_of, added)}),
     )
+
+
+def _name_of(requirement: Requirement) -> NormalizedName:
+    return canonicalize_name(requirement.name)
 
 
 def _named(name: WheelName, label: str) -> WheelName:
@@ -156,7 +163,7 @@ def _device_code(
     """Plan the requirements on device code. Raises ToolError if METADATA requires another version of the selector."""
     selector = find_selector(sdk, needed, wishes.init_py)
     if selector is not None and (selector.package or selector.is_needed):
-        _check_required(package, selector.name, selector.version)
+        check_required(package, selector.name, selector.version)
     found = plan_device(selector, sdk.device_packages(needed), wheel, sdk.gpus, wishes.specifier)
     lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
     if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
@@ -228,40 +235,15 @@ def _requirements(
     """Return the requirements that METADATA lacks. Raises ToolError if it has others, or the specifier fits not."""
     added = []
     for name, version in sorted(distributions.items()):
-        _check_other_gpu(package, name)
+        check_other_gpu(package, name)
         wanted = SpecifierSet(specifier or f"=={version}")
         if not wanted.contains(version, prereleases=True):
             raise ToolError(
                 f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
             )
-        if all(one.marker is not None for one in _check_required(package, name, version)):
+        if all(one.marker is not None for one in check_required(package, name, version)):
             added.append(Requirement(f"{name}{wanted}"))
     return added
-
-
-def _check_other_gpu(package: Package, name: str) -> None:
-    """Raise ToolError if METADATA requires the same package for another GPU."""
-    target = target_of_distribution(name)
-    for one in package.requires if target else ():
-        other = target_of_distribution(canonicalize_name(one.name))
-        kinds = {text.removesuffix(f"-{(word or '').lower()}") for text, word in ((name, target), (one.name, other))}
-        if other and other != target and len(kinds) == 1 and applies(one):
-            raise ToolError(
-                f"{package.filename}: METADATA requires {one}, and --sdk has {name}, for another GPU. Give the "
-                "packages for that GPU, or the wheel as it was before it required them"
-            )
-
-
-def _check_required(package: Package, name: str, version: Version) -> list[Requirement]:
-    """Return what METADATA requires of a distribution. Raises ToolError if that is another version."""
-    there = [one for one in package.requires if canonicalize_name(one.name) == name and applies(one)]
-    for one in there:
-        if not one.specifier.contains(version, prereleases=True):
-            raise ToolError(
-                f"{package.filename}: METADATA requires {one}, and --sdk has version {version}. Give the wheels of "
-                "the version that it requires"
-            )
-    return there
 
 
 def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes: Wishes) -> dict[str, bytes]:
