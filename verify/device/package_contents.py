@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from tools.lib.gpus.families import is_target
+from tools.lib.gpus.gpu_files import DATABASES
 from tools.lib.gpus.paths import named_targets
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
@@ -17,8 +18,6 @@ from verify.wheel_set.model import Package
 
 #: Suffixes of files that hold device code, or the lists of it, for one target.
 SUFFIXES: Final = (".co", ".hsaco", ".dat")
-#: Suffixes of MIOpen's databases of kernels, of what was found to be fast, and of models that predict that.
-DATABASES: Final = (".kdb", ".db", ".db.txt", ".fdb.txt", ".model")
 
 
 def target_of_name(path: str) -> TargetId | None:

@@ -1,27 +1,22 @@
-"""Which files of a wheel have device code, for which GPUs, and in which form."""
+"""Which files of a wheel have device code or are loaded for some GPUs alone, for which GPUs, and in which form."""
 
 import enum
-import posixpath
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
 
 from tools.commands.split_wheel.groups import Group
 from tools.lib.common.program import ToolError
 from tools.lib.device.kpack import SUFFIX
 from tools.lib.device.machine import code_object_target
 from tools.lib.elf import constants as c
+from tools.lib.gpus import gpu_files
 from tools.lib.gpus.families import is_target, parse_family
 from tools.lib.gpus.paths import named_targets
 from tools.lib.gpus.table import TARGETS
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.model import FileFacts, Wheel
-
-#: Suffixes of files that libraries load for the GPU that they are named for: code objects, and tables of such. Other
-#: files with a target in their names, such as headers and Python modules, are for the host.
-LOADED: Final = frozenset((".co", ".dat", ".hsaco", ".kdb"))
 
 
 class Form(enum.Enum):
@@ -30,12 +25,13 @@ class Form(enum.Enum):
     EMBEDDED = "in a program or library"
     BUNDLE = "a bundle by itself"
     WHOLE = "a file by itself: a code object, or one that is named for its targets"
+    DATA = "a file by itself without code that is named for its targets, such as a database of MIOpen"
     UNKNOWN = "a code object for a processor that is not known"
 
 
 @dataclass(frozen=True)
 class DeviceFile:
-    """A file with device code, and the targets of it: those that the code says, else those of the file's name."""
+    """A file for some GPUs, and the targets of it: those that the code says, else those of the file's name."""
 
     path: str
     form: Form
@@ -51,13 +47,18 @@ class DeviceFile:
         return any(family.has(target.processor) for family in named for target in group.targets)
 
     @property
+    def has_code(self) -> bool:
+        """Whether there is device code in it."""
+        return self.form is not Form.DATA
+
+    @property
     def is_sliced(self) -> bool:
         """Whether a part of it can be kept."""
         return self.form in (Form.EMBEDDED, Form.BUNDLE)
 
 
 def device_files(wheel: Wheel, whole: Collection[str] = ()) -> Mapping[str, DeviceFile]:
-    """Return the files with device code by path, sorted. Archives (`.kpack`) are none, nor what refers to them.
+    """Return the files for some GPUs by path, sorted. Archives (`.kpack`) are none, nor what refers to them.
 
     Files whose paths match a pattern of `whole` (`*` matches `/` as well) are left out.
     Raises ToolError for code that cannot be read, and for a pattern that matches no file.
@@ -85,20 +86,25 @@ def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
     target = code_object_target(facts.elf.flags) if facts.elf is not None and is_code else None
     if target is not None:
         return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
-    named = _named(facts.path) if is_code or posixpath.splitext(facts.path)[1] in LOADED else None
+    part = facts.path if is_code else gpu_files.naming_part(facts.path)
+    named = None if part is None else _named(facts.path, part, Form.WHOLE if is_code else _form(facts.path))
     if named is not None and named.codes:
         return named
     return DeviceFile(facts.path, Form.UNKNOWN, frozenset()) if is_code else None
 
 
-def _named(path: str) -> DeviceFile | None:
-    """Return the file with the targets that its path names, and those of the families that it names.
+def _form(path: str) -> Form:
+    return Form.WHOLE if gpu_files.is_code(path) else Form.DATA
+
+
+def _named(path: str, part: str, form: Form) -> DeviceFile | None:
+    """Return the file with the targets that a part of its path names, and those of the families that it names.
 
     None if it names none, or has a word that is neither: nobody knows which GPUs need the file.
     """
     found: set[TargetId] = set()
     families = []
-    for named in named_targets(path):
+    for named in named_targets(part):
         family = parse_family(named.processor)
         if is_target(named.processor) or named.processor in GENERIC_PROCESSORS:
             found.add(named)
@@ -107,4 +113,4 @@ def _named(path: str) -> DeviceFile | None:
             found |= {TargetId(one.name) for one in TARGETS if family.has(one.name)}
         else:
             return None
-    return DeviceFile(path, Form.WHOLE, frozenset(found), tuple(families)) if found else None
+    return DeviceFile(path, form, frozenset(found), tuple(families)) if found else None

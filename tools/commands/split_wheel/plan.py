@@ -94,16 +94,17 @@ def plan_wheel_variants(fat: SoundWheel, groups: Sequence[Group], whole: Collect
 
 
 def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -> Mapping[str, DeviceFile]:
-    """Return the files with device code. Raises ToolError unless each group can load some of it."""
+    """Return the files for some GPUs. Raises ToolError unless there is device code that each group can load."""
     devices = device_files(fat.wheel, whole)
-    codes: frozenset[TargetId] = frozenset().union(*(device.codes for device in devices.values()))
+    with_code = [device for device in devices.values() if device.has_code]
+    codes: frozenset[TargetId] = frozenset().union(*(device.codes for device in with_code))
     if not codes:
         raise ToolError(
             f"{fat.path}: no device code for AMD GPUs that can be split: none in programs and libraries of Linux, none "
             "in files by themselves. Use the wheel as it is"
         )
     for group in groups:
-        if not any(device.is_for(group) for device in devices.values()):
+        if not any(device.is_for(group) for device in with_code):
             has = ", ".join(sorted(map(str, codes)))
             raise ToolError(
                 f"{fat.path}: no code that {group.label} can load; it has code for {has}. Leave {group.label} out of "

@@ -217,3 +217,24 @@ def test_a_wheel_that_is_there_is_replaced(tmp_path: Path) -> None:
 def test_the_samples_have_what_the_tests_look_for() -> None:
     assert {str(parse_target_id(target)) for target in TARGETS} == set(TARGETS)
     assert codes(FILES["acme/lib/libpacked.so"]) == [[(target, code(target)) for target in TARGETS]] * 2
+
+
+def test_files_that_are_loaded_by_name_go_with_the_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As PyTorch's wheels have them. A database alone is no code that a GPU can load."""
+    names = {
+        "": ("lib/rocblas/library/TensileManifest.txt", "lib/aotriton.images/signature", "share/miopen/db/README.txt"),
+        "gfx1100": ("lib/rocblas/library/gfx1100/TensileManifest.txt", "lib/aotriton.images/amd-gfx11xx/flash/a.aks2"),
+        "gfx942": ("lib/aotriton.images/amd-gfx942/__signature__", "share/miopen/db/gfx942130.HIP.fdb.txt"),
+        "gfx908": ("share/miopen/db/gfx908_ConvAsm1x1U_decoder.ktn.model", "share/miopen/db/gfx90878.db.txt"),
+    }
+    files = {f"torch/{name}": b"x" for named in names.values() for name in named}
+    path = written(tmp_path, Sample({**FILES, **files}, name="acme"))
+    output = tmp_path / "thin"
+    assert tool.main([str(path), "--targets=gfx942,gfx1100", f"--output={output}"]) == 0
+    assert "for other GPUs" in capsys.readouterr().out
+    for target in ("gfx942", "gfx1100"):
+        [thin] = (output / target).glob("*.whl")
+        expected = {f"torch/{name}" for name in (*names[""], *names[target])}
+        assert {name for name in content(thin) if name.startswith("torch/")} == expected
+    assert tool.main([str(path), "--targets=gfx908", f"--output={output}"]) == 1
+    assert "no code that gfx908 can load" in capsys.readouterr().err
