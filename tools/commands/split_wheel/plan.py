@@ -14,6 +14,7 @@ from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
+from tools.commands.split_wheel.stray_code import stray_code
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.target_id import TargetId
 from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
@@ -101,16 +102,23 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
     if not codes:
         raise ToolError(
             f"{fat.path}: no device code for AMD GPUs that can be split: none in programs and libraries of Linux, none "
-            "in files by themselves. Use the wheel as it is"
+            f"in files by themselves{_stray(fat)}. Use the wheel as it is"
         )
     for group in groups:
         if not any(device.is_for(group) for device in with_code):
             has = ", ".join(sorted(map(str, codes)))
             raise ToolError(
-                f"{fat.path}: no code that {group.label} can load; it has code for {has}. Leave {group.label} out of "
-                "--targets"
+                f"{fat.path}: no code that {group.label} can load; it has code for {has}{_stray(fat)}. Leave "
+                f"{group.label} out of --targets"
             )
     return devices
+
+
+def _stray(fat: SoundWheel) -> str:
+    """Say which device code is where it cannot be split; `""` if none is."""
+    found = list(map(str, stray_code(fat)))
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"; it has code that stays whole: {'; '.join(found[:_SHOWN])}{more}" if found else ""
 
 
 def _host_files(fat: SoundWheel) -> Iterator[str]:

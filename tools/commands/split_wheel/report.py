@@ -5,16 +5,18 @@ from collections.abc import Iterator, Sequence
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
 from tools.commands.split_wheel.sizes import SplitSizes
+from tools.commands.split_wheel.stray_code import stray_code
 
 #: So many files are named in a line; the rest is a number.
 _SHOWN = 3
 
 
 def describe(fat: SoundWheel, plans: Sequence[ThinWheel], sizes: SplitSizes) -> Iterator[str]:
-    """Yield lines: the fat wheel, and each thin one with what it lacks."""
+    """Yield lines: the fat wheel, what of it cannot be split, and each thin one with what it lacks."""
     first, *lines = sizes.lines()
     yield first
     yield from fat.record_lines()
+    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat))
     for plan, line in zip(plans, lines, strict=True):
         yield line
         if plan.left_out:

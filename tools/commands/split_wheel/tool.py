@@ -19,6 +19,7 @@ from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
+from tools.commands.split_wheel.stray_code import COLLECTOR
 from tools.commands.split_wheel.write import write_thin_wheels
 from tools.lib.common.program import ToolError, printable
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
@@ -133,7 +134,12 @@ def split(arguments: Arguments) -> list[str]:
     groups = parse_groups(arguments.targets)
     planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
     for path in arguments.wheels:
-        fat = read_sound_wheel(path, drop_signatures=arguments.drop_signatures, rewrite_record=arguments.rewrite_record)
+        fat = read_sound_wheel(
+            path,
+            drop_signatures=arguments.drop_signatures,
+            rewrite_record=arguments.rewrite_record,
+            collectors=(COLLECTOR,),
+        )
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]
