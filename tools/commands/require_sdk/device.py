@@ -21,6 +21,7 @@ from tools.commands.require_sdk.sdk import Sdk
 from tools.lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner
+from tools.lib.gpus.known_targets import is_known, suggestion
 from verify.wheel_set.closure import applies
 from verify.wheel_set.model import Package
 
@@ -42,7 +43,17 @@ class Selector:
     """Whether it selects the packages with device code for libraries that the wheel needs."""
 
     def extras(self, gpus: Gpus) -> list[str]:
-        """Return the extras that bring device code for GPUs. Raises ToolError if the selector lacks one."""
+        """Return the extras that bring device code for GPUs. Raises ToolError if the selector lacks one.
+
+        If the selector is not at hand, a GPU of `--device` that no table has is refused: it is a typing error.
+        """
+        is_unproven = self.package is None and gpus.is_told
+        unknown = [target for target in gpus.targets if not is_known(target)] if is_unproven else []
+        if unknown:
+            raise ToolError(
+                f"{gpus.reason}, and {unknown[0]} is a GPU that neither AMD's nor LLVM's table has; "
+                f"{suggestion(unknown[0])}. Name one of them, or name the {self.name} that has it with --sdk"
+            )
         by_word = {MACHINE: [DEVICE], ALL: [_DEVICE_ALL], NONE: []}
         targets = dict.fromkeys(map(self._extra, gpus.targets))
         wanted = list(targets) if gpus.targets else by_word[gpus.words[0]]

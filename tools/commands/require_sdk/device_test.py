@@ -154,6 +154,9 @@ def test_without_the_selector_among_the_sdk(tmp_path: Path, capsys: pytest.Captu
     assert run(tmp_path, acme({**USES_BLAS, "acme/__init__.py": b""}), "--init-py=acme") == 0
     assert requirements(tmp_path) == [f"sdk[device]=={VERSION}", PIN]
     assert "sdk is not among --sdk: that it has this extra is not proven" in said(capsys)
+    assert run(tmp_path, acme(USES_BLAS), "--device=gfx1109") == 1
+    refusal = "--device=gfx1109 asks for it, and gfx1109 is a GPU that neither AMD's nor LLVM's table has; near it are "
+    assert refusal in capsys.readouterr().err
     assert run(tmp_path, acme(USES_HIP, "sdk[device-all]"), "--device=gfx942") == 0
     assert requirements(tmp_path)[0] == "sdk[device-gfx942]"
     assert "sdk is not among --sdk: that it has this extra is not proven" in said(capsys)
@@ -235,6 +238,8 @@ def test_what_an_extra_of_the_wheel_brings_does_not_count(tmp_path: Path) -> Non
         ({}, ("--device=gfx1030",), "has no extra device-gfx1030, and --device=gfx1030 asks for it"),
         ({}, ("--device=gfx942,all",), "--device=gfx942,all: expected GPU targets, as in gfx942,gfx1100, or one of"),
         ({}, ("--device=mi300",), "--device=mi300: expected GPU targets"),
+        ({}, ("--device=gfx942,gfx11022",), " and none; near it are gfx1102, "),
+        ({}, ("--device=gfx1109",), "has no extra device-gfx1109"),
         ({}, ("--device=,",), "--device=,: expected GPU targets"),
     ],
 )

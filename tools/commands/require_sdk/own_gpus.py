@@ -8,6 +8,7 @@ from tools.lib.common.program import ToolError
 from tools.lib.device.machine import code_object_target
 from tools.lib.elf import constants as c
 from tools.lib.gpus.families import is_target, overlap, package_owner, parse_family
+from tools.lib.gpus.known_targets import suggestion
 from tools.lib.gpus.paths import target_of_local_version
 from tools.lib.gpus.table import TARGETS
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
@@ -55,13 +56,18 @@ class Gpus:
 def parse_gpus(text: str) -> Gpus | None:
     """Return what `--device` says; None if it is empty. Raises ToolError for a word that is no GPU target."""
     words = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
-    are_targets = all(is_target(word) or parse_family(word) for word in words)
+    are_targets = all(map(_is_gpu, words))
     if text and not are_targets and not (len(words) == 1 and words[0] in _WORDS):
         raise ToolError(
-            f"--device={text}: expected GPU targets, as in gfx942,gfx1100, or one of {MACHINE}, {ALL} and {NONE}"
+            f"--device={text}: expected GPU targets, as in gfx942,gfx1100, or one of {MACHINE}, {ALL} and {NONE}; "
+            f"{suggestion(next(word for word in words if not _is_gpu(word)))}"
         )
     served = frozenset(words) - _WORDS
     return Gpus(words, f"--device={text} asks for it", is_told=True, served=served) if text else None
+
+
+def _is_gpu(word: str) -> bool:
+    return is_target(word) or parse_family(word) is not None
 
 
 def own_gpus(wheel: SoundWheel) -> Gpus:

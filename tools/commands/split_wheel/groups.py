@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
+from tools.lib.gpus.known_targets import is_known, suggestion
 from tools.lib.gpus.table import TARGETS
 from tools.lib.gpus.target_id import TargetId, can_load
 
@@ -26,6 +27,11 @@ class Group:
     def loads(self, code: TargetId) -> bool:
         """Whether one of these GPUs can load such code."""
         return any(can_load(code, target) for target in self.targets)
+
+    def unknown(self, codes: Iterable[TargetId]) -> tuple[TargetId, ...]:
+        """Return the targets that no table has, nor any of these codes: probably typing errors."""
+        processors = {code.processor for code in codes}
+        return tuple(one for one in self.targets if not is_known(one.processor) and one.processor not in processors)
 
     def missing(self, codes: Iterable[TargetId]) -> tuple[TargetId, ...]:
         """Return the targets that can load none of these codes."""
@@ -53,11 +59,11 @@ def _group(word: str) -> Group:
             "settings of them"
         )
     if family is None and not is_target(word):
-        known = ", ".join(target.name for target in TARGETS)
         raise ToolError(
-            f"--targets: {word!r} is no GPU target or family; expected names such as gfx110X-all, or one of {known}"
+            f"--targets: {word!r} is no GPU target or family; expected names such as gfx942 or gfx110X-all; "
+            f"{suggestion(word)}"
         )
     names = {package_owner(word)} if family is None else {one.owner for one in TARGETS if family.has(one.name)}
     if not names:
-        raise ToolError(f"--targets: no GPU target is known of the family {word}; name the targets")
+        raise ToolError(f"--targets: no GPU target is known of the family {word}; name the targets; {suggestion(word)}")
     return Group(name_in_distribution(word).lower(), tuple(sorted(map(TargetId, names))))

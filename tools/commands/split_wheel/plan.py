@@ -16,6 +16,7 @@ from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
 from tools.commands.split_wheel.stray_code import stray_code
 from tools.lib.common.program import ToolError
+from tools.lib.gpus.known_targets import suggestion
 from tools.lib.gpus.target_id import TargetId
 from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
@@ -105,6 +106,11 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
             f"in files by themselves{_stray(fat)}. Use the wheel as it is"
         )
     for group in groups:
+        if unknown := group.unknown(codes):
+            raise ToolError(
+                f"--targets: {unknown[0]} is a GPU that nobody knows: neither AMD's nor LLVM's table has it, and "
+                f"{fat.path} has no code for it by name; {suggestion(str(unknown[0]))}"
+            )
         if not any(device.is_for(group) for device in with_code):
             has = ", ".join(sorted(map(str, codes)))
             raise ToolError(

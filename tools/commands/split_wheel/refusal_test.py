@@ -207,6 +207,9 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         ({}, ("--targets=gfx908",), "no code that gfx908 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101"),
         ({}, ("--targets=gfx9999",), "'gfx9999' is no GPU target or family"),
+        ({}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is a GPU that nobody knows: neither AMD's nor LLVM's"),
+        ({"acme/s.so": library(plain(("amdgcnspirv",)))}, ("--targets=gfx1109",), "; near it are gfx1"),
+        ({"acme/K_gfx11.co": b""}, ("--targets=gfx1109",), "has no code for it by name; near it are gfx1"),
         ({}, ("--targets=,",), "--targets: names no GPU"),
         ({}, ("--whole=nothing/*",), "--whole=nothing/* matches no file of the wheel"),
         (
@@ -245,6 +248,11 @@ def test_files_that_belong_to_no_device_wheel(
     path = written(tmp_path, Sample({**SEPARATE.files, "acme/b_gfx1101.dat": b"", **files}, name="acme"))
     options = ("--targets=gfx1100,gfx1101", "--shape=host-device")
     assert message in refused(path, tmp_path / "thin", capsys, *options)
+
+
+def test_a_new_gpu_that_the_wheel_has_code_for(tmp_path: Path) -> None:
+    path = wheel(tmp_path, {"acme/new.so": library(plain(("gfx1350",)))})
+    assert tool.main([str(path), "--targets=gfx1350", f"--output={tmp_path / 'thin'}"]) == 0
 
 
 def test_wheels_without_device_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

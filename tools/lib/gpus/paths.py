@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from tools.lib.gpus.families import is_target, parse_family
-from tools.lib.gpus.table import TARGETS
+from tools.lib.gpus.known_targets import PROCESSORS
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 
 #: How a target in a name begins. What follows belongs to it if it is in a table, or a feature.
@@ -24,9 +24,6 @@ _SHAPE: Final = re.compile(r"gfx(?:1[0-9]|[6-9])[0-9a-f]{2}", re.ASCII)
 #: What follows a processor: compute units, as MIOpen writes them, and features.
 _UNITS: Final = re.compile(r"[0-9a-f]*", re.ASCII)
 _FEATURE: Final = re.compile(r"[-:_](xnack|sramecc)([+-])", re.ASCII)
-_KNOWN: Final = frozenset(
-    {target.name for target in TARGETS} | {*GENERIC_PROCESSORS}.union(*GENERIC_PROCESSORS.values())
-)
 
 
 def named_targets(path: str, known: Iterable[str] = ()) -> tuple[TargetId, ...]:
@@ -35,7 +32,7 @@ def named_targets(path: str, known: Iterable[str] = ()) -> tuple[TargetId, ...]:
     `known` are processors besides those of AMD's and LLVM's tables. A processor is the longest known one that the
     text begins with; else what has the form of one; else the text as it is, for which nobody will have code.
     """
-    processors = _KNOWN.union(known)
+    processors = PROCESSORS.union(known)
     for part in reversed(path.split("/")):
         found = {_target_at(part, match, processors) for match in _TARGET.finditer(part)}
         if found:
