@@ -16,9 +16,14 @@ import zipfile
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import PurePosixPath
 
+#: What the tools are written for. Older interpreters stop at this file: any of them can read it, even Python 2.
+MINIMUM = (3, 11)
 #: Bazel adds the argument where it keeps the program, to ask for one thing after the other.
 MAIN = """\
 import sys
+if sys.version_info < {minimum}:
+    raise SystemExit("%s: needs Python {version} or newer, and %s is Python %s. Run it with a newer one" % (
+        sys.argv[0], sys.executable or "the interpreter", ".".join(map(str, sys.version_info[:3]))))
 from {module} import main
 if sys.argv[1:] == ["--persistent_worker"]:
     from tools.lib.common.worker import serve
@@ -64,7 +69,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--import-root", action="append", default=[])
     parser.add_argument("sources", nargs="*")
     args = parser.parse_args(argv)
-    members = {"__main__.py": MAIN.format(module=args.main).encode()}
+    version = ".".join(map(str, MINIMUM))
+    members = {"__main__.py": MAIN.format(module=args.main, minimum=MINIMUM, version=version).encode()}
     for line in args.sources:
         runfiles_path, _, path = line.partition("=")
         with open(path, "rb") as file:

@@ -40,6 +40,15 @@ def test_runs_and_passes_arguments_and_exit_code(tmp_path: Path) -> None:
     assert result.stdout.strip() == "ï ['a', 'b']"
 
 
+def test_an_old_interpreter_gets_one_line(tmp_path: Path) -> None:
+    """Instead of the traceback of the first thing that it does not know."""
+    archive = build(tmp_path, "tool.pyz")
+    old = "import runpy, sys; sys.version_info = (3, 10, 4); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])"
+    result = subprocess.run([sys.executable, "-I", "-S", "-c", old, archive], capture_output=True, text=True)
+    expected = f"{archive}: needs Python 3.11 or newer, and {sys.executable} is Python 3.10.4. Run it with a newer one\n"
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", expected)
+
+
 def test_modules_are_compiled_and_importable_from_their_root(tmp_path: Path) -> None:
     with zipfile.ZipFile(build(tmp_path, "tool.pyz")) as archive:
         assert archive.namelist() == [
