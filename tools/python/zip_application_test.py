@@ -45,7 +45,9 @@ def test_an_old_interpreter_gets_one_line(tmp_path: Path) -> None:
     archive = build(tmp_path, "tool.pyz")
     old = "import runpy, sys; sys.version_info = (3, 10, 4); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])"
     result = subprocess.run([sys.executable, "-I", "-S", "-c", old, archive], capture_output=True, text=True)
-    expected = f"{archive}: needs Python 3.11 or newer, and {sys.executable} is Python 3.10.4. Run it with a newer one\n"
+    expected = (
+        f"{archive}: needs Python 3.11 or newer, and {sys.executable} is Python 3.10.4. Run it with a newer one\n"
+    )
     assert (result.returncode, result.stdout, result.stderr) == (1, "", expected)
 
 

@@ -1,6 +1,7 @@
 """Files of a wheel on their way into another one: as they are deflated, or inflated to be edited."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE
@@ -42,6 +43,22 @@ def copied_member(wheel: SoundWheel, source: str, path: str) -> WheelMember:
     member = wheel.members[source]
     data = CopiedMember(str(wheel.path), member.data, member.compressed, member.size, member.crc32)
     return WheelMember(path, file_mode(member), data, wheel.wheel.files[source].sha256)
+
+
+def space_for(wheel: SoundWheel, copied: Iterable[str], packed: Mapping[str, float]) -> int:
+    """Return about how many bytes it takes on the disk to write a wheel with these files.
+
+    Copied files are as large as before. Of packed ones, the number says which part is kept, and there are two copies.
+    """
+    once = sum(wheel.members[source].compressed for source in copied)
+    twice = sum(round(part * wheel.members[source].compressed) for source, part in packed.items())
+    headers = wheel.wheel.size - sum(member.compressed for member in wheel.members.values())
+    return headers + once + 2 * twice
+
+
+def inflated_size(wheel: SoundWheel, sources: Iterable[str]) -> int:
+    """Return the size in bytes of the largest of these files: packed ones are inflated on the disk one at a time."""
+    return max((wheel.members[source].size for source in sources), default=0)
 
 
 def inflate(wheel: SoundWheel, source: str, to: Path) -> None:

@@ -1,5 +1,6 @@
 """Directories for new wheels: whole ones come to lie there, or nothing does."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -9,17 +10,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.program import ToolError
+from tools.lib.common.program import ToolError, size_text
 
 #: What the names of scratch directories begin with.
 PREFIX: Final = ".new-wheels-"
 
 
 @contextmanager
-def scratch_directory(output: Path) -> Iterator[Path]:
+def scratch_directory(output: Path, needed: int = 0) -> Iterator[Path]:
     """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch.
 
-    What a run that was killed left there goes, too. Raises ToolError if a file is in the way.
+    What a run that was killed left there goes, too. Raises ToolError if a file is in the way, and if the disk is full:
+    the message has `needed`, about the bytes that will be written there.
     """
     existed = output.is_dir()
     try:
@@ -30,12 +32,32 @@ def scratch_directory(output: Path) -> Iterator[Path]:
         ) from None
     try:
         _remove_left_overs(output)
-        with tempfile.TemporaryDirectory(prefix=PREFIX, dir=output) as scratch, _held(Path(scratch)):
+        with (
+            full_disk(output, needed, "Choose another --output"),
+            tempfile.TemporaryDirectory(prefix=PREFIX, dir=output) as scratch,
+            _held(Path(scratch)),
+        ):
             yield Path(scratch)
     finally:
         if not existed:
             with suppress(OSError):  # It holds new wheels.
                 output.rmdir()
+
+
+@contextmanager
+def full_disk(path: Path, needed: int, remedy: str) -> Iterator[None]:
+    """Raise ToolError if the disk, or the user's part of it, becomes full while something is written to `path`.
+
+    `needed` are about the bytes that will be written, beyond what is there.
+    """
+    free = shutil.disk_usage(path if path.is_dir() else path.parent).free
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        need = f"about {size_text(needed)} are needed there, and {size_text(free)} were free"
+        raise ToolError(f"{path}: {error.strerror}; {need}. {remedy}, or remove files") from None
 
 
 @contextmanager

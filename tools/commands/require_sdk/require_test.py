@@ -1,5 +1,7 @@
 """Wheels that need an SDK come to require it: what they hold, byte by byte."""
 
+import errno
+import os
 import zipfile
 from dataclasses import replace
 from email.parser import BytesParser
@@ -369,3 +371,16 @@ def test_what_was_grafted_for_copies_alone_goes_with_them(tmp_path: Path, capsys
     assert f"bundled acme.libs/{numa} (" in (said := capsys.readouterr().out)
     assert said.count(", which only copies need that are left out: left out\n") == 2
     assert not errors([made(tmp_path), tmp_path / "sdk"])
+
+
+def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        del arguments
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tools.commands.require_sdk.write.write_wheel", full)
+    assert run(tmp_path, EXPECTS) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"require-sdk: {tmp_path / 'out'}: No space left on device; about ")
+    assert "kB are needed there, and " in said
+    assert not (tmp_path / "out").exists()

@@ -24,7 +24,7 @@ from tools.commands.require_sdk.proof import prove
 from tools.commands.require_sdk.report import describe
 from tools.commands.require_sdk.sdk import Sdk
 from tools.commands.require_sdk.symbols import COLLECTOR
-from tools.commands.require_sdk.write import Writer
+from tools.commands.require_sdk.write import Writer, space_for_wheel
 from tools.lib.common.program import ToolError, printable
 
 EPILOG = """what becomes of the wheel:
@@ -190,7 +190,8 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     )
     plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
     proof = prove(plan, arguments.allow_missing)
-    with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
+    scratch_place = scratch_directory(arguments.output, space_for_wheel(plan))
+    with scratch_place as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
         writer = Writer(plan, Path(segments), arguments.compression)
         written = writer.write(scratch / plan.name.filename)
         publish(scratch, arguments.output, [plan.name.filename])

@@ -6,7 +6,8 @@ from typing import Final
 from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
-from tools.commands.common.copying import copied_member, file_mode, inflate
+from tools.commands.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
+from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.plan import MADE, FileEdit, RequiringWheel
 from tools.lib.common.program import ToolError, usable_cores
 from tools.lib.elf.dynamic_edit import DynamicEdit
@@ -21,6 +22,25 @@ from tools.lib.wheel.zip_members import STORED
 
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8
+
+
+def space_for_wheel(plan: RequiringWheel) -> int:
+    """Return about how many bytes it takes on the disk to write the wheel."""
+    edited, wheel, kept = {edit.source: edit for edit in plan.edits}, plan.wheel, _kept(plan)
+    packed = {source: 1.0 for source in kept if _is_packed(wheel, source, edited.get(source))}
+    return space_for(wheel, (source for source in kept if source not in packed), packed) + inflated_size(wheel, packed)
+
+
+def _kept(plan: RequiringWheel) -> list[str]:
+    """Return the files that the new wheel has as well, as the old one calls them."""
+    wheel = plan.wheel
+    gone = {copy.path for copy in plan.left_out} | {f"{wheel.name.dist_info}/{name}" for name in MADE}
+    return [source for source in wheel.wheel.files if not {source, wheel.wheel.installed(source)} & gone]
+
+
+def _is_packed(wheel: SoundWheel, source: str, edit: FileEdit | None) -> bool:
+    """Whether a file cannot be copied: it is edited, or the old wheel does not deflate it."""
+    return edit is not None or wheel.members[source].method == STORED
 
 
 class Writer:
@@ -38,10 +58,8 @@ class Writer:
         """Write the wheel. Raises ToolError for a file that cannot be edited, and if the old wheel was changed."""
         plan, wheel = self._plan, self._plan.wheel
         edits = {edit.source: edit for edit in plan.edits}
-        gone = {copy.path for copy in plan.left_out} | {f"{wheel.name.dist_info}/{name}" for name in MADE}
-        kept = [source for source in wheel.wheel.files if source not in gone and self._place(source) not in gone]
         try:
-            members = [self._member(source, edits.get(source)) for source in kept]
+            members = [self._member(source, edits.get(source)) for source in _kept(plan)]
             members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
             members += [text_member(place, content) for place, content in sorted(plan.texts.items())]
             with path.open("wb") as out:
@@ -52,13 +70,10 @@ class Writer:
         wheel.check_unchanged()
         return written
 
-    def _place(self, source: str) -> str | None:
-        return self._plan.wheel.wheel.installed(source)
-
     def _member(self, source: str, edit: FileEdit | None) -> WheelMember:
         wheel = self._plan.wheel
         path = self._plan.name.path_from(source, wheel.name)
-        if edit is None and wheel.members[source].method != STORED:
+        if not _is_packed(wheel, source, edit):
             return copied_member(wheel, source, path)
         self._count += 1
         file = self._scratch / f"{self._count}.source"

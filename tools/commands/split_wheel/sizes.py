@@ -1,11 +1,13 @@
 """What wheels weigh before and after: bytes to download, and bytes when they are installed."""
 
+import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.commands.common.output_directory import full_disk
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
 from tools.lib.common.program import size_text, write_document
@@ -74,8 +76,12 @@ def measure(fat: SoundWheel, plans: Sequence[ThinWheel], folder: Path) -> SplitS
 
 
 def write_report(path: Path, sizes: Sequence[SplitSizes]) -> None:
-    """Write a report: a JSON document if the name ends so, else text."""
-    if path.suffix == ".json":
-        write_document(str(path), {"wheels": [one.document() for one in sizes]})
-    else:
-        path.write_text("".join(f"{line}\n" for one in sizes for line in one.lines()), encoding="utf-8")
+    """Write a report: a JSON document if the name ends so, else text. Raises ToolError if the disk is full."""
+    document = {"wheels": [one.document() for one in sizes]} if path.suffix == ".json" else None
+    text = "".join(f"{line}\n" for one in sizes for line in one.lines())
+    needed = len(text if document is None else json.dumps(document, indent=1))
+    with full_disk(path, needed, "The wheels are written: choose another --size-report"):
+        if document is not None:
+            write_document(str(path), document)
+        else:
+            path.write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_lo
 from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
 from tools.commands.split_wheel.stray_code import COLLECTOR
-from tools.commands.split_wheel.write import write_thin_wheels
+from tools.commands.split_wheel.write import space_for_thin_wheels, write_thin_wheels
 from tools.lib.common.program import ToolError, printable
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
 
@@ -147,7 +147,10 @@ def split(arguments: Arguments) -> list[str]:
     check_free(arguments.output, places)
     lines: list[str] = []
     sizes: list[SplitSizes] = []
-    with scratch_directory(arguments.output) as scratch:
+    needed = sum(space_for_thin_wheels(fat, plans) for fat, plans in planned)
+    if arguments.shape == WHEEL_VARIANTS:
+        needed += sum(fat.wheel.size for fat, _ in planned)
+    with scratch_directory(arguments.output, needed) as scratch:
         for fat, plans in planned:
             write_thin_wheels(fat, plans, scratch, arguments.compression)
             sizes.append(measure(fat, plans, scratch))

@@ -1,13 +1,21 @@
 """The command line: its help teaches, and its exit status says how it ended."""
 
+import errno
 import json
+import os
+import random
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from develop.testing.fat_wheel import FAT, written
+from develop.testing.wheel_sample import Sample
+from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.split_wheel import tool
+from tools.commands.split_wheel.groups import parse_groups
+from tools.commands.split_wheel.plan import plan_local_versions
+from tools.commands.split_wheel.write import space_for_thin_wheels, write_thin_wheels
 from tools.lib.variants.variant_format import DRAFT
 
 
@@ -37,6 +45,30 @@ def test_an_interrupted_run_leaves_nothing(
     assert tool.main([str(written(tmp_path)), "--targets=gfx942", f"--output={tmp_path / 'thin'}"]) == 130
     assert capsys.readouterr().err == "split-wheel: interrupted; what is there is whole\n"
     assert not (tmp_path / "thin").exists()
+
+
+def full(*arguments: object) -> None:
+    del arguments
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.commands.split_wheel.write.write_wheel", full)
+    output = tmp_path / "thin"
+    assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"split-wheel: {output}: No space left on device; about ")
+    assert said.count("\n") == 1
+    assert not output.exists()
+
+
+def test_space_that_is_needed_while_wheels_are_written(tmp_path: Path) -> None:
+    """It is enough, and not much more than that: some files are packed for both wheels, others copied."""
+    noise = random.Random(1).randbytes(100_000)
+    fat = read_sound_wheel(written(tmp_path, Sample({**FAT.files, "acme/noise.bin": noise}, name="acme")))
+    plans = plan_local_versions(fat, parse_groups("gfx942,gfx1100"))
+    made = sum(one.size for one in write_thin_wheels(fat, plans, tmp_path, "fast"))
+    assert made < space_for_thin_wheels(fat, plans) < 2 * made
 
 
 def test_sizes_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,15 +13,16 @@ from typing import Final
 from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
-from tools.commands.common.copying import copied_member, file_mode, inflate
+from tools.commands.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
 from tools.lib.common.program import ToolError, usable_cores
 from tools.lib.device.model import DeviceError
-from tools.lib.gpus.target_id import TargetId
+from tools.lib.gpus.target_id import TargetId, can_load
 from tools.lib.wheel.deflated_run import join
 from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
 from tools.lib.wheel.zip_members import STORED
+from verify.device.facts import DEVICE, DeviceFacts
 
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8
@@ -48,6 +49,33 @@ def write_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path
     return written
 
 
+def space_for_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel]) -> int:
+    """Return about how many bytes it takes on the disk to write the wheels."""
+    total, inflated = 0, set[str]()
+    for plan in plans:
+        packed = {file.source: _part(fat, file) for file in plan.files if _is_packed(fat, file)}
+        total += space_for(fat, (file.source for file in plan.files if not _is_packed(fat, file)), packed)
+        inflated |= packed.keys()
+    return total + inflated_size(fat, inflated)
+
+
+def _part(fat: SoundWheel, file: PlannedFile) -> float:
+    """Return which part of a file is kept, by the sizes of its device code."""
+    facts = fat.wheel.files[file.source]
+    device = facts.collected.get(DEVICE)
+    if file.slice is None or not isinstance(device, DeviceFacts):
+        return 1
+    gone = [code for code in device.sizes if not any(can_load(code, target) for target in file.slice)]
+    # Compressed bundles have more code than the file has bytes.
+    whole = max(facts.size, sum(device.sizes.values()), 1)
+    return 1 - sum(device.sizes[code] for code in gone) / whole
+
+
+def _is_packed(fat: SoundWheel, file: PlannedFile) -> bool:
+    """Whether a file cannot be copied: a part of it is kept, or the fat wheel does not deflate it."""
+    return file.slice is not None or fat.members[file.source].method == STORED
+
+
 def _write(fat: SoundWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
     members = [packed.get((plan.label, file.path)) or copied_member(fat, file.source, file.path) for file in plan.files]
     members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
@@ -58,11 +86,11 @@ def _write(fat: SoundWheel, plan: ThinWheel, packed: Packed, path: Path) -> Writ
 
 
 def _pack(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> Packed:
-    """Pack what cannot be copied: sliced files, and those that the fat wheel does not deflate."""
+    """Pack what cannot be copied."""
     wanted: dict[str, list[tuple[str, PlannedFile]]] = defaultdict(list)
     for plan in plans:
         for file in plan.files:
-            if file.slice is not None or fat.members[file.source].method == STORED:
+            if _is_packed(fat, file):
                 wanted[file.source].append((plan.label, file))
     found: dict[tuple[str, str], WheelMember] = {}
     for number, (source, files) in enumerate(sorted(wanted.items())):
