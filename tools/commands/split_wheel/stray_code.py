@@ -43,11 +43,14 @@ class StrayCode:
     section: str
     """Empty if no section has it."""
     targets: tuple[TargetId, ...]
-    """Sorted; none if they are not known."""
+    """Sorted."""
+    has_unknown: bool = False
+    """Whether there is code that does not say its target, or one that is not known."""
 
     def __str__(self) -> str:
         """Return it for people: `acme/lib.so (section .rodata: gfx90a, gfx942)`."""
-        targets = ", ".join(map(str, self.targets)) or "a GPU that is not known"
+        unknown = ["a GPU that is not known"] if self.has_unknown else []
+        targets = ", ".join([*map(str, self.targets), *unknown])
         return f"{self.path} ({f'section {self.section}: ' if self.section else ''}{targets})"
 
 
@@ -85,8 +88,7 @@ class _Places:
 def _code_object_flags(data: bytes, at: int) -> int | None:
     """Return e_flags of the code object whose header begins there; None if it is another ELF file's."""
     kind, machine, flags = _ELF_HEADER.unpack_from(data, at)
-    is_linked = kind in (c.ET_DYN, c.ET_EXEC)
-    return int(flags) if machine == c.EM_AMDGPU and is_linked else None
+    return int(flags) if machine == c.EM_AMDGPU and kind in (c.ET_REL, c.ET_EXEC, c.ET_DYN) else None
 
 
 def _wants(path: str, size: int, head: bytes) -> bool:
@@ -103,32 +105,31 @@ def stray_code(fat: SoundWheel) -> Iterator[StrayCode]:
     for path, facts in fat.wheel.files.items():
         places = facts.collected.get(STRAY)
         if isinstance(places, tuple) and places:
-            found: dict[str, set[TargetId]] = {}
+            found: dict[str, set[TargetId | None]] = {}
             for section, targets in _outside(fat, facts, places):
                 found.setdefault(section, set()).update(targets)
-            yield from (StrayCode(path, section, tuple(sorted(found[section]))) for section in sorted(found))
+            for section, targets in sorted(found.items()):
+                yield StrayCode(path, section, tuple(sorted(filter(None, targets))), None in targets)
 
 
 def _outside(
     fat: SoundWheel, facts: FileFacts, places: Iterable[tuple[int, int | None]]
-) -> Iterator[tuple[str, set[TargetId]]]:
-    """Yield section and targets of what begins at these places, unless it is in the section that is sliced."""
+) -> Iterator[tuple[str, set[TargetId | None]]]:
+    """Yield section and targets of what begins at these places, unless it is in the section that is sliced.
+
+    None stands for a target that is not known.
+    """
     # Device code that cannot be read stops the command, so what there is was read.
     is_read = isinstance(facts.collected.get(DEVICE), DeviceFacts)
     sections = ((place, _section(facts, place[0])) for place in places)
     outside = [(place, section) for place, section in sections if section != SECTION or not is_read]
-    yield from ((section, _target(flags)) for (_, flags), section in outside if flags is not None)
+    yield from ((section, {code_object_target(flags)}) for (_, flags), section in outside if flags is not None)
     bundles = [(offset, section) for (offset, flags), section in outside if flags is None]
     if bundles:
         with _opened(fat, facts.path) as source:
             for offset, section in bundles:
                 if targets := _bundled(source, offset):
-                    yield section, targets
-
-
-def _target(flags: int) -> set[TargetId]:
-    target = code_object_target(flags)
-    return {target} if target else set()
+                    yield section, {*targets}
 
 
 def _section(facts: FileFacts, offset: int) -> str:

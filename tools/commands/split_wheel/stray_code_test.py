@@ -14,6 +14,9 @@ from tools.commands.split_wheel.stray_code import COLLECTOR, stray_code
 
 GFX942, GFX90A, GFX1100 = code_object(0x4C), code_object(0x3F), code_object(0x41)
 
+#: ROCm's libhsa-runtime64 has some without a processor, beside those for 30 GPUs.
+RELOCATABLE = code_object(0)[:16] + b"\1\0" + code_object(0)[18:]
+
 
 def found(folder: Path, path: str, data: bytes) -> list[str]:
     """Return what is said of a wheel with this file."""
@@ -26,6 +29,7 @@ def found(folder: Path, path: str, data: bytes) -> list[str]:
     [
         (ElfSample(tail=b"x" + GFX942 + GFX90A + GFX942).build(), ["a/f.so (section .comment: gfx90a, gfx942)"]),
         (ElfSample(tail=code_object(0xFE)).build(), ["a/f.so (section .comment: a GPU that is not known)"]),
+        (ElfSample(tail=GFX942 + RELOCATABLE).build(), ["a/f.so (section .comment: gfx942, a GPU that is not known)"]),
         (ElfSample(tail=b"x" + plain(("gfx942", "gfx1030"))).build(), ["a/f.so (section .comment: gfx1030, gfx942)"]),
         (
             ElfSample(tail=compressed(bundle([(PREFIX + "gfx90a:xnack+", b"code")]))).build(),
