@@ -157,10 +157,17 @@ class ElfFile:
         return next((entry.value for entry in reversed(self.dynamic) if entry.tag == tag), None)
 
     def offset_of(self, vaddr: int, size: int = 1) -> int | None:
-        """Return the file offset of `size` bytes at a virtual address; None where no segment has them in the file."""
-        for load in self.loads:
-            if load.vaddr <= vaddr and vaddr + size <= load.vaddr + load.filesz:
-                return load.offset + vaddr - load.vaddr
+        """Return the file offset of `size` bytes at a virtual address; None where no segment has them in the file.
+
+        A segment may have the first of them, and the next one the others, if they follow each other in the file, too.
+        """
+        for number, load in enumerate(self.loads):
+            end, shift = load.vaddr + load.filesz, load.offset - load.vaddr
+            for following in self.loads[number + 1 :]:
+                if (following.vaddr, following.offset) == (end, end + shift):
+                    end += following.filesz
+            if load.vaddr <= vaddr and vaddr + size <= end:
+                return shift + vaddr
         return None
 
 

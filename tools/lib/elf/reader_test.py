@@ -3,6 +3,7 @@
 import io
 import struct
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from develop.testing.elf_sample import BUILD_ID, Sample
 from develop.testing.tiny_elf import program
 from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
+from tools.lib.elf.model import ElfFile, ProgramHeader
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
 
@@ -40,6 +41,25 @@ def test_required_versions_end_where_the_last_one_says_so() -> None:
     section = next(section for section in read(bytes(data)).section_headers if section.name == ".gnu.version_r")
     struct.pack_into("<H", data, section.offset + 2, 65535)
     assert read(bytes(data)).versions_needed == {"libc.so.6": ("GLIBC_2.34", "GLIBC_2.2.5")}
+
+
+@pytest.mark.parametrize(
+    ("offset", "vaddr", "size", "expected"),
+    [
+        (0x1000, 0x5000, 0x20, 0xFF0),
+        (0x1000, 0x5000, 0x30, None),
+        (0x1008, 0x5000, 0x20, None),
+        (0x1000, 0x5008, 0x20, None),
+    ],
+)
+def test_a_table_may_lie_in_two_segments_that_follow_each_other(
+    offset: int, vaddr: int, size: int, expected: int | None
+) -> None:
+    """Programs that patchelf made are so: NVIDIA's ptxas in a wheel of Triton has its symbols in two segments."""
+    first = ProgramHeader(64, c.PT_LOAD, c.PF_R, 0, 0x4000, 0x4000, 0x1000, 0x1000, 0x1000)
+    second = replace(first, offset=offset, vaddr=vaddr, filesz=0x10, memsz=0x10)
+    elf = replace(read(Sample().build()), program_headers=(first, second))
+    assert elf.offset_of(0x4FF0, size) == expected
 
 
 def test_absent_facts() -> None:
