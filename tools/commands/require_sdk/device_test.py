@@ -238,7 +238,7 @@ def test_what_an_extra_of_the_wheel_brings_does_not_count(tmp_path: Path) -> Non
         ({}, ("--device=gfx1030",), "has no extra device-gfx1030, and --device=gfx1030 asks for it"),
         ({}, ("--device=gfx942,all",), "--device=gfx942,all: expected GPU targets, as in gfx942,gfx1100, or one of"),
         ({}, ("--device=mi300",), "--device=mi300: expected GPU targets"),
-        ({}, ("--device=gfx942,gfx11022",), " and none; near it are gfx1102, "),
+        ({}, ("--device=gfx942,gfx11022",), " and none; near it are gfx1102; "),
         ({}, ("--device=gfx1109",), "has no extra device-gfx1109"),
         ({}, ("--device=,",), "--device=,: expected GPU targets"),
     ],

@@ -17,8 +17,20 @@ def test_unknown(word: str) -> None:
     assert not is_known(word)
 
 
-def test_what_is_near() -> None:
-    near, _, known = suggestion("gfx1102x").partition("; ")
-    assert near.startswith("near it are gfx1102, ")
-    assert known.startswith("known are gfx900, gfx902, ")
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("gfx1109", "gfx1100, gfx1101, gfx1102, gfx1103"),
+        ("gfx11022", "gfx1102"),
+        ("gfx943", "gfx940, gfx941, gfx942"),
+        ("gfx90a2:xnack+", "gfx90a"),
+    ],
+)
+def test_what_is_near(word: str, near: str) -> None:
+    assert suggestion(word).startswith(f"near it are {near}; known are gfx900, gfx902, ")
+
+
+def test_a_word_that_is_near_nothing() -> None:
     assert suggestion("sm_90").startswith("known are gfx900, ")
+    assert suggestion("").startswith("known are gfx900, ")
+    assert "gfx942" in suggestion("gf942").partition(";")[0]
