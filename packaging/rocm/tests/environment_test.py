@@ -35,11 +35,25 @@ def test_rocm_comes_first_then_the_environment_then_what_was_there(root: Path) -
         "HIP_PATH": f"{root}/sdk",
         "HIP_PLATFORM": "amd",
         "HIP_CLANG_PATH": f"{root}/sdk/lib/llvm/bin",
+        "HIPCC_LINK_FLAGS_APPEND": "-frtlib-add-rpath",
         "PATH": f"{root}/sdk/bin:{root}/venv/bin:/usr/bin",
         "CMAKE_PREFIX_PATH": f"{root}/sdk:{root}/venv",
         "CPATH": f"{root}/sdk/include:{root}/venv/include:/own",
-        "LIBRARY_PATH": f"{root}/sdk/lib:{root}/venv/lib",
     }
+
+
+def test_options_for_hipcc_are_kept_and_added_to_once(root: Path) -> None:
+    options = "-lm"
+    for _ in range(2):
+        options = build_variables(root, None, {"HIPCC_LINK_FLAGS_APPEND": options})["HIPCC_LINK_FLAGS_APPEND"]
+    assert options == "-lm -frtlib-add-rpath"
+
+
+def test_the_loader_of_opencl_is_told_where_the_driver_is(root: Path) -> None:
+    driver = root / "sdk/lib/libamdocl64.so"
+    driver.touch()
+    before = {"OCL_ICD_FILENAMES": "/other.so"}
+    assert build_variables(root / "sdk", None, before)["OCL_ICD_FILENAMES"] == f"{driver}:/other.so"
 
 
 @pytest.mark.parametrize("place", ["amdgcn/bitcode", "lib/llvm/amdgcn/bitcode", "lib/llvm/lib/clang/22/amdgcn/bitcode"])

@@ -1,8 +1,9 @@
 """The environment variables for building against the development tree: `rocm-sdk env`.
 
 ROCm comes before the Python environment that it is installed in, and that before what the variables held already and
-the system: a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables:
-programs find the libraries by their RPATH, or by preloading.
+the system: a header of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables: programs find
+the libraries by their RPATH, or by preloading. Nor is LIBRARY_PATH: to CMake, what it names are directories of the
+system, to which programs need no RPATH.
 
 All functions are pure but for looking whether directories exist; `build_variables` says what, the others how.
 """
@@ -20,13 +21,12 @@ from .errors import RocmSdkError
 
 SHELLS = ("bash", "fish", "json")
 
-# Variables that list directories, and the directory that each wants of a prefix. Compilers read CPATH and LIBRARY_PATH
-# (GCC and Clang: after -I and -L, before the system's), CMake and pkg-config the others.
+# Variables that list directories, and the directory that each wants of a prefix. Compilers read CPATH (GCC and Clang:
+# after -I, before the system's), CMake and pkg-config the others.
 _SEARCH = {
     "PATH": "bin",
     "CMAKE_PREFIX_PATH": "",
     "CPATH": "include",
-    "LIBRARY_PATH": "lib",
     "PKG_CONFIG_PATH": "lib/pkgconfig",
 }
 
@@ -34,6 +34,10 @@ _SEARCH = {
 # Where builds of ROCm have the device libraries, bitcode that is linked into kernels, and one that all of them have.
 _DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
 _DEVICE_LIBRARY = "ockl.bc"
+# What the OpenCL loader of Khronos loads beside the drivers that the system has registered.
+_OPENCL_DRIVER = "lib/libamdocl64.so"
+# By this option, clang gives programs an RPATH that leads to the HIP runtime.
+_ADD_RPATH = "-frtlib-add-rpath"
 
 
 def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str]) -> dict[str, str]:
@@ -47,17 +51,24 @@ def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str])
         "HIP_PATH": str(root),
         "HIP_PLATFORM": "amd",
         "HIP_CLANG_PATH": str(root / "lib/llvm/bin"),
+        "HIPCC_LINK_FLAGS_APPEND": _with_option(environ.get("HIPCC_LINK_FLAGS_APPEND", ""), _ADD_RPATH),
     }
     # Where ROCM_PATH is set, clang looks for them nowhere but in its own favourite place below that.
     found = [path.parent for place in _DEVICE_LIBRARIES for path in sorted(root.glob(f"{place}/{_DEVICE_LIBRARY}"))]
     if found:
         variables["HIP_DEVICE_LIB_PATH"] = str(found[0])
+    if (root / _OPENCL_DRIVER).exists():
+        variables["OCL_ICD_FILENAMES"] = join_paths([str(root / _OPENCL_DRIVER)], environ.get("OCL_ICD_FILENAMES", ""))
     for name, below in _SEARCH.items():
         places = [place / below for place in (root, prefix) if place]
         value = join_paths([str(place) for place in places if place.is_dir()], environ.get(name, ""))
         if value:
             variables[name] = value
     return variables
+
+
+def _with_option(options: str, option: str) -> str:
+    return options if option in options.split() else f"{options} {option}".strip()
 
 
 def join_paths(first: Sequence[str], value: str) -> str:
