@@ -102,6 +102,12 @@ def _as_overridden(answer: Answer, environ: Mapping[str, str]) -> Answer:
 def _ask_environment(environ: Mapping[str, str]) -> Answer | None:
     if environ.get(DISABLE_VARIABLE) == "1":
         return Answer("environment", (), f"{DISABLE_VARIABLE} is 1")
+    gpus = forced_gpus(environ)
+    return Answer("environment", gpus, f"{FORCE_VARIABLE} is {environ[FORCE_VARIABLE]}") if gpus else None
+
+
+def forced_gpus(environ: Mapping[str, str] = os.environ) -> tuple[Gpu, ...]:
+    """Return the GPUs that the environment variable names; raises TargetError if it holds something else."""
     forced = environ.get(FORCE_VARIABLE, "")
     targets = [name for name in (part.strip() for part in forced.split(",")) if name]
     unknown = [name for name in targets if not is_target(without_features(name))]
@@ -110,8 +116,7 @@ def _ask_environment(environ: Mapping[str, str]) -> Answer | None:
             f"{FORCE_VARIABLE}={forced}: {unknown[0]} is no GPU target; expected some like gfx942 or gfx942,gfx1100. "
             "Correct this environment variable, or unset it."
         )
-    gpus = tuple(Gpu(target, False, "environment") for target in targets)
-    return Answer("environment", gpus, f"{FORCE_VARIABLE} is {forced}") if targets else None
+    return tuple(Gpu(target, False, "environment") for target in targets)
 
 
 def ask_kfd(nodes: Path) -> Answer:
@@ -122,7 +127,7 @@ def ask_kfd(nodes: Path) -> Answer:
         return Answer("kfd", (), f"{nodes}: {error.strerror}")
     gpus = []
     for number in numbers:
-        properties = _read_properties(nodes / str(number) / "properties")
+        properties = read_properties(nodes / str(number) / "properties")
         version = properties.get("gfx_target_version", 0)
         if version and properties.get("simd_count", 1):
             target = decode_gfx_target_version(version)
@@ -138,7 +143,7 @@ def decode_gfx_target_version(version: int) -> str:
     return f"gfx{major}{minor:x}{stepping:x}"
 
 
-def _read_properties(path: Path) -> dict[str, int]:
+def read_properties(path: Path) -> dict[str, int]:
     """Return a KFD properties file, lines of `name number`; empty if it cannot be read (another user's device)."""
     try:
         words = [line.split() for line in path.read_text("ascii", "replace").splitlines()]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,12 @@ class InstalledPackage:
         """The installed version, as the name of the metadata directory spells it."""
         return _version(self.dist_info)
 
+    @property
+    def installer(self) -> str:
+        """What installed the package, as its metadata says (PEP 376, INSTALLER); `pip` if it does not say."""
+        file = self.dist_info / "INSTALLER"
+        return file.read_text("utf-8").strip() if file.is_file() else "pip"
+
 
 def find_site(import_name: str) -> Path | None:
     """Return the site-packages directory of a glue package, or None; a left-over empty directory does not count."""
@@ -95,6 +102,26 @@ def installed_packages(distributions: Distributions | None = None) -> dict[str, 
         for site in sites if not names.import_name else []:
             package = find_in_site(names, site, known)
             if package is not None:
+                found.setdefault(names.distribution, package)
+    return found
+
+
+def half_removed_packages(
+    known: Distributions, installed: Mapping[str, InstalledPackage], sites: Iterable[Path]
+) -> dict[str, InstalledPackage]:
+    """Return the packages in `sites` that have their metadata, but not their glue package, by distribution name.
+
+    They are not among the `installed`; but installers take them for installed.
+    """
+    wanted = [names for names in known.packages.values() if not names.is_per_target]
+    wanted += known.target_packages().values()
+    found: dict[str, InstalledPackage] = {}
+    for site in sites:
+        dist_infos = list_dist_infos(site, known)
+        for names in wanted:
+            package = find_listed(names, site, dist_infos)
+            is_whole = not names.import_name or names.distribution in installed
+            if package is not None and not is_whole:
                 found.setdefault(names.distribution, package)
     return found
 

@@ -91,7 +91,6 @@ def requirement(known: Distributions, packages: Collection[str]) -> str:
 
 
 def installer_name(known: Distributions) -> str:
-    """Return what `rocm` was installed with, as its metadata says (PEP 376, INSTALLER); `pip` if nothing does."""
+    """Return what `rocm` was installed with; `pip` if nothing says so."""
     own = own_package(known)
-    file = own.dist_info / "INSTALLER" if own else None
-    return file.read_text("utf-8").strip() if file and file.is_file() else "pip"
+    return own.installer if own else "pip"

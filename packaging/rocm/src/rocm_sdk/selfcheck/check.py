@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 PROCESS_TIMEOUT_SECONDS = 300
@@ -38,24 +38,26 @@ def plain_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
 
 
-def run_python(code: str, *arguments: str, isolated: bool = False) -> None:
-    """Run Python code in a process of its own; raises FailureError with its last words if it fails.
+def run_python(code: str, *arguments: str, isolated: bool = False, environ: Mapping[str, str] | None = None) -> str:
+    """Run Python code in a process of its own and return what it prints; FailureError with its last words if it fails.
 
-    `isolated` leaves out site-packages, for code that does not need them: it starts in half the time.
+    `isolated` leaves out site-packages, for code that does not need them: it starts in half the time. `environ` is the
+    process's environment, `plain_environment()` if it is not given.
     """
     options = ["-I", "-S"] if isolated else []
     done = subprocess.run(
         [sys.executable, *options, "-c", _SAFE_PATH + code, *arguments],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=plain_environment(),
+        env=plain_environment() if environ is None else environ,
         timeout=PROCESS_TIMEOUT_SECONDS,
         check=False,
     )
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise FailureError(words[-1] if words else describe_status(done.returncode))
+    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def describe_status(status: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..detect import detect_gpus
@@ -15,6 +15,7 @@ from ..distributions import Distributions, load_selection
 from ..installation import InstalledPackage, is_same_release
 from ..mismatch import mismatch_here
 from ..record import Row
+from ..remedies import reinstall
 from ..targets import selection_in_effect
 from .check import FailureError, SkipError
 
@@ -76,15 +77,24 @@ def check_record(package: InstalledPackage, quick: bool = False) -> str:
     """Check that every file that RECORD lists is there, with the size and the hash that it gives; `quick`: the size."""
     if not package.record.is_file():
         raise SkipError(f"{package.dist_info} has no RECORD: the files are another package manager's")
-    # Python's caches may be removed at any time.
-    rows = [row for row in package.rows() if not row.path.endswith(".pyc")]
-    faults = [fault for row in rows for fault in [_find_fault(package.locate(row.path), row, quick)] if fault]
+    rows = lasting_rows(package)
+    faults = find_changed(package, rows, quick)
     if faults:
         raise FailureError(
             f"{len(faults)} of {len(rows)} files are not as RECORD says, for one: {faults[0]}. Reinstall it: "
-            f'pip install --force-reinstall --no-deps "{package.names.distribution}=={package.version}"'
+            f"{reinstall(package)}"
         )
     return f"{len(rows)} files"
+
+
+def lasting_rows(package: InstalledPackage) -> list[Row]:
+    """Return the rows of a package's RECORD without those of Python's caches, which may be removed at any time."""
+    return [row for row in package.rows() if not row.path.endswith(".pyc")]
+
+
+def find_changed(package: InstalledPackage, rows: Iterable[Row], quick: bool) -> list[str]:
+    """Say what is wrong with each file of these rows that is missing or changed; `quick` compares sizes, not hashes."""
+    return [fault for row in rows for fault in [_find_fault(package.locate(row.path), row, quick)] if fault]
 
 
 def _find_fault(path: Path, row: Row, quick: bool) -> str:

@@ -1,0 +1,50 @@
+"""Checks of frameworks beside the packages: builds for CUDA, for no GPU, and those that bring a HIP of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..elf import read_dynamic
+from .facts import Facts
+from .finding import Finding
+from .other_rocm import second
+
+#: Frameworks that have builds for CUDA under the same name, and where their builds for ROCm are found.
+FRAMEWORKS = {
+    "torch": "https://pytorch.org/get-started/locally/",
+    "vllm": "https://docs.vllm.ai/en/latest/getting_started/installation/gpu.html",
+}
+# What the libraries of a build for CUDA need, by the beginning of the name.
+_CUDA_LIBRARIES = ("libcudart.so", "libcuda.so", "libtorch_cuda.so")
+
+
+def cuda_builds(facts: Facts) -> Iterator[Finding]:
+    """Find frameworks on the module search path that were built for CUDA: they do not use AMD's GPUs."""
+    for name, page in FRAMEWORKS.items():
+        places = [Path(directory) / name for directory in facts.module_path if directory]
+        package = next((place for place in places if (place / "__init__.py").is_file()), None)
+        library = next(_cuda_libraries(package), None) if package else None
+        if library is not None:
+            text = f"{name} in {package} is a build for CUDA, which does not use AMD's GPUs ({library} needs it)"
+            remedy = f"Replace it with the build for ROCm: {page}"
+            yield Finding("framework", "warning", text, remedy)
+
+
+def _cuda_libraries(package: Path) -> Iterator[str]:
+    """Yield the libraries of a framework that need CUDA's."""
+    for path in sorted([*package.glob("*.so"), *package.glob("lib/*.so")]):
+        try:
+            dynamic = read_dynamic(path)
+        except (OSError, ValueError):
+            continue
+        if dynamic is not None and any(needed.startswith(_CUDA_LIBRARIES) for needed in dynamic.needed):
+            yield path.relative_to(package).as_posix()
+
+
+def bundled_copies(facts: Facts) -> Iterator[Finding]:
+    """Find Python packages on the module search path with a HIP of their own, as builds of PyTorch had it."""
+    directories = dict.fromkeys(Path(directory) for directory in facts.module_path if directory)
+    for library in sorted(found for directory in directories for found in directory.glob("*/lib/libamdhip64*.so*")):
+        if not facts.is_ours(library):
+            yield second(f"{library}", "A process with both fails. Install a build that requires `rocm`, or none")

@@ -1,0 +1,143 @@
+"""Checks of libraries: do they load here, is there only one HIP, what do variables make the loader do."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..libraries import find_libraries, library_directories
+from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
+from ..process import PRELOAD_VARIABLE, split_list
+from ..selfcheck.check import FailureError, plain_environment, run_python
+from ..system import IS_WINDOWS
+from .facts import Facts
+from .finding import Finding
+
+SEARCH_VARIABLE = "LD_LIBRARY_PATH"
+HIP = "amdhip64"
+# Loads libraries one after the other; prints which cannot be loaded, and the files of HIP in this process (proc(5)).
+_PROBE = """
+import ctypes, json, os, sys
+libraries, directories = json.loads(sys.argv[1])
+kept = [os.add_dll_directory(directory) for directory in directories]
+failures = {}
+for library in libraries:
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        failures[library] = str(error)
+maps = open("/proc/self/maps", errors="surrogateescape") if os.path.exists("/proc/self/maps") else ()
+names = {line.rstrip("\\n").split(None, 5)[-1] for line in maps}
+print(json.dumps([failures, sorted(name for name in names if os.path.basename(name).startswith("libamdhip64"))]))
+"""
+# What the loader says of symbol versions, and what brings newer ones.
+_TOO_OLD = {
+    "GLIBC_": "The packages need a newer system: its C library is too old.",
+    "GLIBCXX_": "The C++ library {file} is too old. Update it: apt install libstdc++6, dnf upgrade libstdc++, or "
+    "conda install -c conda-forge libstdcxx; if {variable} leads to it, take its directory out of that.",
+}
+_TOO_OLD["CXXABI_"] = _TOO_OLD["GLIBCXX_"]
+_VERSION = re.compile(r"(?P<file>\S+): version `(?P<family>GLIBC_|GLIBCXX_|CXXABI_)")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What came of loading libraries: what the loader says of those that it refuses, and the files of HIP in use."""
+
+    failures: Mapping[Path, str] = field(default_factory=dict)
+    runtimes: Sequence[Path] = ()
+
+
+def load(libraries: Sequence[Path], directories: Sequence[Path], environ: Mapping[str, str]) -> Loaded:
+    """Load libraries into a Python process of its own, with an environment; Windows looks in `directories`."""
+    question = json.dumps([[str(path) for path in libraries], [str(path) for path in directories]])
+    try:
+        failures, runtimes = json.loads(run_python(_PROBE, question, environ=environ).splitlines()[-1])
+    except FailureError as failure:
+        return Loaded({libraries[0]: str(failure)})
+    return Loaded({Path(path): words for path, words in failures.items()}, [Path(path) for path in runtimes])
+
+
+def libraries_here(
+    facts: Facts, load: Callable[[Sequence[Path], Sequence[Path], Mapping[str, str]], Loaded] = load
+) -> Iterator[Finding]:
+    """Find public libraries that do not load as the user's programs load them, and a second HIP beside ours."""
+    libraries = _public_libraries()
+    if not libraries:
+        return
+    directories = library_directories(facts.known) if IS_WINDOWS else []
+    here = load(libraries, directories, facts.environ)
+    if here.failures:
+        plain = load(libraries, directories, plain_environment())
+        yield from _refused(here.failures, plain.failures)
+    ours = [path for path in here.runtimes if facts.is_ours(path)]
+    for path in here.runtimes:
+        if path not in ours:
+            beside = f" beside {ours[0]}" if ours else ""
+            text = f"every Python process here loads a second HIP, {path}{beside}"
+            remedy = f"Find out what loads it: LD_PRELOAD={facts.environ.get('LD_PRELOAD', '')}, {SEARCH_VARIABLE}, "
+            yield Finding("loaded", "problem", text, f"{remedy}or a .pth file or sitecustomize.py in site-packages.")
+
+
+def _refused(failures: Mapping[Path, str], plain: Mapping[Path, str]) -> Iterator[Finding]:
+    """Say of libraries that do not load whether that is for a variable; without one, `plain` are those that fail."""
+    for path, words in failures.items():
+        old = _VERSION.search(words)
+        hint = _TOO_OLD[old["family"]].format(file=old["file"], variable=SEARCH_VARIABLE) if old else ""
+        if path not in plain:
+            hint = hint or f"It loads without {SEARCH_VARIABLE} and LD_PRELOAD: unset them."
+        remedy = hint or "`rocm-sdk test -k library:` shows all that does not load."
+        yield Finding("loader", "problem", f"{path} does not load: {words}", remedy)
+        return  # The others mostly fail for the same reason.
+
+
+def _public_libraries() -> list[Path]:
+    """Return the libraries of the table that are installed, HIP first."""
+    found = []
+    for name in sorted(LIBRARIES, key=lambda name: name != HIP):
+        try:
+            found += find_libraries(name)
+        except (ModuleNotFoundError, FileNotFoundError):
+            continue
+    return found
+
+
+def shadowed_libraries(facts: Facts) -> Iterator[Finding]:
+    """Find directories of LD_LIBRARY_PATH with libraries that have the names of ours.
+
+    Our own files do not see them, because DT_RPATH comes first (ld.so(8)). Extension modules without an RPATH do, and
+    two instances of one library in a process lead to crashes.
+    """
+    trees = facts.trees
+    ours = {path.name for tree in trees for below in LIBRARY_DIRECTORIES for path in (tree / below).glob(LIBRARY_GLOB)}
+    for directory in filter(None, facts.environ.get(SEARCH_VARIABLE, "").split(os.pathsep)):
+        if facts.is_ours(Path(directory)) or not Path(directory).is_dir():
+            continue
+        names = sorted(path.name for path in Path(directory).iterdir() if path.name in ours)
+        if names:
+            text = f"{SEARCH_VARIABLE} has {directory}, whose {', '.join(names[:3])} ({len(names)} in all) hide ours"
+            yield Finding("shadowed", "problem", text, f"Take {directory} out of {SEARCH_VARIABLE}.")
+
+
+def empty_entries(facts: Facts) -> Iterator[Finding]:
+    """Find an empty entry in LD_LIBRARY_PATH: for the loader, it is the current directory (ld.so(8))."""
+    value = facts.environ.get(SEARCH_VARIABLE, "")
+    entries = re.split("[:;]", value)
+    if value and not IS_WINDOWS and not all(entries):
+        kept = ":".join(filter(None, entries))
+        text = f"{SEARCH_VARIABLE}={value} has an empty entry: programs load libraries from the current directory"
+        remedy = f"export {SEARCH_VARIABLE}={shlex.quote(kept)}" if kept else f"unset {SEARCH_VARIABLE}"
+        yield Finding("shadowed", "warning", text, remedy)
+
+
+def unknown_preloads(facts: Facts) -> Iterator[Finding]:
+    """Find names in ROCM_SDK_PRELOAD_LIBRARIES that stand for no library: every program that preloads stops there."""
+    unknown = [name for name in split_list(facts.environ.get(PRELOAD_VARIABLE, "")) if name not in LIBRARIES]
+    if unknown:
+        text = f"{PRELOAD_VARIABLE} names unknown libraries: {', '.join(unknown)}"
+        yield Finding("preload", "problem", text, f"Known are {', '.join(sorted(LIBRARIES))}.")

@@ -1,0 +1,87 @@
+"""Checks for another ROCm on the machine, which build tools or the loader may take instead of these packages."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .facts import Facts
+from .finding import Finding
+
+# Where ROCm is installed by its own packages (/opt/rocm, /opt/rocm-6.4.1) and by distributions.
+SYSTEM_ROOTS = ("opt/rocm*",)
+SYSTEM_LIBRARIES = ("usr/lib", "usr/lib64", "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/local/lib")
+TELLTALE_LIBRARIES = ("libamdhip64.so*", "libhsa-runtime64.so*")
+# Variables that tell build tools where ROCm is, and programs that are asked for it.
+ROOT_VARIABLES = (
+    "ROCM_PATH",
+    "ROCM_HOME",
+    "ROCM_ROOT",
+    "HIP_PATH",
+    "HIP_CLANG_PATH",
+    "HIP_DEVICE_LIB_PATH",
+    "HSA_PATH",
+)
+PROGRAMS = ("hipcc", "hipconfig", "amdclang", "rocminfo")
+# A console script is this short; what is longer is a program of its own.
+_SCRIPT_BYTES = 1 << 12
+
+
+def other_roots(facts: Facts) -> Iterator[Finding]:
+    """Find a second ROCm in the places where systems install it."""
+    places = {path.resolve() for pattern in SYSTEM_ROOTS for path in facts.root.glob(pattern)}
+    for path in sorted(places):
+        if (path / "lib").is_dir() and not facts.is_ours(path):
+            yield second(f"{path}", "Programs that were linked against it load it, not these packages")
+    for below in SYSTEM_LIBRARIES:
+        directory = facts.root / below
+        libraries = sorted(path.name for name in TELLTALE_LIBRARIES for path in directory.glob(name))
+        if libraries and not directory.is_symlink():
+            yield second(f"{directory} ({', '.join(libraries)})", "Whatever has no RPATH loads it")
+
+
+def other_variables(facts: Facts) -> Iterator[Finding]:
+    """Find variables that lead build tools to another ROCm."""
+    for name in ROOT_VARIABLES:
+        value = facts.environ.get(name, "")
+        if value and not facts.is_ours(Path(value)):
+            text = f"{name} is {value}, which is not the development tree of these packages"
+            yield Finding("variable", "warning", text, f'Unset {name}, or set it for these: eval "$(rocm-sdk env)"')
+
+
+def other_programs(facts: Facts) -> Iterator[Finding]:
+    """Find ROCm's programs on PATH that are neither the packages' console scripts, nor in one of their trees."""
+    ours = _console_scripts(facts)
+    path = facts.environ.get("PATH", "")
+    for program in PROGRAMS:
+        found = shutil.which(program, path=path) if path else None
+        is_ours = found is None or Path(found).resolve() in ours or facts.is_ours(Path(found))
+        if found and not is_ours and not _calls_us(Path(found), facts):
+            yield second(f"{found}", f"PATH has it as `{program}`")
+
+
+def _console_scripts(facts: Facts) -> set[Path]:
+    """Return the console scripts that the packages' RECORDs list."""
+    rows = [(package, row.path) for package in facts.all_packages for row in package.rows()]
+    return {package.locate(path).resolve() for package, path in rows if "/bin/" in path and path.startswith("..")}
+
+
+def _calls_us(script: Path, facts: Facts) -> bool:
+    """Return whether a program is a console script of these packages, although no RECORD lists it.
+
+    So it is with rpm. Of those of another environment, `#!` names the Python of that.
+    """
+    text = script.read_bytes()[:_SCRIPT_BYTES]
+    names = [package.names.import_name for package in facts.all_packages if package.names.import_name]
+    python = text.partition(b"\n")[0].removeprefix(b"#!").strip().decode("utf-8", "surrogateescape")
+    is_own_python = python != "" and Path(python).parent.resolve() == Path(sys.executable).parent.resolve()
+    return is_own_python and any(f"from {name}._cli".encode() in text for name in names)
+
+
+def second(where: str, effect: str) -> Finding:
+    """Return the finding that there is another ROCm somewhere, and what comes of it."""
+    return Finding(
+        "second", "warning", f"there is another ROCm: {where}", f"{effect}. Remove it if you do not need it."
+    )

@@ -1,0 +1,350 @@
+"""What `rocm-sdk doctor` says in situations as users have them: real environments on planted machines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from devel_mounts import in_own_mounts, make_read_only, mount_memory
+from environments import Environment
+from fake_sdk import FakeSdk, make_sdk, shared_library
+from machines import Machine
+from rocm_sdk.devel.layout import CONTENT_NAME
+from tiny_library import tiny_library
+
+VERSION = "7.10.0.dev0"
+TREE = "_rocm_sdk_devel"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Return a machine with the GPU that the packages are for."""
+    return Machine.create(tmp_path / "machine", "gfx1100")
+
+
+@pytest.fixture
+def copy(shared_environment: Environment, environment: Environment, split_sdk: FakeSdk) -> Environment:
+    """Return an environment with `rocm[device,devel]` and its tree, which the test may damage."""
+    environment.install(split_sdk.index, "rocm[device,devel]")
+    environment.rocm_sdk("init")
+    return environment
+
+
+def reinstall(environment: Environment, package: str) -> str:
+    """Return the command that installs a package again, for the installer of the environment."""
+    command = "uv pip install --reinstall" if environment.installer == "uv" else "pip install --force-reinstall"
+    return f'{command} --no-deps "{package}=={VERSION}"'
+
+
+# Healthy machines.
+
+
+def test_a_workstation_has_no_findings(shared_environment: Environment, machine: Machine) -> None:
+    assert machine.doctor(shared_environment) == []
+
+
+def test_a_server_with_eight_gpus_has_no_findings(environment: Environment, split_sdk: FakeSdk, tmp_path: Path) -> None:
+    server = Machine.create(tmp_path / "machine", *["gfx942"] * 8)
+    environment.install(split_sdk.index, "rocm[libraries,device-gfx942]", ROCM_SDK_TARGET_FAMILY="gfx942")
+    assert server.doctor(environment, HIP_VISIBLE_DEVICES="3,5") == []
+
+
+def test_a_laptop_before_the_tree_is_made_has_no_findings(
+    environment: Environment, split_sdk: FakeSdk, tmp_path: Path
+) -> None:
+    """It has a build of PyTorch for no GPU at all."""
+    laptop = Machine.create(tmp_path / "machine", "gfx1100")
+    environment.install(split_sdk.index, "rocm[device,devel]")
+    torch = environment.site / "torch"
+    (torch / "lib").mkdir(parents=True)
+    (torch / "__init__.py").touch()
+    (torch / "lib/libtorch_cpu.so").write_bytes(tiny_library("libtorch_cpu.so", ("libc.so.6",)))
+    assert laptop.doctor(environment) == []
+    assert not (environment.site / TREE / CONTENT_NAME).exists()  # Looking changes nothing.
+
+
+def test_a_machine_of_a_ci_has_no_problems(shared_environment: Environment, tmp_path: Path) -> None:
+    machine = Machine.without_gpu(tmp_path / "machine")
+    (finding,) = machine.doctor(shared_environment)
+    assert finding == (
+        "note: gpu: this machine has no AMD GPU, or no kernel driver for it: there is no "
+        f"{machine.root}/sys/class/kfd/kfd/topology/nodes | To build and install, none is needed. To use one: in a "
+        "container, start it with --device=/dev/kfd --device=/dev/dri."
+    )
+
+
+# The machine.
+
+
+def test_no_sys(shared_environment: Environment, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    (finding,) = machine.doctor(shared_environment)
+    assert finding.startswith(
+        f"note: gpu: there is no AMD GPU to be seen: nothing is mounted at {machine.root}/sys | To build"
+    )
+
+
+def test_a_device_without_sys(shared_environment: Environment, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.write("dev/kfd", "")
+    (finding,) = machine.doctor(shared_environment)
+    assert finding == (
+        f"problem: gpu: {machine.root}/dev/kfd is there, but not {machine.root}/sys/class/kfd/kfd/topology/nodes, "
+        "where the HIP runtime finds its GPUs | Mount sysfs at /sys. In a container, mount the host's: docker "
+        "run -v /sys:/sys:ro"
+    )
+
+
+def test_a_gpu_without_its_driver(shared_environment: Environment, machine: Machine) -> None:
+    shutil.rmtree(machine.root / "sys/class/kfd")
+    shutil.rmtree(machine.root / "dev")
+    (finding,) = machine.doctor(shared_environment)
+    assert finding.startswith("warning: gpu: the kernel driver does not offer the AMD GPU at PCI 0000:01:00.0 to ROCm")
+    assert " | Run `sudo modprobe amdgpu`. " in finding
+
+
+def test_a_container_without_devices(shared_environment: Environment, tmp_path: Path) -> None:
+    machine = Machine.create(tmp_path / "machine", "gfx1100", devices=False)
+    remedy = "In a container, start it with --device=/dev/kfd --device=/dev/dri."
+    (finding,) = machine.doctor(shared_environment)
+    assert finding == (
+        f"problem: access: the kernel driver shows GPUs, but there is no {machine.root}/dev/kfd and no "
+        f"{machine.root}/dev/dri | {remedy}"
+    )
+    machine.write("dev/kfd", "")
+    (finding,) = machine.doctor(shared_environment)
+    assert finding == (
+        f"problem: access: the kernel driver shows GPUs, but there is no {machine.root}/dev/dri | {remedy}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HIP_VISIBLE_DEVICES", "-1"),
+        ("HIP_VISIBLE_DEVICES", "1"),
+        ("CUDA_VISIBLE_DEVICES", "-1"),
+        ("ROCR_VISIBLE_DEVICES", ""),
+    ],
+)
+def test_variables_that_hide_the_gpu(
+    shared_environment: Environment, machine: Machine, variable: str, value: str
+) -> None:
+    (finding,) = machine.doctor(shared_environment, **{variable: value})
+    assert finding == (f"warning: hidden: {variable}={value} hides all GPUs from programs | unset {variable}")
+
+
+# Variables.
+
+
+@pytest.mark.parametrize("variable", ["ROCM_SDK_TARGET_FAMILY", "ROCM_BOOTSTRAP_FORCE_GFX_ARCH"])
+def test_a_variable_that_asks_for_no_gpu_does_not_stop_the_others(
+    shared_environment: Environment, machine: Machine, variable: str
+) -> None:
+    first, second = machine.doctor(shared_environment, LD_LIBRARY_PATH=":", **{variable: "gtx1080"})
+    assert first.startswith(f"problem: target: {variable}=gtx1080: ")
+    assert first.endswith(f" | unset {variable}")
+    assert second.startswith("warning: shadowed: ")
+    report = json.loads(shared_environment.rocm_sdk("doctor", "--json", check=False, **{variable: "gtx1080"}))
+    assert report["findings"][0]["remedy"] == f"unset {variable}"
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (":", "unset LD_LIBRARY_PATH"),
+        ("/a b:", "export LD_LIBRARY_PATH='/a b'"),
+        ("/a::/b", "export LD_LIBRARY_PATH=/a:/b"),
+    ],
+)
+def test_an_empty_entry(shared_environment: Environment, machine: Machine, value: str, remedy: str) -> None:
+    (finding,) = machine.doctor(shared_environment, LD_LIBRARY_PATH=value)
+    assert finding == (
+        f"warning: shadowed: LD_LIBRARY_PATH={value} has an empty entry: programs load libraries from the current "
+        f"directory | {remedy}"
+    )
+
+
+# The packages.
+
+
+def test_a_kernel_file_is_gone(copy: Environment, machine: Machine) -> None:
+    gone = "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx1100.co"
+    (copy.site / gone).unlink()
+    (finding,) = machine.doctor(copy)
+    assert finding == (
+        f"problem: files: rocm-sdk-device-gfx1100: in {copy.site}, {gone} is missing | "
+        f"{reinstall(copy, 'rocm-sdk-device-gfx1100')}"
+    )
+
+
+def test_a_compiler_that_cannot_start(environment: Environment, split_sdk: FakeSdk, machine: Machine) -> None:
+    environment.install(split_sdk.index, "rocm[device]")
+    hipcc = environment.site / "_rocm_sdk_core/bin/hipcc"
+    hipcc.write_text("#!/nowhere\n".ljust(hipcc.stat().st_size))
+    (finding,) = machine.doctor(environment)
+    assert finding.startswith(f"problem: compiler: {environment.root}/bin/hipcc --help: ")
+    assert finding.endswith(" | `rocm-sdk test -k script:` shows all programs that do not start.")
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_what_is_half_removed_is_installed_again(
+    installer: str, split_sdk: FakeSdk, machine: Machine, tmp_path: Path
+) -> None:
+    """Installers say `Requirement already satisfied`. The rest of it is no other ROCm."""
+    environment = Environment.create(tmp_path / "venv", installer)
+    environment.install(split_sdk.index, "rocm[device,devel]")
+    for name in ("core", "devel"):
+        shutil.rmtree(environment.site / f"rocm_sdk_{name}")
+    for name in ("core", "devel"):
+        metadata = environment.site / f"rocm_sdk_{name}-{VERSION}.dist-info"
+        expected = (
+            f"problem: files: rocm-sdk-{name} is half removed: {metadata} is there, but not "
+            f"{environment.site}/rocm_sdk_{name} | {reinstall(environment, f'rocm-sdk-{name}')}"
+        )
+        assert expected in machine.doctor(environment)
+    assert not [line for line in machine.doctor(environment) if "another ROCm" in line]
+    for name in ("core", "devel"):
+        option = "--reinstall" if installer == "uv" else "--force-reinstall"
+        environment.install(split_sdk.index, option, "--no-deps", f"rocm-sdk-{name}=={VERSION}")
+    assert machine.doctor(environment) == []
+
+
+# The development tree.
+
+
+def test_a_tree_that_was_deleted(copy: Environment, machine: Machine) -> None:
+    shutil.rmtree(copy.site / TREE)
+    (finding,) = machine.doctor(copy)
+    assert finding == (
+        f"note: devel: the development tree {copy.site}/{TREE} is not whole any more; it will be made again when it is "
+        "needed | To make it now: rocm-sdk init"
+    )
+    archive = next((copy.site / "rocm_sdk_devel").glob("_devel.tar*"))
+    archive.unlink()
+    (finding,) = machine.doctor(copy)
+    assert finding.startswith(f"problem: devel: {copy.site}/rocm_sdk_devel has neither _devel.tar nor _devel.tar.xz, ")
+
+
+def test_a_tree_with_a_missing_file(copy: Environment, machine: Machine) -> None:
+    (copy.site / TREE / "include/hip.h").unlink()
+    (finding,) = machine.doctor(copy)
+    assert finding == (
+        f"problem: devel: in the development tree, {copy.site}/{TREE}/include/hip.h is missing or changed | "
+        "rocm-sdk init"
+    )
+    copy.rocm_sdk("init")
+    assert machine.doctor(copy) == []
+
+
+def test_a_tree_whose_glue_was_deleted(copy: Environment, machine: Machine) -> None:
+    shutil.rmtree(copy.site / "rocm_sdk_devel")
+    (finding,) = machine.doctor(copy)
+    assert finding.startswith("problem: files: rocm-sdk-devel is half removed: ")
+    assert finding.endswith(reinstall(copy, "rocm-sdk-devel"))
+
+
+def test_a_tree_where_nothing_can_be_written(environment: Environment, split_sdk: FakeSdk, machine: Machine) -> None:
+    environment.install(split_sdk.index, "rocm[device,devel]")
+
+    def check() -> None:
+        mount_memory(environment.site, size=16 * 1000 * 1000)
+        make_read_only(environment.site)
+        (finding,) = machine.doctor(environment)
+        assert finding.startswith(
+            f"problem: devel: the development tree has to be made, but {environment.site}/{TREE} cannot be written (no "
+        )
+        elsewhere = str(environment.root / "trees")
+        assert machine.doctor(environment, ROCM_SDK_DEVEL_ROOT=elsewhere) == []
+        make_read_only(environment.site, read_only=False)
+        environment.rocm_sdk("init")
+        make_read_only(environment.site)
+        assert machine.doctor(environment) == []
+
+    in_own_mounts(check)
+
+
+# Libraries.
+
+
+def test_a_second_hip_is_loaded(shared_environment: Environment, machine: Machine, tmp_path: Path) -> None:
+    other = tmp_path / "other/libamdhip64.so.5"
+    other.parent.mkdir()
+    other.write_bytes(shared_library())
+    ours = shared_environment.site / "_rocm_sdk_core/lib/libamdhip64.so.5"
+    (finding,) = machine.doctor(shared_environment, LD_PRELOAD=str(other))
+    assert finding == (
+        f"problem: loaded: every Python process here loads a second HIP, {other} beside {ours} | Find out what loads "
+        f"it: LD_PRELOAD={other}, LD_LIBRARY_PATH, or a .pth file or sitecustomize.py in site-packages."
+    )
+
+
+def test_a_library_that_does_not_load(environment: Environment, split_sdk: FakeSdk, machine: Machine) -> None:
+    """Of all public libraries, not of HIP alone."""
+    environment.install(split_sdk.index, "rocm[device]")
+    library = environment.site / "_rocm_sdk_libraries/lib/libhipblas.so.2"
+    library.write_bytes(tiny_library("libhipblas.so.2", ("libnosuch.so.1",)).ljust(library.stat().st_size, b"\0"))
+    (finding,) = machine.doctor(environment)
+    assert finding == (
+        f"problem: loader: {library} does not load: libnosuch.so.1: cannot open shared object file: No such file or "
+        "directory | `rocm-sdk test -k library:` shows all that does not load."
+    )
+
+
+# Frameworks and other ROCms.
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "needed"),
+    [("torch", "lib/libtorch_cuda.so", "libcudart.so.12"), ("vllm", "_C.abi3.so", "libtorch_cuda.so")],
+)
+def test_builds_for_cuda(
+    environment: Environment, split_sdk: FakeSdk, machine: Machine, name: str, library: str, needed: str
+) -> None:
+    environment.install(split_sdk.index, "rocm[device]")
+    file = environment.site / name / library
+    file.parent.mkdir(parents=True)
+    (environment.site / name / "__init__.py").touch()
+    file.write_bytes(tiny_library(file.name, (needed,)))
+    (finding,) = machine.doctor(environment)
+    assert finding.startswith(
+        f"warning: framework: {name} in {environment.site}/{name} is a build for CUDA, which does not use AMD's GPUs "
+        f"({library} needs it) | Replace it with the build for ROCm: https://"
+    )
+    file.write_bytes(tiny_library(file.name, ("libamdhip64.so.5",)))
+    assert machine.doctor(environment) == []
+
+
+def test_scripts_that_no_record_lists_are_no_other_rocm(copy: Environment, machine: Machine) -> None:
+    """So rpm installs them."""
+    (copy.site / f"rocm_sdk_core-{VERSION}.dist-info/RECORD").unlink()
+    assert not [line for line in machine.doctor(copy) if "another ROCm" in line]
+
+
+def test_a_sick_installation_is_described(environment: Environment, split_sdk: FakeSdk, tmp_path: Path) -> None:
+    environment.install(split_sdk.index, "rocm[device]")
+    older = make_sdk(tmp_path / "older", layout="split", version="7.9.0")
+    environment.install(older.index, "--no-deps", "rocm-sdk-core==7.9.0")
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "libhipblas.so.2").write_bytes(shared_library())
+    report = environment.rocm_sdk(
+        "doctor",
+        check=False,
+        LD_LIBRARY_PATH=str(hidden),
+        ROCM_PATH="/opt/rocm",
+        PATH="/usr/bin:/bin",
+        ROCM_BOOTSTRAP_FORCE_GFX_ARCH="gfx1100",
+    )
+    install = "uv pip install" if environment.installer == "uv" else "pip install"
+    assert report == (
+        f"problem: versions: rocm is 7.10.0.dev0, but rocm-sdk-core is 7.9.0 (in {environment.site})\n"
+        f'    {install} "rocm-sdk-core==7.10.0.dev0"\n'
+        f"problem: shadowed: LD_LIBRARY_PATH has {hidden}, whose libhipblas.so.2 (1 in all) hide ours\n"
+        f"    Take {hidden} out of LD_LIBRARY_PATH.\n"
+        "warning: variable: ROCM_PATH is /opt/rocm, which is not the development tree of these packages\n"
+        '    Unset ROCM_PATH, or set it for these: eval "$(rocm-sdk env)"\n'
+        "2 problems, 1 warnings\n"
+    )
