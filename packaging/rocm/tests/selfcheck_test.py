@@ -230,5 +230,6 @@ def test_only_rocm_installed_says_what_is_missing(environment: Environment, spli
     """As after installing the static wheel without extras."""
     environment.install(split_sdk.index, "--no-deps", "rocm")
     report = environment.rocm_sdk("test", check=False)
-    assert 'failed  packages: rocm-sdk-core is not installed. Install it: pip install "rocm-sdk-core==' in report
+    command = "uv pip install" if environment.installer == "uv" else "pip install"
+    assert f'failed  packages: rocm-sdk-core is not installed. Install it: {command} "rocm-sdk-core==' in report
     assert "problem: core: rocm-sdk-core is not installed" in environment.rocm_sdk("doctor", check=False)

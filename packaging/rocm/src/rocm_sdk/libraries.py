@@ -106,7 +106,13 @@ def _missing_message(roles: Sequence[str], shortnames: Sequence[str], distributi
     for role in roles:
         names = ", ".join(name for name in shortnames if LIBRARIES[name].package == role)
         parts.append(f"{names}: not installed: {_distribution(role, distributions)}=={distributions.version}")
-    return f"{'; '.join(parts)}. Install with: {install_command(roles, distributions)}"
+    from .remedies import half_removed_remedy
+
+    found = {role: half_removed_remedy(role_candidates(role, distributions)[0], distributions) for role in roles}
+    remedies = list(filter(None, found.values()))
+    absent = [role for role in roles if not found[role]]
+    remedies += [f"Install with: {install_command(absent, distributions)}"] if absent else []
+    return f"{'; '.join(parts)}. {' '.join(remedies)}"
 
 
 def install_command(roles: Sequence[str], distributions: Distributions) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .installation import InstalledPackage
+from pathlib import Path
+
+from .distributions import Distributions, PackageNames
+from .installation import InstalledPackage, find_in_site
 
 
 def install(requirement: str, installer: str) -> str:
@@ -15,6 +18,17 @@ def reinstall(package: InstalledPackage) -> str:
     option = "--reinstall" if package.installer == "uv" else "--force-reinstall"
     name = f"{package.names.distribution}=={package.version}"
     return f'{_program(package.installer)} install {option} --no-deps "{name}"'
+
+
+def half_removed_remedy(names: PackageNames, known: Distributions) -> str:
+    """Return what to say of a package without its files whose metadata is still beside this code; "" if it is not.
+
+    Installers take it for installed, and `pip install` would do nothing.
+    """
+    package = find_in_site(names, Path(__file__).parent.parent, known)
+    return (
+        f"It is half removed: {package.dist_info} is still there. Reinstall it: {reinstall(package)}" if package else ""
+    )
 
 
 def uninstall(name: str, installer: str) -> str:

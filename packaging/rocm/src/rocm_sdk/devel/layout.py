@@ -10,6 +10,7 @@ from pathlib import Path
 from ..distributions import Distributions, load_distributions
 from ..errors import DevelError, DevelNotInstalledError
 from ..installation import InstalledPackage, find_listed, find_site, is_same_release, list_dist_infos, normalize_name
+from ..remedies import half_removed_remedy
 from ..targets import selection_in_effect
 from .glance import ARCHIVE_NAMES as ARCHIVE_NAMES
 from .glance import LOCK_NAME, STATE_NAME
@@ -150,7 +151,8 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
     devel = find_listed(names, site, dist_infos) if site else None
     if site is None or devel is None:
         where = f"{names.distribution} has no metadata in {site}" if site else f"{names.distribution} is not installed"
-        raise DevelNotInstalledError(f'{where}. Install it: pip install "rocm[devel]=={known.version}"')
+        remedy = half_removed_remedy(names, known) or f'Install it: pip install "rocm[devel]=={known.version}"'
+        raise DevelNotInstalledError(f"{where}. {remedy}")
     beside = [find_listed(other, site, dist_infos) for other in known.packages.values() if not other.is_per_target]
     per_target = known.target_packages()
     order = known.by_preference(selection_in_effect(known))

@@ -12,10 +12,10 @@ from ..detect import detect_gpus
 from ..devel.layout import ARCHIVE_NAMES
 from ..device_code import missing_device_code
 from ..distributions import Distributions, load_selection
-from ..installation import InstalledPackage, is_same_release
+from ..installation import InstalledPackage, is_same_release, own_package
 from ..mismatch import mismatch_here
 from ..record import Row
-from ..remedies import reinstall
+from ..remedies import half_removed_remedy, install, reinstall
 from ..targets import selection_in_effect
 from .check import FailureError, SkipError
 
@@ -26,7 +26,8 @@ def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage
     """Check that core is there, and all packages are of one version and in one directory, with their trees."""
     core = known.packages["core"].distribution
     if core not in packages:
-        raise FailureError(f'{core} is not installed. Install it: pip install "{core}=={known.version}"')
+        remedy = half_removed_remedy(known.packages["core"], known)
+        raise FailureError(f"{core} is not installed. {remedy or f'Install it: {_install(core, known)}'}")
     versions = {name: package.version for name, package in packages.items()}
     wrong = [f"{name} {version}" for name, version in versions.items() if not is_same_release(version, known.version)]
     if wrong:
@@ -40,6 +41,11 @@ def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage
     if missing:
         raise FailureError(f"missing: {', '.join(missing)}. Reinstall the package.")
     return ", ".join(packages)
+
+
+def _install(distribution: str, known: Distributions) -> str:
+    own = own_package(known)
+    return install(f"{distribution}=={known.version}", own.installer if own else "pip")
 
 
 def check_target(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
