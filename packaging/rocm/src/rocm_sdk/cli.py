@@ -7,17 +7,18 @@ loads the rest only when it runs: `rocm-sdk version` is to answer at once.
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 
 from . import commands
 from .errors import RocmSdkError
+from .output import WRITE_ERRORS, complain, discard_output, is_closed_pipe, open_closed_streams, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
     Run = Callable[[argparse.Namespace], int]
 
@@ -27,41 +28,83 @@ EXAMPLES = """\
   eval "$(rocm-sdk env)"       build against ROCm in this shell
   rocm-sdk COMMAND --help      what a command does, with examples"""
 
+# What shells return for a process that a signal ended: 128, and the number of SIGINT or SIGPIPE, which Windows lacks.
+_INTERRUPTED = 128 + 2
+_PIPE_CLOSED = 128 + 13
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in `argv` (the process's own arguments by default) and return the exit status.
 
-    0: done, and nothing wrong; 1: an error, a failed check or a problem; 2: the command line is wrong.
+    0: done, and nothing wrong; 1: an error, a failed check or a problem; 2: the command line is wrong. A program that
+    is ended by Ctrl-C, or because nobody reads its output, returns what shells do for that signal: 130 and 141.
     """
-    arguments = make_parser().parse_args(argv)
+    open_closed_streams()
     warnings.formatwarning = lambda message, *_: f"rocm-sdk: warning: {message}\n"
     try:
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
+        try:
+            arguments = make_parser().parse_args(argv)
+            status: int = arguments.run(arguments)
+        finally:
+            sys.stdout.flush()
     except RocmSdkError as error:
-        print(f"rocm-sdk: error: {error}", file=sys.stderr)
+        complain(f"error: {error}")
         return 1
-    except BrokenPipeError:
-        # Whoever read the output has had enough. Python would complain when it flushes once more at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return _INTERRUPTED
+    except OSError as error:
+        return _report(error)
     return status
+
+
+def _report(error: OSError) -> int:
+    """Say what the system refused, and return the exit status. An error without a file's name is of the output."""
+    if error.filename is not None or error.errno not in WRITE_ERRORS:
+        complain(f"error: {error}")
+        return 1
+    discard_output()
+    if is_closed_pipe(error):
+        return _PIPE_CLOSED  # Whoever read the output has had enough.
+    complain(f"error: standard output cannot be written: {error.strerror}. Send it to another file, or free space.")
+    return 1
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser; each command's `run` takes the parsed arguments."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="rocm-sdk",
         description="The ROCm SDK that is installed in this Python environment.",
         epilog=f"examples:\n{EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version of these packages")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_informing(subparsers)
     _add_building(subparsers)
     _add_init_py(subparsers)
     _add_checking(subparsers)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help cannot get lost: argparse ignores that it could not be written."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        if file is None:
+            say(self.format_help(), end="")
+        else:
+            super().print_help(file)
+
+
+class _PrintVersion(argparse.Action):
+    """The option `--version`; unlike argparse's own, it reads the version only if it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from .version import read_version
+
+        say(f"{parser.prog} {read_version()}")
+        parser.exit()
 
 
 def _add(
@@ -216,9 +259,10 @@ def _add_checking(subparsers: Subparsers) -> None:
         "doctor",
         commands.run_doctor,
         "look for what keeps the packages from working on this machine, and say what to do",
-        "A second ROCm, packages of different versions, LD_LIBRARY_PATH that hides our libraries, missing code for\n"
-        "the GPUs of this machine, a target that was chosen for another machine. The status is 1 if there is a\n"
-        "problem, 0 if there are only warnings.",
+        "Missing or changed files, packages of different versions, a compiler or libraries that do not start, GPUs\n"
+        "that this user cannot open, that variables hide, or that no package has code for, LD_LIBRARY_PATH that hides\n"
+        "our libraries, a second ROCm, frameworks for CUDA. Nothing is changed. The status is 1 if there is a\n"
+        "problem, 0 if there are only warnings and notes.",
         "  rocm-sdk doctor\n  rocm-sdk doctor --json | jq '.findings[].remedy'",
     )
     _add_json(doctor)

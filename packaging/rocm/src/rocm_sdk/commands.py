@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from .errors import RocmSdkError
+from .output import complain, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def run_path(arguments: argparse.Namespace) -> int:
     if arguments.name == "json":
         _print_json({name: str(root / below) for name, below in PATHS.items()})
     else:
-        print(root / PATHS[arguments.name])
+        say(str(root / PATHS[arguments.name]))
     return 0
 
 
@@ -39,7 +40,7 @@ def run_version(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json({"version": version})
     else:
-        print(version)
+        say(version)
     return 0
 
 
@@ -47,7 +48,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     """Print the installed packages."""
     from .listing import format_list, list_packages
 
-    print(format_list(list_packages(), as_json=arguments.json))
+    say(format_list(list_packages(), as_json=arguments.json))
     return 0
 
 
@@ -58,9 +59,9 @@ def run_targets(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(target_facts(detect=arguments.detect))
     elif arguments.why or arguments.detect:
-        print(describe(target_facts(detect=arguments.detect)))
+        say(describe(target_facts(detect=arguments.detect)))
     else:
-        print(";".join(target_list()))
+        say(";".join(target_list()))
     return 0
 
 
@@ -72,13 +73,13 @@ def run_init(arguments: argparse.Namespace) -> int:
 
     root = devel_root(verify=True, quiet=arguments.quiet)
     if not arguments.quiet:
-        print(f"The development tree is ready: {root}")
+        say(f"The development tree is ready: {root}")
         try:
             fault: object = mismatch_here()
         except TargetError as error:
             fault = error
         if fault:
-            print(f"rocm-sdk: warning: {fault}", file=sys.stderr)
+            complain(f"warning: {fault}")
     return 0
 
 
@@ -89,7 +90,7 @@ def run_env(arguments: argparse.Namespace) -> int:
     from .devel import devel_root
     from .environment import build_variables, environment_prefix, format_variables
 
-    print(format_variables(build_variables(devel_root(), environment_prefix(), os.environ), arguments.shell))
+    say(format_variables(build_variables(devel_root(), environment_prefix(), os.environ), arguments.shell))
     return 0
 
 
@@ -108,13 +109,13 @@ def run_init_py(arguments: argparse.Namespace) -> int:
         text = init_py_text(order, _version_pattern(arguments.check_version), arguments.fail_on_mismatch)
         for file in arguments.from_extension:
             for name in unlisted_names(file, _shipped()):
-                print(f"rocm-sdk: warning: {file} needs {name}, which has no short name. {_UNLISTED}", file=sys.stderr)
-        if arguments.output is None:
-            sys.stdout.write(text)
-        else:
+                complain(f"warning: {file} needs {name}, which has no short name. {_UNLISTED}")
+        if arguments.output is not None:
             Path(arguments.output).write_text(text, "utf-8")
     except (ValueError, OSError) as error:
         raise RocmSdkError(str(error)) from error
+    if arguments.output is None:
+        say(text, end="")
     return 0
 
 
@@ -146,9 +147,12 @@ def run_test(arguments: argparse.Namespace) -> int:
     for result in run_checks(arguments.pattern, arguments.quick):
         results.append(result)
         if not arguments.json:
-            print(result.describe(), flush=True)
+            say(result.describe())
+            sys.stdout.flush()
     counts = summarize(results)
-    print(as_json(results) if arguments.json else ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    say(as_json(results) if arguments.json else ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    if not results:
+        complain(f"error: no check has {arguments.pattern!r} in its name. `rocm-sdk test` names them all.")
     return 1 if counts["failed"] or not results else 0
 
 
@@ -158,11 +162,11 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     from .doctor.finding import format_findings
 
     findings = examine()
-    print(format_findings(findings, as_json=arguments.json))
+    say(format_findings(findings, as_json=arguments.json))
     return 1 if any(finding.severity == "problem" for finding in findings) else 0
 
 
 def _print_json(document: object) -> None:
     import json
 
-    print(json.dumps(document, indent=2))
+    say(json.dumps(document, indent=2))

@@ -48,6 +48,28 @@ def add_dll_directories(directories: Iterable[Path]) -> None:
                 _DLL_DIRECTORIES[directory] = os.add_dll_directory(str(directory))
 
 
+def try_lock_file(descriptor: int) -> bool:
+    """Lock an open file if no other process has the lock, and return whether that was done; raises as `lock_file`."""
+    if sys.platform == "win32":
+        import msvcrt
+        from errno import EACCES
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno != EACCES:
+                raise
+            return False
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
 def lock_file(descriptor: int) -> None:
     """Lock an open file, waiting as long as another process has the lock; closing the file ends it.
 

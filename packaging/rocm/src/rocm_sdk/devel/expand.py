@@ -11,10 +11,12 @@ import shutil
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..errors import DevelError, DevelReadOnlyError
 from ..lock import exclusive_lock
+from ..output import complain
 from ..progress import progress_bar
 from ..record import Row, is_below, read_record, replace_below
 from .archive import ArchiveSource, unpack
@@ -53,7 +55,7 @@ def update(layout: DevelLayout, verify: bool, quiet: bool = False) -> None:
     try:
         with explained_errors(layout):
             _prepare_home(layout)
-            with exclusive_lock(layout.lock_file):
+            with exclusive_lock(layout.lock_file, None if quiet else partial(_tell_of_lock, layout)):
                 _update_locked(find_layout(), verify, quiet)
     except DevelReadOnlyError as error:
         state, content = read_state(layout), read_content(layout)
@@ -70,6 +72,11 @@ def renew_basis(layout: DevelLayout) -> None:
         state = read_state(layout)
         if state is not None and is_current(layout):
             write_state(layout, replace(state, basis=describe_basis(layout)))
+
+
+def _tell_of_lock(layout: DevelLayout) -> None:
+    """Say on standard error what this process waits for: another one makes the tree, maybe for minutes."""
+    complain(f"waiting for another process that works on {layout.root} (it has locked {layout.lock_file})")
 
 
 def _prepare_home(layout: DevelLayout) -> None:
