@@ -15,6 +15,7 @@ import pytest
 from fake_sdk import distributions
 from machines import Machine
 from rocm_sdk.detect import Answer, Gpu
+from rocm_sdk.devel import devel_root
 from rocm_sdk.devel.layout import find_layout
 from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.doctor import devel_tree, examine, frameworks, gpus, loading, other_rocm, packages
@@ -101,10 +102,21 @@ def test_a_tree_that_cannot_be_made(site: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     (finding,) = devel_tree.development_tree(facts(layout=layout))
     assert finding.severity == "problem"
-    assert finding.text.startswith(
-        f"the development tree has to be made, but {site}/_rocm_sdk_devel cannot be written (no permission to write to "
-        f"{site}). Run `rocm-sdk init` once as a user who can write to {site}, "
-    )
+    assert finding.text == f"the development tree has to be made, but this user cannot write to {site}"
+    assert finding.remedy.startswith(f"Run `rocm-sdk init` once as a user who can write to {site}, for example ")
+
+
+def test_a_tree_that_cannot_follow_the_packages(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devel_root()
+    layout = find_layout(SPLIT)
+    assert not list(devel_tree.development_tree(facts(layout=layout)))
+    layout.devel.record.touch()
+    assert not list(devel_tree.development_tree(facts(layout=layout)))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    (finding,) = devel_tree.development_tree(facts(layout=layout))
+    assert finding.severity == "warning"
+    assert finding.text == f"the development tree is not up to date, and this user cannot write to {site}"
+    assert finding.remedy.startswith(f"Run `rocm-sdk init` once as a user who can write to {site}, for example ")
 
 
 # GPUs.
@@ -203,26 +215,38 @@ def loads(here: Loaded, plain: Loaded) -> Callable[[Sequence[Path], Sequence[Pat
     return lambda _libraries, _directories, environ: here if "HERE" in environ else plain
 
 
-OLD_SYSTEM = "/lib/libc.so.6: version `GLIBC_2.99' not found (required by libamdhip64.so.7)"
-OLD_LIBRARY = "/conda/lib/libstdc++.so.6: version `GLIBCXX_3.4.99' not found (required by libamdhip64.so.7)"
+OLD_SYSTEM = "/lib/libc.so.6: version `GLIBC_2.99' not found (required by /site/libhipfft.so.0)"
+OLD_CXX = "/lib/libstdc++.so.6: version `GLIBCXX_3.4.99' not found (required by /site/libamdhip64.so.7)"
+OTHER = Path("/site/_tree/lib/libhipfft.so.0")
 
 
 @pytest.mark.parametrize(
-    ("words", "is_for_variables", "remedy"),
+    ("failures", "is_for_variables", "remedy"),
     [
-        (OLD_SYSTEM, False, "The packages need a newer system: its C library is too old."),
-        (OLD_LIBRARY, False, "The C++ library /conda/lib/libstdc++.so.6 is too old. Update it: apt install "),
-        (OLD_LIBRARY, True, "The C++ library /conda/lib/libstdc++.so.6 is too old. Update it: apt install "),
-        ("libx.so: file too short", True, "It loads without LD_LIBRARY_PATH and LD_PRELOAD: unset them."),
-        ("libx.so: file too short", False, "`rocm-sdk test -k library:` shows all that does not load."),
+        (
+            {HIP: OLD_CXX},
+            False,
+            "The C++ library /lib/libstdc++.so.6 is too old (GLIBCXX_3.4.99 is missing). Update it: apt install ",
+        ),
+        (
+            {HIP: OLD_CXX, OTHER: OLD_SYSTEM},  # A newer libstdc++ would not help.
+            False,
+            "These packages are for newer systems: the C library of this one is too old (GLIBC_2.99 is missing).",
+        ),
+        (
+            {HIP: OLD_CXX},
+            True,
+            "It loads without LD_LIBRARY_PATH and LD_PRELOAD, which lead to /lib/libstdc++.so.6: unset them.",
+        ),
+        ({HIP: "libx.so: file too short"}, True, "It loads without LD_LIBRARY_PATH and LD_PRELOAD: unset them."),
+        ({HIP: "libx.so: file too short"}, False, "`rocm-sdk test -k library:` shows all that does not load."),
     ],
 )
 @pytest.mark.usefixtures("libraries")
-def test_the_system_may_be_too_old(words: str, is_for_variables: bool, remedy: str) -> None:
-    fails = Loaded({HIP: words})
-    load = loads(fails, Loaded() if is_for_variables else fails)
+def test_the_system_may_be_too_old(failures: dict[Path, str], is_for_variables: bool, remedy: str) -> None:
+    load = loads(Loaded(failures), Loaded({} if is_for_variables else failures))
     (finding,) = loading.libraries_here(facts(environ={"HERE": "1"}), load)
-    assert (finding.severity, finding.text) == ("problem", f"{HIP} does not load: {words}")
+    assert (finding.severity, finding.text) == ("problem", f"{HIP} does not load: {failures[HIP]}")
     assert finding.remedy.startswith(remedy)
 
 

@@ -180,12 +180,22 @@ def test_a_kernel_file_is_gone(copy: Environment, machine: Machine) -> None:
     )
 
 
-def test_a_compiler_that_cannot_start(environment: Environment, split_sdk: FakeSdk, machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("#!/nowhere\n", "hipcc --version: the process ended with status 1, saying: FileNotFoundError: "),
+        ("#!/bin/sh\nexit 1", "hipcc --version: the process ended with status 1. "),
+    ],
+)
+def test_a_compiler_that_cannot_start(
+    environment: Environment, split_sdk: FakeSdk, machine: Machine, script: str, said: str
+) -> None:
     environment.install(split_sdk.index, "rocm[device]")
     hipcc = environment.site / "_rocm_sdk_core/bin/hipcc"
-    hipcc.write_text("#!/nowhere\n".ljust(hipcc.stat().st_size))
+    hipcc.write_text(f"{script}\n".ljust(hipcc.stat().st_size))
     (finding,) = machine.doctor(environment)
-    assert finding.startswith(f"problem: compiler: {environment.root}/bin/hipcc --help: ")
+    assert finding.startswith("problem: compiler: ")
+    assert said in finding
     assert finding.endswith(" | `rocm-sdk test -k script:` shows all programs that do not start.")
 
 
@@ -254,7 +264,7 @@ def test_a_tree_where_nothing_can_be_written(environment: Environment, split_sdk
         make_read_only(environment.site)
         (finding,) = machine.doctor(environment)
         assert finding.startswith(
-            f"problem: devel: the development tree has to be made, but {environment.site}/{TREE} cannot be written (no "
+            f"problem: devel: the development tree has to be made, but this user cannot write to {environment.site} | "
         )
         elsewhere = str(environment.root / "trees")
         assert machine.doctor(environment, ROCM_SDK_DEVEL_ROOT=elsewhere) == []
@@ -264,6 +274,13 @@ def test_a_tree_where_nothing_can_be_written(environment: Environment, split_sdk
         assert machine.doctor(environment) == []
 
     in_own_mounts(check)
+
+
+def test_a_tree_elsewhere_is_no_other_rocm(shared_environment: Environment, machine: Machine, tmp_path: Path) -> None:
+    """Although ROCM_SDK_DEVEL_ROOT is not set in this shell."""
+    root = shared_environment.rocm_sdk("path", "--root", ROCM_SDK_DEVEL_ROOT=str(tmp_path / "trees")).strip()
+    path = f"{root}/bin:{shared_environment.root}/bin:/usr/bin:/bin"
+    assert machine.doctor(shared_environment, ROCM_PATH=root, PATH=path) == []
 
 
 # Libraries.
@@ -317,10 +334,15 @@ def test_builds_for_cuda(
     assert machine.doctor(environment) == []
 
 
-def test_scripts_that_no_record_lists_are_no_other_rocm(copy: Environment, machine: Machine) -> None:
-    """So rpm installs them."""
-    (copy.site / f"rocm_sdk_core-{VERSION}.dist-info/RECORD").unlink()
-    assert not [line for line in machine.doctor(copy) if "another ROCm" in line]
+@pytest.mark.parametrize("directory", ["venv", "long" * 40])
+def test_scripts_that_no_record_lists_are_no_other_rocm(
+    split_sdk: FakeSdk, machine: Machine, tmp_path: Path, directory: str
+) -> None:
+    """So rpm installs them. In scripts, a long path is not behind `#!`."""
+    environment = Environment.create(tmp_path / directory, installer="pip")
+    environment.install(split_sdk.index, "rocm")
+    (environment.site / f"rocm_sdk_core-{VERSION}.dist-info/RECORD").unlink()
+    assert machine.doctor(environment) == []
 
 
 def test_a_sick_installation_is_described(environment: Environment, split_sdk: FakeSdk, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import json
 import pytest
 import rocm_build
 from rocm_sdk import libraries
+from rocm_sdk.detect import Gpu
+from rocm_sdk.device_code import missing_device_code
 from rocm_sdk.distributions import Distributions, parse_distributions
 from rocm_sdk.libraries import find_libraries, find_tree
 from rocm_sdk.selfcheck.check import SkipError
@@ -45,3 +47,9 @@ def test_libraries_that_were_not_built_are_said_to_be_missing(monkeypatch: pytes
     with pytest.raises(ModuleNotFoundError, match=r"rocm 1\.0 was built without the package `libraries`"):
         find_libraries("hipblas")
     assert find_tree("libraries", known) is None
+
+
+def test_no_gpu_lacks_a_package() -> None:
+    """Doctor named one for a GPU, `Packages exist for .`: a false alarm on each machine with a GPU."""
+    gpu = Gpu("gfx942", False, "kfd")
+    assert not list(missing_device_code(without_targets("split"), None, ["rocm-sdk-libraries"], [gpu]))

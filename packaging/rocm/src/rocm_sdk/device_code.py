@@ -59,9 +59,12 @@ def missing_device_code(
     """Find GPUs for which a process finds no code in the `installed` distributions.
 
     `selection` is what was chosen when `rocm` was installed. An integrated GPU beside one that is served is only worth
-    a warning. Without the libraries nothing is missing.
+    a warning. Without the libraries nothing is missing; nor if no package is for one target, so that the libraries
+    have all code that there is.
     """
     per_target = known.target_packages()
+    if not per_target:
+        return
     libraries = [names.distribution for role, names in known.packages.items() if role == "libraries"]
     if not any(name in installed for name in [*libraries, *(names.distribution for names in per_target.values())]):
         return

@@ -28,7 +28,7 @@ def explained_errors(layout: DevelLayout) -> Iterator[None]:
         if error.errno in _FULL:
             raise DevelError(full_message(layout, str(error))) from error
         if error.errno in _READ_ONLY:
-            raise DevelReadOnlyError(read_only_message(layout, str(error))) from error
+            raise DevelReadOnlyError(_read_only_message(layout, error)) from error
         raise DevelError(f"{layout.root} could not be made: {error}") from error
 
 
@@ -40,15 +40,15 @@ def full_message(layout: DevelLayout, what: str) -> str:
     )
 
 
-def read_only_message(layout: DevelLayout, reason: str) -> str:
-    """Return what to say when the tree cannot be written for a `reason`."""
+def _read_only_message(layout: DevelLayout, error: OSError) -> str:
+    return f"{layout.root} cannot be written ({error}). {read_only_remedy(layout)}"
+
+
+def read_only_remedy(layout: DevelLayout) -> str:
+    """Return what to do if the tree is to be made or changed where this user cannot write."""
     if layout.is_elsewhere:
-        return (
-            f"{layout.root} cannot be written ({reason}). Set {ROOT_VARIABLE}, which names its parent directory now, "
-            "to a directory that you can write to."
-        )
+        return f"Set {ROOT_VARIABLE}, which names its parent directory now, to a directory that you can write to."
     return (
-        f"{layout.root} cannot be written ({reason}). Run `rocm-sdk init` once as a user who can write to "
-        f"{layout.site}, for example when the image is built; or set {ROOT_VARIABLE} to a directory that you can "
-        "write to, and the tree is made there."
+        f"Run `rocm-sdk init` once as a user who can write to {layout.site}, for example when the image is built; or "
+        f"set {ROOT_VARIABLE} to a directory that you can write to, and the tree is made there."
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..devel.failures import read_only_message
+from ..devel.failures import read_only_remedy
 from ..devel.layout import DevelLayout
 from ..devel.state import find_damage, is_current, read_content, read_state
 from ..devel.trust import require_trust
@@ -42,14 +42,14 @@ def development_tree(facts: Facts) -> Iterator[Finding]:
             text = f"in the development tree, {layout.home / damage[0]} is missing or changed{how_many(damage)}"
             yield Finding("devel", "problem", text, REMEDY)
     elif _unwritable(layout):
-        text = f"the development tree is not up to date: {read_only_message(layout, _unwritable(layout))}"
-        yield Finding("devel", "warning", text)
+        text = f"the development tree is not up to date, and this user cannot write to {_unwritable(layout)}"
+        yield Finding("devel", "warning", text, read_only_remedy(layout))
 
 
 def _unmade(layout: DevelLayout) -> Iterator[Finding]:
     if _unwritable(layout):
-        text = f"the development tree has to be made, but {read_only_message(layout, _unwritable(layout))}"
-        yield Finding("devel", "problem", text)
+        text = f"the development tree has to be made, but this user cannot write to {_unwritable(layout)}"
+        yield Finding("devel", "problem", text, read_only_remedy(layout))
     elif _was_made(layout):
         text = f"the development tree {layout.root} is not whole any more; it will be made again when it is needed"
         yield Finding("devel", "note", text, f"To make it now: {REMEDY}")
@@ -60,11 +60,10 @@ def _was_made(layout: DevelLayout) -> bool:
     return any(is_below(row.path, layout.tree) for row in rows)
 
 
-def _unwritable(layout: DevelLayout) -> str:
-    """Return what keeps this user from making the tree, empty if nothing does."""
+def _unwritable(layout: DevelLayout) -> Path | None:
+    """Return a file or directory that this user would have to write to for making the tree, and cannot."""
     home = layout.home
     while not home.exists():
         home = home.parent
-    needed: list[Path] = [home] if layout.is_elsewhere else [home, layout.lock_file, layout.record.parent]
-    closed = [str(path) for path in needed if not os.access(path, os.W_OK)]
-    return f"no permission to write to {closed[0]}" if closed else ""
+    needed = [home] if layout.is_elsewhere else [home, layout.lock_file, layout.record.parent]
+    return next((path for path in needed if not os.access(path, os.W_OK)), None)

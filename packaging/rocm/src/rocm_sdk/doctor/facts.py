@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import detect
 from ..detect import Answer, Gpu, ask_sources, prefer
-from ..devel.layout import DevelLayout, find_layout
+from ..devel.layout import ROOT_VARIABLE, DevelLayout, find_home, find_layout
 from ..distributions import Distributions, load_distributions
 from ..errors import DevelNotInstalledError
 from ..installation import InstalledPackage, half_removed_packages, installed_packages, own_package
@@ -70,8 +70,14 @@ class Facts:
         return self.own.installer if self.own else "pip"
 
     def is_ours(self, path: Path) -> bool:
-        """Return whether a path is in one of the packages' trees."""
-        return is_below(path, self.trees)
+        """Return whether a path is in one of the packages' trees, or in a development tree of theirs elsewhere.
+
+        The variable that names the place of such a tree need not be set in each shell.
+        """
+        if is_below(path, self.trees):
+            return True
+        home = find_home(self.layout.devel, {ROOT_VARIABLE: os.sep}).name if self.layout else ""
+        return home != "" and home in (parent.name for parent in path.resolve().parents)
 
 
 def gather(root: Path) -> Facts:

@@ -19,7 +19,7 @@ from .finding import Finding
 
 KFD_DEVICE = "dev/kfd"
 RENDER_DEVICES = "dev/dri/renderD"
-CONTAINER_REMEDY = "in a container, start it with --device=/dev/kfd --device=/dev/dri"
+CONTAINER_OPTIONS = "--device=/dev/kfd --device=/dev/dri"
 # PCI: the vendor AMD, and the base classes "display controller" and "processing accelerator".
 _AMD = "0x1002"
 _GPU_CLASSES = ("0x03", "0x12")
@@ -49,7 +49,7 @@ def absent(facts: Facts) -> Iterator[Finding]:
         )
         yield Finding("gpu", "warning", text, remedy)
     else:
-        to_use_one = "install AMD's driver" if IS_WINDOWS else CONTAINER_REMEDY
+        to_use_one = "install AMD's driver" if IS_WINDOWS else f"in a container, start it with {CONTAINER_OPTIONS}"
         remedy = f"To build and install, none is needed. To use one: {to_use_one}."
         yield Finding("gpu", "note", _absence(facts.root), remedy)
 
@@ -89,7 +89,7 @@ def closed_devices(facts: Facts) -> Iterator[Finding]:
     missing += [] if there else [str(render[0] if render[0].parent.is_dir() else render[0].parent)]
     if missing:
         text = f"the kernel driver shows GPUs, but there is no {' and no '.join(missing)}"
-        yield Finding("access", "problem", text, f"I{CONTAINER_REMEDY[1:]}.")
+        yield Finding("access", "problem", text, f"In a container, start it with {CONTAINER_OPTIONS}.")
     closed = [device for device in (kfd, *there) if device.exists() and not os.access(device, os.R_OK | os.W_OK)]
     if kfd in closed or (there and set(there) <= set(closed)):
         text = f"{', '.join(map(str, closed))} cannot be opened by this user"

@@ -33,16 +33,13 @@ for library in libraries:
         failures[library] = str(error)
 maps = open("/proc/self/maps", errors="surrogateescape") if os.path.exists("/proc/self/maps") else ()
 names = {line.rstrip("\\n").split(None, 5)[-1] for line in maps}
-print(json.dumps([failures, sorted(name for name in names if os.path.basename(name).startswith("libamdhip64"))]))
+hips = sorted(name for name in names if os.path.basename(name).startswith("libamdhip64"))
+print(json.dumps([failures, hips]), flush=True)
+os._exit(0)  # What libraries do at the end is not asked.
 """
-# What the loader says of symbol versions, and what brings newer ones.
-_TOO_OLD = {
-    "GLIBC_": "The packages need a newer system: its C library is too old.",
-    "GLIBCXX_": "The C++ library {file} is too old. Update it: apt install libstdc++6, dnf upgrade libstdc++, or "
-    "conda install -c conda-forge libstdcxx; if {variable} leads to it, take its directory out of that.",
-}
-_TOO_OLD["CXXABI_"] = _TOO_OLD["GLIBCXX_"]
-_VERSION = re.compile(r"(?P<file>\S+): version `(?P<family>GLIBC_|GLIBCXX_|CXXABI_)")
+# What the loader says if a library of the system, here `file`, lacks a version that ours need.
+_VERSION = re.compile(r"(?P<file>\S+): version `(?P<version>(?P<family>GLIBC|GLIBCXX|CXXABI)_[^']+)' not found")
+_OLD_CXX = "apt install libstdc++6, dnf upgrade libstdc++, or conda install -c conda-forge libstdcxx"
 
 
 @dataclass(frozen=True)
@@ -85,15 +82,26 @@ def libraries_here(
 
 
 def _refused(failures: Mapping[Path, str], plain: Mapping[Path, str]) -> Iterator[Finding]:
-    """Say of libraries that do not load whether that is for a variable; without one, `plain` are those that fail."""
-    for path, words in failures.items():
-        old = _VERSION.search(words)
-        hint = _TOO_OLD[old["family"]].format(file=old["file"], variable=SEARCH_VARIABLE) if old else ""
-        if path not in plain:
-            hint = hint or f"It loads without {SEARCH_VARIABLE} and LD_PRELOAD: unset them."
-        remedy = hint or "`rocm-sdk test -k library:` shows all that does not load."
-        yield Finding("loader", "problem", f"{path} does not load: {words}", remedy)
-        return  # The others mostly fail for the same reason.
+    """Say why libraries do not load; `plain` has those that do not load without the user's variables either.
+
+    One finding is enough: the others mostly fail for the same reason.
+    """
+    path, words = next(iter(failures.items()))
+    yield Finding("loader", "problem", f"{path} does not load: {words}", _loading_remedy(path, failures, plain))
+
+
+def _loading_remedy(path: Path, failures: Mapping[Path, str], plain: Mapping[Path, str]) -> str:
+    old = [match for words in failures.values() for match in _VERSION.finditer(words)]
+    if path not in plain:
+        files = f", which lead to {old[0]['file']}" if old else ""
+        return f"It loads without LD_LIBRARY_PATH and LD_PRELOAD{files}: unset them."
+    for match in old:
+        if match["family"] == "GLIBC":
+            version = match["version"]
+            return f"These packages are for newer systems: the C library of this one is too old ({version} is missing)."
+    if old:
+        return f"The C++ library {old[0]['file']} is too old ({old[0]['version']} is missing). Update it: {_OLD_CXX}"
+    return "`rocm-sdk test -k library:` shows all that does not load."
 
 
 def _public_libraries() -> list[Path]:

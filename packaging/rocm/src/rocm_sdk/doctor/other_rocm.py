@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -71,12 +72,12 @@ def _console_scripts(facts: Facts) -> set[Path]:
 def _calls_us(script: Path, facts: Facts) -> bool:
     """Return whether a program is a console script of these packages, although no RECORD lists it.
 
-    So it is with rpm. Of those of another environment, `#!` names the Python of that.
+    So it is with rpm. A console script names its Python, which is another one in another environment: behind `#!`, or
+    in the line below if the path is too long for that.
     """
     text = script.read_bytes()[:_SCRIPT_BYTES]
     names = [package.names.import_name for package in facts.all_packages if package.names.import_name]
-    python = text.partition(b"\n")[0].removeprefix(b"#!").strip().decode("utf-8", "surrogateescape")
-    is_own_python = python != "" and Path(python).parent.resolve() == Path(sys.executable).parent.resolve()
+    is_own_python = os.fsencode(Path(sys.executable).parent) + os.sep.encode() in text
     return is_own_python and any(f"from {name}._cli".encode() in text for name in names)
 
 

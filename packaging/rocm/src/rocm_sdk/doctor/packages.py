@@ -10,12 +10,14 @@ from ..record import is_below
 from ..remedies import install, reinstall, uninstall
 from ..selfcheck.check import FailureError, SkipError
 from ..selfcheck.packages import find_changed, lasting_rows
-from ..selfcheck.scripts import check_script, list_scripts
+from ..selfcheck.scripts import ask, find_script, list_scripts
 from .facts import Facts
 from .finding import Finding, how_many
 
-#: The program that is started: it starts most others of the compiler.
+#: The program that is started, and what it is asked: it starts clang for that. On a machine with CUDA, it may ask nvcc.
 COMPILER = "hipcc"
+QUESTION = "--version"
+PLATFORM = {"HIP_PLATFORM": "amd"}
 
 
 def missing_core(facts: Facts) -> Iterator[Finding]:
@@ -85,7 +87,7 @@ def compiler(facts: Facts) -> Iterator[Finding]:
     for script, tool in list_scripts(core):
         if script == COMPILER:
             try:
-                check_script(core, script, tool)
+                ask(find_script(core, script, tool), core.names.distribution, QUESTION, strict=True, **PLATFORM)
             except SkipError:
                 return
             except FailureError as failure:

@@ -26,7 +26,7 @@ _NOT_RUN = (126, 127)
 # What Python, Perl and ld.so say of a tool that lacks a part of itself, as opposed to one that lacks a GPU or a driver.
 _BROKEN = re.compile(
     r"^(ImportError|ModuleNotFoundError|SyntaxError|FileNotFoundError|PermissionError|OSError): |^Can't locate |"
-    r": error while loading shared libraries: "
+    r": error while loading shared libraries: |: version `\w+?_[0-9.]+' not found \(required by "
 )
 
 
@@ -44,6 +44,12 @@ def list_scripts(package: InstalledPackage) -> list[tuple[str, str]]:
 
 def check_script(package: InstalledPackage, script: str, tool: str) -> str:
     """Check that the script and the tool that it runs are there and executable, and that it answers `--help`."""
+    status = ask(find_script(package, script, tool), package.names.distribution)
+    return f"{tool}, status {status}" if status else tool
+
+
+def find_script(package: InstalledPackage, script: str, tool: str) -> Path:
+    """Return the file of a script; raises FailureError if it, or its tool, is missing, another's, or not executable."""
     if not package.record.is_file():
         raise SkipError(f"{package.dist_info} has no RECORD, which would say where the script is")
     names = (f"{script}{PROGRAM_SUFFIX}", script)
@@ -58,8 +64,7 @@ def check_script(package: InstalledPackage, script: str, tool: str) -> str:
     bad = [str(path) for path in wanted if not os.access(path, os.X_OK)]
     if bad:
         raise FailureError(f"missing or not executable: {', '.join(bad)}. Reinstall {package.names.distribution}.")
-    status = ask(files[0], package.names.distribution)
-    return f"{tool}, status {status}" if status else tool
+    return files[0]
 
 
 def _is_of(script: Path, package: InstalledPackage) -> bool:
@@ -67,31 +72,32 @@ def _is_of(script: Path, package: InstalledPackage) -> bool:
     return not script.is_file() or package.names.import_name.encode() in script.read_bytes()
 
 
-def ask(script: Path, distribution: str) -> int:
+def ask(script: Path, distribution: str, question: str = QUESTION, *, strict: bool = False, **variables: str) -> int:
     """Run the script in an empty directory with one harmless question and return its status; FailureError if it cannot.
 
-    A status other than 0 is an answer too: some tools have none without a GPU.
+    A status other than 0 is an answer too, unless this is `strict`: some tools have none without a GPU. `variables` are
+    set in the environment.
     """
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as empty:
         try:
             done = subprocess.run(
-                [str(script), QUESTION],
+                [str(script), question],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=plain_environment(),
+                env={**plain_environment(), **variables},
                 cwd=empty,
                 timeout=TIMEOUT_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise FailureError(f"{script} {QUESTION} did not end within {TIMEOUT_SECONDS} s.") from None
+            raise FailureError(f"{script} {question} did not end within {TIMEOUT_SECONDS} s.") from None
     words = done.stdout.decode("utf-8", "replace").strip().splitlines()
     broken = [line for line in words if _BROKEN.search(line)] if done.returncode else []
-    if done.returncode < 0 or done.returncode in _NOT_RUN or broken:
+    if done.returncode < 0 or done.returncode in _NOT_RUN or broken or (strict and done.returncode):
         said = f", saying: {shorten((broken or words)[-1], SAID_CHARACTERS).rstrip('.')}" if words else ""
         raise FailureError(
-            f"{script} {QUESTION}: {describe_status(done.returncode)}{said}. Install what it misses, or reinstall "
+            f"{script} {question}: {describe_status(done.returncode)}{said}. Install what it misses, or reinstall "
             f"{distribution}."
         )
     return done.returncode
