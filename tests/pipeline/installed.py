@@ -31,7 +31,8 @@ from tests.pipeline.package_reader import FindingError
 TOP = Path(__file__).resolve().parents[2]
 sys.path.append(str(TOP / "packaging/rocm/src"))
 
-from rocm_sdk.devel import devel_root, layout  # noqa: E402
+from rocm_sdk.devel import devel_root, glance, layout  # noqa: E402
+from rocm_sdk.devel.state import is_current  # noqa: E402
 from rocm_sdk.distributions import Distributions, PackageNames  # noqa: E402
 
 MODULE = TOP / "rules/runtime/devel_tree.py"
@@ -245,7 +246,19 @@ class RocmSite(Site):
             mock.patch.object(layout, "load_distributions", return_value=known),
             mock.patch.object(layout, "selection_in_effect", return_value=None),
         ):
+            if self._is_current_at_a_glance() and not is_current(layout.find_layout()):
+                raise FindingError(f"{self.name}: at a glance", "scripts take the tree for that of these packages")
             devel_root(verify=verify, quiet=True)
+            if not self._is_current_at_a_glance():
+                raise FindingError(f"{self.name}: at a glance", "scripts are slow, though the tree is up to date")
+
+    def _is_current_at_a_glance(self) -> bool:
+        """Whether console scripts use the tree without asking for it."""
+        site = str(self.folder)
+        try:
+            return glance._is_current(site, f"{site}/{DEVEL}", f"{site}/{TREE}", {})
+        except OSError:
+            return False
 
 
 def tree_of(role: str) -> str:
