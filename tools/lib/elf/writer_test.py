@@ -18,11 +18,12 @@ def test_sections_lie_where_their_headers_say() -> None:
     load = PHDR64.pack(c.PT_LOAD, c.PF_R, data.offset, data.address, data.address, 4, 4, 64)
     elf = ELFFile(io.BytesIO(file.content([load])))
     assert (elf["e_machine"], elf["e_ident"]["EI_OSABI"]) == ("EM_AARCH64", "ELFOSABI_LINUX")
-    assert [section.name for section in elf.iter_sections()] == ["", ".odd", ".data", ".bss", ".shstrtab"]
-    assert elf.get_section_by_name(".odd").data() == b"odd"
-    found = elf.get_section_by_name(".data")
+    sections = {section.name: section for section in elf.iter_sections()}
+    assert list(sections) == ["", ".odd", ".data", ".bss", ".shstrtab"]
+    assert sections[".odd"].data() == b"odd"
+    found = sections[".data"]
     assert (found.data(), found["sh_offset"] % 64, found["sh_addr"]) == (b"data", 0, 0x10000 + found["sh_offset"])
-    assert elf.get_section_by_name(".bss")["sh_size"] == 100
+    assert sections[".bss"]["sh_size"] == 100
     assert elf.get_segment(0).data() == b"data"
 
 
