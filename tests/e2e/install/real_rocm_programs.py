@@ -4,6 +4,7 @@ compile_cpp(devel, folder)
 compile_program(devel, hipcc, folder)
 """
 
+import json
 from pathlib import Path
 
 from tests.e2e.testing.commands import run
@@ -58,12 +59,27 @@ def compile_kernel(devel: Path, target: str, folder: Path) -> None:
 def compile_program(devel: Path, hipcc: Path, target: str, folder: Path) -> None:
     """Compile a HIP program by `hipcc --offload-arch=TARGET`, with no other option, and run it.
 
-    It finds the runtime as programs do that were linked outside of a wheel: by LD_LIBRARY_PATH.
+    It finds the runtime as programs do that were linked outside of a wheel: by LD_LIBRARY_PATH. With the variables of
+    `rocm-sdk env`, it does so by its RPATH.
     """
     source, program = folder / "b.hip", folder / "b.out"
     source.write_text(KERNEL + MAIN)
-    run(hipcc, f"--offload-arch={target}", source, "-o", program)
-    assert entry_id(target) in program.read_bytes()
-    said = run(program, LD_LIBRARY_PATH=str(devel / "lib"))
-    assert said == "hipErrorNoDevice\n", said
-    print(f"HIP program compiled for {target} by hipcc; it says {said.strip()}")
+    variables = json.loads(run(hipcc.with_name("rocm-sdk"), "env", "--shell", "json"))
+    for how, environ, found in (
+        ("alone", {}, {"LD_LIBRARY_PATH": str(devel / "lib")}),
+        ("with rocm-sdk env", variables, {}),
+    ):
+        run(hipcc, f"--offload-arch={target}", source, "-o", program, **environ)
+        assert entry_id(target) in program.read_bytes()
+        said = run(program, **found)
+        assert said == "hipErrorNoDevice\n", said
+        print(f"HIP program compiled for {target} by hipcc, {how}; it says {said.strip()}")
+
+
+def compile_object(hipcc: Path, target: str, folder: Path) -> None:
+    """Compile a HIP kernel to an object file by `hipcc`."""
+    source, code = folder / "c.hip", folder / "c.o"
+    source.write_text(KERNEL)
+    run(hipcc, f"--offload-arch={target}", "-c", source, "-o", code)
+    assert entry_id(target) in code.read_bytes()
+    print(f"HIP kernel compiled for {target} by hipcc of core alone")
