@@ -22,7 +22,7 @@ from ..errors import DevelError
 from ..progress import Report
 from .files import COPY_BYTES, Directories, Member, write_file, write_files
 from .space import Space, need_of
-from .state import Content
+from .state import Content, parents_of
 
 # What reading a broken archive raises.
 READ_ERRORS: tuple[type[Exception], ...] = (tarfile.TarError, EOFError)
@@ -58,7 +58,11 @@ def unpack(source: ArchiveSource) -> Content:
     member that is not allowed, one of READ_ERRORS for a broken archive, and OSError.
     """
     with open(source.archive, "rb") as stream:
-        return (_unpack_compressed if source.archive.suffix == ".xz" else _unpack_plain)(source, stream)
+        content = (_unpack_compressed if source.archive.suffix == ".xz" else _unpack_plain)(source, stream)
+    links = content.symlinks.keys() | content.outward.keys()
+    if above := sorted(links & parents_of([*content.files, *content.directories, *links])):
+        raise DevelError(f"{source.archive}: {above[0]} is a link, and has members below it. {_BROKEN}")
+    return content
 
 
 def _unpack_plain(source: ArchiveSource, stream: IO[bytes]) -> Content:

@@ -75,7 +75,7 @@ class TreeContent:
     def paths(self, layout: DevelLayout) -> set[str]:
         """Return every path of the tree that has to be there: files, links, and directories that hold neither."""
         paths = self._files(layout)
-        return paths.union(set(self.archive.directories) - _parents(paths))
+        return paths.union(set(self.archive.directories) - parents_of(paths))
 
     def recorded_paths(self, layout: DevelLayout) -> set[str]:
         """Return every path that RECORD has to list: files and links, and the tree itself if links are symbolic.
@@ -91,7 +91,7 @@ class TreeContent:
         return own.union(self.archive.files, self.links)
 
 
-def _parents(paths: Iterable[str]) -> set[str]:
+def parents_of(paths: Iterable[str]) -> set[str]:
     """Return every directory above the paths, which are relative and have `/`."""
     found = {""}
     for path in paths:
