@@ -39,7 +39,20 @@ def test_rocm_comes_first_then_the_environment_then_what_was_there(root: Path) -
         "PATH": f"{root}/sdk/bin:{root}/venv/bin:/usr/bin",
         "CMAKE_PREFIX_PATH": f"{root}/sdk:{root}/venv",
         "CPATH": f"{root}/sdk/include:{root}/venv/include:/own",
+        "LIBRARY_PATH": f"{root}/sdk/lib:{root}/venv/lib",
+        **{
+            f"CMAKE_{language}_IMPLICIT_LINK_DIRECTORIES_EXCLUDE": f"{root}/sdk/lib;{root}/venv/lib"
+            for language in ("C", "CXX", "Fortran", "HIP")
+        },
     }
+
+
+def test_directories_that_cmake_was_told_of_are_kept(root: Path) -> None:
+    name = "CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES_EXCLUDE"
+    value = "/own"
+    for _ in range(2):
+        value = build_variables(root / "sdk", None, {name: value})[name]
+    assert value == f"{root}/sdk/lib;/own"
 
 
 def test_options_for_hipcc_are_kept_and_added_to_once(root: Path) -> None:

@@ -1,9 +1,8 @@
 """The environment variables for building against the development tree: `rocm-sdk env`.
 
 ROCm comes before the Python environment that it is installed in, and that before what the variables held already and
-the system: a header of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables: programs find
-the libraries by their RPATH, or by preloading. Nor is LIBRARY_PATH: to CMake, what it names are directories of the
-system, to which programs need no RPATH.
+the system: a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables:
+programs find the libraries by their RPATH, or by preloading.
 
 All functions are pure but for looking whether directories exist; `build_variables` says what, the others how.
 """
@@ -21,16 +20,21 @@ from .errors import RocmSdkError
 
 SHELLS = ("bash", "fish", "json")
 
-# Variables that list directories, and the directory that each wants of a prefix. Compilers read CPATH (GCC and Clang:
-# after -I, before the system's), CMake and pkg-config the others.
+# Variables that list directories, and the directory that each wants of a prefix. Compilers read CPATH and LIBRARY_PATH
+# (GCC and Clang: after -I and -L, before the system's), CMake and pkg-config the others.
 _SEARCH = {
     "PATH": "bin",
     "CMAKE_PREFIX_PATH": "",
     "CPATH": "include",
+    "LIBRARY_PATH": "lib",
     "PKG_CONFIG_PATH": "lib/pkgconfig",
 }
 
 
+# To CMake, directories of LIBRARY_PATH are the system's, to which programs need no RPATH; but for those that are listed
+# here (CMake 3.27 and newer), for each language.
+_NOT_IMPLICIT = "CMAKE_{}_IMPLICIT_LINK_DIRECTORIES_EXCLUDE"
+_LANGUAGES = ("C", "CXX", "Fortran", "HIP")
 # Where builds of ROCm have the device libraries, bitcode that is linked into kernels, and one that all of them have.
 _DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
 _DEVICE_LIBRARY = "ockl.bc"
@@ -62,6 +66,11 @@ def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str])
     for name, below in _SEARCH.items():
         places = [place / below for place in (root, prefix) if place]
         value = join_paths([str(place) for place in places if place.is_dir()], environ.get(name, ""))
+        if value:
+            variables[name] = value
+    directories = [str(place / "lib") for place in (root, prefix) if place and (place / "lib").is_dir()]
+    for name in map(_NOT_IMPLICIT.format, _LANGUAGES):
+        value = ";".join(dict.fromkeys([*directories, *filter(None, environ.get(name, "").split(";"))]))
         if value:
             variables[name] = value
     return variables
