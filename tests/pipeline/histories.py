@@ -25,7 +25,7 @@ from tests.pipeline.random_sdks import ANY_ENTRY, EIGHT, THREE, changed, sdks, s
 from tests.pipeline.run import Built, Cache
 from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Node, Package, Sdk
 from tools.commands.publish.directory import DirectoryPlace
-from tools.commands.publish.files import LocalFile, read_files
+from tools.commands.publish.files import LocalFile, is_page, read_files
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
 from tools.lib.common.program import ToolError
@@ -296,10 +296,23 @@ class Life:
         for path, data in seen.items():
             if not any(known.get(path) == data for known in self.published):
                 raise FindingError("published: wrong, or not whole", path)
-        done = [files for files, status in zip(self.published[-2:], statuses, strict=True) if status == 0]
-        for files in done:  # Of a build that was refused or killed, files may be there that no page names.
-            if lost := [path for path, data in files.items() if seen.get(path) != data]:
-                raise FindingError("published, and not there", lost[0])
+        _check_done(self.published[-2:], statuses, seen)
+
+
+def _check_done(builds: list[dict[str, bytes]], statuses: list[int], seen: dict[str, bytes]) -> None:
+    """Raise FindingError if something lacks of a build that was published, or that was replaced by a larger one.
+
+    Of a build that was refused or killed, files may be there that no page names.
+    """
+    both = [*zip(builds, statuses, strict=True)]
+    for (files, mine), (other, others) in (both, both[::-1]):
+        kept = {path for path in files if not is_page(path)}
+        replaced = kept <= other.keys() and others != 3
+        lost = [path for path in (kept if replaced else files) if seen.get(path) != files[path]]
+        if mine == 0 and lost:
+            raise FindingError("published, and not there", min(lost))
+    if statuses == [0, 0] and not any(files.items() <= seen.items() for files in builds):
+        raise FindingError("published, and the pages are of two builds", repr([sorted(files) for files in builds]))
 
 
 def _publisher(files: list[LocalFile], place: Path, killed: int) -> int:

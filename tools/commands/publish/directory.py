@@ -122,6 +122,18 @@ class DirectoryPlace:
             except FileExistsError:
                 raise TakenError(file.path) from None
 
+    @contextmanager
+    def only_publisher(self) -> Iterator[None]:
+        """Lock the directory itself, so nothing is left over; NFS has no such locks, and goes without."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        directory = os.open(self._root, os.O_RDONLY)
+        try:
+            with suppress(OSError):
+                fcntl.flock(directory, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(directory)
+
     def put_page(self, file: LocalFile, sent: Sent) -> None:
         """Copy a page, and let it take the place of an older one."""
         path = self._root / file.path

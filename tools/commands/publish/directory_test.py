@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import BinaryIO
 
 import pytest
@@ -168,6 +169,43 @@ def test_two_builds_at_a_time(tmp_path: Path) -> None:
         publish(ours, Beside(place), Options())
     assert tree(place).items() >= {CORE: b"ours", SDIST: b"theirs"}.items()
     publish(ours, DirectoryPlace(place), Options(leave_unlisted=True))
+
+
+def test_a_build_that_has_all_of_a_smaller_one(tmp_path: Path) -> None:
+    """It comes while the smaller one is sent: its pages list all that is there, and stay."""
+    place = tmp_path / "place"
+    larger = read_files(write(tmp_path / "larger", BUILD))
+    smaller = read_files(write(tmp_path / "smaller", with_pages({CORE: BUILD[CORE]})))
+
+    class Beside(DirectoryPlace):
+        def put(self, file: LocalFile, sent: Callable[[int], None]) -> None:
+            publish(larger, DirectoryPlace(place), Options())
+            super().put(file, sent)
+
+    with pytest.raises(ToolError, match=f"(?s)another build was published here at the same time.*{SDIST}"):
+        publish(smaller, Beside(place), Options())
+    assert tree(place) == BUILD
+
+
+def test_pages_are_put_by_one_at_a_time(tmp_path: Path) -> None:
+    """While the pages of a smaller build are put, those of a larger one wait, and so come last."""
+    place = tmp_path / "place"
+    larger = read_files(write(tmp_path / "larger", BUILD))
+    smaller = read_files(write(tmp_path / "smaller", with_pages({CORE: BUILD[CORE]})))
+    other = Thread(target=publish, args=(larger, DirectoryPlace(place), Options()))
+
+    class Slow(DirectoryPlace):
+        def put_page(self, file: LocalFile, sent: Callable[[int], None]) -> None:
+            if not other.ident:
+                other.start()
+                other.join(0.3)
+                assert other.is_alive()
+            super().put_page(file, sent)
+
+    with pytest.raises(ToolError, match=f"(?s)another build was published here at the same time.*{SDIST}"):
+        publish(smaller, Slow(place), Options())
+    other.join()
+    assert tree(place) == BUILD
 
 
 def test_a_place_that_is_no_directory(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import urllib3
@@ -117,6 +118,10 @@ class PackageIndexPlace:
         if result.returncode:
             raise ToolError(f"{self.shown}: cannot send {file.path}: uv says:\n{result.stdout.strip()}")
         sent(file.size)
+
+    def only_publisher(self) -> AbstractContextManager[None]:
+        """Return what waits for nobody: the index puts its pages itself."""
+        return nullcontext()
 
     def put_page(self, file: LocalFile, sent: Sent) -> None:
         """Do not happen: `keeps_index`."""

@@ -6,6 +6,7 @@ A place promises two things. `put` makes a file appear whole or not at all, and 
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -48,6 +49,10 @@ class Place(Protocol):
 
     def put(self, file: LocalFile, sent: Sent) -> None:
         """Put a file where none is. Raises TakenError where one is, and leaves that alone."""
+        ...
+
+    def only_publisher(self) -> AbstractContextManager[None]:
+        """Return what is entered while pages are put: it waits for other publishers, where the place can do that."""
         ...
 
     def put_page(self, file: LocalFile, sent: Sent) -> None:

@@ -1,4 +1,4 @@
-"""Six publishers at a time, of two builds, into one directory, delayed and killed at random.
+"""Six publishers at a time, of up to three builds, into one directory, delayed and killed at random.
 
 PUBLISH_ROUNDS says how many rounds, PUBLISH_SEED with which the first begins; a thousand take a minute or two:
 
@@ -24,10 +24,12 @@ from tools.lib.common.program import ToolError
 ROUNDS = int(os.environ.get("PUBLISH_ROUNDS", "20"))
 FIRST = int(os.environ.get("PUBLISH_SEED", "0"))
 PUBLISHERS = 6
-#: Each has a distribution that the other lacks; what both have is the same.
+#: What all builds have; two have a distribution that the other lacks, and the third has both of these.
+COMMON = {**FILES, CORE: bytes(CHUNK + 1)}
+OWN = {name: {f"{name}-1.0-py3-none-any.whl": name.encode()} for name in ("acme", "other")}
 BUILDS = {
-    name: with_pages({**FILES, CORE: bytes(CHUNK + 1), f"{name}-1.0-py3-none-any.whl": name.encode()})
-    for name in ("acme", "other")
+    **{name: with_pages(COMMON | own) for name, own in OWN.items()},
+    "third": with_pages(COMMON | OWN["acme"] | OWN["other"]),
 }
 DONE, REFUSED = 0, 3
 
@@ -69,8 +71,8 @@ def publisher(files: list[LocalFile], place: Path, seed: int) -> int:
 def fault(builds: dict[str, list[LocalFile]], place: Path, seed: int) -> str:
     """Play a round; return what is wrong after it."""
     dice = random.Random(seed)
-    both = dice.random() < 0.5
-    names = [dice.choice(sorted(builds)) if both else "acme" for _ in range(PUBLISHERS)]
+    known = dice.choice((["acme"], ["acme", "other"], ["acme", "third"], sorted(builds)))
+    names = [dice.choice(known) for _ in range(PUBLISHERS)]
     children = [publisher(builds[name], place, seed * PUBLISHERS + number) for number, name in enumerate(names)]
     statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     if broken := set(statuses) - {DONE, REFUSED, -signal.SIGKILL}:
@@ -81,11 +83,13 @@ def fault(builds: dict[str, list[LocalFile]], place: Path, seed: int) -> str:
     if not promises_kept(seen):
         return "a page names what is not there"
     done = {name for name, status in zip(names, statuses, strict=True) if status == DONE}
-    if len(done) > 1:
+    if {"acme", "other"} <= done:
         return "two builds were published, and the index lists one"
+    if "third" in done and seen != BUILDS["third"]:
+        return "what has all of the others was published, and is not what is there"
     if lost := sorted(path for name in done for path in BUILDS[name].keys() - seen.keys()):
         return f"published, and not there: {lost}"
-    if not both and done and seen != BUILDS["acme"]:
+    if known == ["acme"] and done and seen != BUILDS["acme"]:
         return "published, and not as it was built"
     DirectoryPlace(place).tidy()
     left = [str(path) for path in place.rglob(".*")]

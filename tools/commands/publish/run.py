@@ -109,13 +109,14 @@ def check(found: Comparison, place: Place, options: Options) -> None:
 def _check_alone(files: Sequence[LocalFile], place: Place, options: Options) -> None:
     """Raise ToolError if another build was published at the same time: one index can list only one of them.
 
-    Of two publishers at least one sees the files of the other, since each looks after it has sent its own.
+    Of two publishers at least one sees the files of the other, since each looks after it has sent its own. Each looks
+    once more behind its pages: a place without locks may have let a smaller build write over those of a larger one.
     """
     others = () if place.keeps_index or options.leave_unlisted else _unlisted(files, place.listing())
     if others:
         names = "\n".join(f"  {path}" for path in others)
         raise ToolError(
-            f"{place.shown}: another build was published here at the same time, and the index lists one of them alone. "
+            f"{place.shown}: another build was published here at the same time, and an index lists one of them alone. "
             f"Of the other are:\n{names}\nRemove the files of one build, and publish the other again"
         )
 
@@ -159,11 +160,13 @@ def publish(files: Sequence[LocalFile], place: Place, options: Options, progress
     progress = progress or Progress(len(found.missing) + len(found.pages), sys.stderr)
     for file in found.missing:
         _send(file, place, progress)
-    for file in found.pages:
-        progress.begin(file.path, file.size)
-        place.put_page(file, progress.sent)
-        progress.end("page")
-    _check_alone(files, place, options)
+    with place.only_publisher():
+        _check_alone(files, place, options)
+        for file in found.pages:
+            progress.begin(file.path, file.size)
+            place.put_page(file, progress.sent)
+            progress.end("page")
+        _check_alone(files, place, options)
     was_there = f"; {len(found.there)} were there" if found.there else ""
     was_there += f"; {len(found.refused)} were left out: {_REFUSED}" if found.refused else ""
     sent = f"{len(found.missing)} files and {len(found.pages)} pages ({size_text(progress.total)})"

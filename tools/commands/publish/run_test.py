@@ -1,6 +1,7 @@
 """What is done, by what a place has."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,10 @@ class Place:
         raise AssertionError(file)
 
     put_page = put
+
+    def only_publisher(self) -> AbstractContextManager[None]:
+        """Wait for nobody."""
+        return nullcontext()
 
 
 @pytest.fixture
