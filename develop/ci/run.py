@@ -32,7 +32,7 @@ from develop.ci.check import Check
 from develop.ci.checks import CHECKS, SCHEDULED
 from develop.ci.machine import FailedError, Inventory, Machine
 from develop.ci.results import Count
-from develop.ci.schedule import Schedule
+from develop.ci.side_by_side import Schedule
 
 #: How many checks run at a time. Most keep about one core busy, and two cores are the least that machines have.
 WORKERS = 2

@@ -1,4 +1,4 @@
-"""W101 to W107: the wheel is a sound zip archive, and not larger than it may be."""
+"""The wheel is a sound zip archive, and not larger than it may be."""
 
 from collections.abc import Iterator
 from typing import Final

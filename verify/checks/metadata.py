@@ -1,4 +1,4 @@
-"""W301 to W303, W307 to W309: the .dist-info directory says what it must, and the same as the wheel's name.
+"""The .dist-info directory says what it must, and the same as the wheel's name.
 
 PyPA, "Core metadata specifications" (through `packaging.metadata`, strictly), "Entry points specification"; PEP 639.
 """

@@ -9,15 +9,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from tools.lib.gpus.families import is_target
-from tools.lib.gpus.gpu_files import DATABASES
+from tools.lib.gpus.gpu_files import DATABASES, KERNELS
 from tools.lib.gpus.paths import named_targets
 from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.device.package_targets import Owned
 from verify.wheel_set.model import Package
 
-#: Suffixes of files that hold device code, or the lists of it, for one target.
-SUFFIXES: Final = (".co", ".hsaco", ".dat")
+#: Suffixes of files that are for the target in their name, databases apart. What is a bundle is found by its content,
+#: whatever its suffix. require-sdk asks here, too.
+SUFFIXES: Final = tuple(suffix for suffix in KERNELS if suffix not in DATABASES)
 
 
 def target_of_name(path: str) -> TargetId | None:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from .system import IS_WINDOWS
 
-# Where DLLs lie in the trees of core and libraries.
+# Where DLLs lie in the trees of core and libraries. The build's tools have a copy, in `constants.py` of PE files; a
+# test compares them.
 DLL_DIRECTORIES = ("bin",)
-# Where a library that others link against can lie there.
+# Where a library that others link against can lie there; in other directories nothing here looks for one. What loads it
+# finds it by RPATHs, whose directories the build lists apart, in `packages.bzl`.
 LIBRARY_DIRECTORIES = (
     DLL_DIRECTORIES if IS_WINDOWS else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
 )

@@ -7,7 +7,7 @@ from develop.ci.check import ALL, BUILD, Check
 from develop.ci.checks import CHECKS
 from develop.ci.results import Count
 from develop.ci.run import perform_all
-from develop.ci.schedule import Schedule
+from develop.ci.side_by_side import Schedule
 
 
 def check(name: str, holds: str = BUILD) -> Check:
