@@ -1,7 +1,7 @@
 """Targets of one package of `packages.bzl`: the package and its wheel, for one platform, `linux` or `windows`."""
 
 load("//packaging:distributions.bzl", "names_file")
-load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS")
+load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS", "PYTHON_PACKAGES")
 load("//rules:rocm.bzl", "rocm_thin_package", "rocm_thin_packages")
 load("//rules:sdk.bzl", "sdk_package", "sdk_wheel")
 
@@ -82,6 +82,7 @@ def _wheel(name, platform, role, target = ""):
         package = package,
         platform = runs_on.platform,
         platform_tag = runs_on.tag,
+        python_packages = _source(role, PYTHON_PACKAGES) if PYTHON_PACKAGES in definition.modules else None,
         requires = [distribution_name(required, "") + "=={version}" for required in definition.requires],
         summary = definition.summary + (" for " + target if target else ""),
         target_compatible_with = runs_on.compatible_with,

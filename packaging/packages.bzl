@@ -50,6 +50,9 @@ def _package(
 # `_cli.py` has a function for each of the console scripts.
 _WITH_SCRIPTS = ["__init__.py", "_cli.py", "console_scripts.json"]
 
+# Python packages in the tree that users import.
+PYTHON_PACKAGES = "python_packages.json"
+
 _CORE = [
     "amd-dbgapi",
     "amd-llvm",
@@ -110,7 +113,7 @@ PACKAGES = {
             "share/**/rocprofiler-systems/**",
         ],
         import_name = "rocm_sdk_core",
-        modules = _WITH_SCRIPTS + ["_dist_info.py"],
+        modules = _WITH_SCRIPTS + ["_dist_info.py", PYTHON_PACKAGES],
         names = {"tree": "core"},
         rpath = ["core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],
         summary = "ROCm: runtime, compiler and tools",

@@ -12,6 +12,8 @@ def _artifact(name, component, target, label = None):
 _GENERIC = [
     _artifact("amd-llvm", "lib", "generic"),
     _artifact("amd-llvm", "run", "generic"),
+    _artifact("core-amdsmi", "lib", "generic"),
+    _artifact("core-amdsmi", "run", "generic"),
     _artifact("core-hip", "dev", "generic"),
     _artifact("core-hip", "lib", "generic"),
     _artifact("core-hip", "run", "generic"),

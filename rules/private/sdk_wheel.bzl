@@ -72,23 +72,31 @@ def _link_args(ctx, package, project, report, outputs, files):
     args.add(outputs.tag, format = "--tag=%s")
     args.add(outputs.wheel, format = "--wheel=%s")
     args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
+    args.add(ctx.attr.import_name, format = "--import-name=%s")
     if package.definition.kind == "devel":
         args.add(ctx.attr._devel_archive[BuildSettingInfo].value, format = "--devel=%s")
-        args.add(ctx.attr.import_name, format = "--devel-directory=%s")
         args.add(_XZ_THREADS, format = "--threads=%s")
     if ctx.attr._verbose[BuildSettingInfo].value:
         args.add("--verbose")
     if ctx.file.console_scripts:
         args.add(ctx.file.console_scripts, format = "--console-scripts=%s")
-        args.add(ctx.attr.import_name, format = "--module=%s._cli")
+    if ctx.file.python_packages:
+        args.add(ctx.file.python_packages, format = "--python-packages=%s")
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
     return args
 
 def _check_import_name(ctx, kind):
-    """Fails if a devel package that unpacks itself, or a wheel with console scripts, has no import name."""
-    if not ctx.attr.import_name and (kind == "devel" or ctx.file.console_scripts):
-        what = "the archive of a devel package" if kind == "devel" else "the functions of console_scripts"
-        fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(shown(ctx.label), what))
+    """Fails if a wheel lacks the import name that it needs, or has Python packages in an archive, where Python finds none."""
+    needed_for = {
+        "the archive of a devel package": kind == "devel",
+        "the functions of console_scripts": ctx.file.console_scripts,
+        "a path configuration file for python_packages": ctx.file.python_packages,
+    }
+    if not ctx.attr.import_name:
+        for what in [what for what, needed in needed_for.items() if needed]:
+            fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(shown(ctx.label), what))
+    if kind == "devel" and ctx.file.python_packages:
+        fail("{}: python_packages: expected none, because the tree of a devel package is in an archive. Put them into a runtime package".format(shown(ctx.label)))
 
 def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
@@ -113,7 +121,7 @@ def _sdk_wheel_impl(ctx):
         tool = ctx.attr._link,
         args = _link_args(ctx, package, project, report, outputs, files),
         inputs = depset(
-            [project, report, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts,
+            [project, report, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts + ctx.files.python_packages,
             transitive = [package.indexes, package.segments],
         ),
         outputs = [outputs.wheel, outputs.metadata, outputs.digest],
@@ -145,10 +153,14 @@ sdk_wheel = rule(
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists those that files of the wheel need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, that of its archive."),
-        "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages and with `console_scripts`."),
+        "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages, and with `console_scripts` or `python_packages`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `rocm_thin_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
+        "python_packages": attr.label(
+            allow_single_file = [".json"],
+            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. The build notes those that it leaves out, because the package does not contain them.",
+        ),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),
         "_platform_tag": tool_attr("//tools/actions/platform_tag:platform_tag_tool"),

@@ -57,7 +57,7 @@ def cases(treatment: str) -> list[Any]:
 
 
 def test_the_plans_have_something_to_test() -> None:
-    assert (len(planned("launcher")), len(planned("forwarder"))) == (12, 10)
+    assert (len(planned("launcher")), len(planned("forwarder"))) == (12, 11)
 
 
 def answer(called: str, program: str, arguments: tuple[str, ...]) -> str:
@@ -108,6 +108,14 @@ def test_console_scripts_are_those_whose_tools_ship_and_they_answer(environment:
     assert scripts == {*programs, "rocm-sdk"}
     for script, program in programs.items():
         assert environment.run(script, "a.cpp") == answer(script, program, ("a.cpp",))
+
+
+def test_python_packages_of_artifacts_are_imported(environment: Environment) -> None:
+    """With the library of their tree; of the wheels alone, core need be there."""
+    code = "import amdsmi; print(amdsmi.__file__, amdsmi.amdsmi_chain())"
+    place = environment.site_packages / "_rocm_sdk_core/share/amd_smi/amdsmi/__init__.py"
+    assert environment.python_prints(code) == f"{place} 3\n"
+    environment.load(place.parent / "libamd_smi.so")  # Where older ones look for it.
 
 
 def test_no_library_loads_without_its_rpath(environment: Environment, tmp_path: Path) -> None:

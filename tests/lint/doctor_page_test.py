@@ -108,6 +108,7 @@ SHOWN_BY: Final = (
         "doctor_checks_test.py::test_a_framework_may_bring_a_hip_of_its_own",
     ),
     ("a build of PyTorch or vLLM for CUDA", "doctor_test.py::test_builds_for_cuda"),
+    ("vLLM without `amdsmi`, which it imports", "doctor_test.py::test_what_frameworks_import"),
     (
         "`ROCM_PATH`, `HIP_PATH` or a similar variable that leads elsewhere",
         "doctor_checks_test.py::test_variables_may_lead_elsewhere",

@@ -225,15 +225,19 @@ SHOWN_BY = (
         "tools/actions/link/tool_test.py::test_no_entry_points_without_tools",
     ),
     (
+        "a Python package to import that the package does not contain",
+        "tools/actions/link/tool_test.py::test_python_packages_of_the_tree_can_be_imported",
+    ),
+    (
         "a console script whose tool is not executable",
         "tools/actions/link/tool_test.py::test_a_console_script_whose_tool_may_not_be_executed_is_refused",
     ),
     (
-        "a list of console scripts with duplicate names or missing paths",
+        "a list of console scripts or Python packages with duplicate names or missing paths",
         "tools/actions/link/tool_test.py::test_a_list_of_console_scripts_that_is_none_is_refused",
     ),
     (
-        "no `import_name`, for a devel package or console scripts",
+        "no `import_name`, for a devel package, console scripts or Python packages",
         "tests/analysis/wheel_tests.bzl::_nameless_scripts_test",
     ),
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),

@@ -145,7 +145,11 @@ class Watch:
 
 
 def _kind(path: Path) -> int:
-    return stat.S_IFMT(path.lstat().st_mode)
+    """Return the type of a file, or 0 where a circle of links is too long to be followed."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except OSError:
+        return 0
 
 
 def leads_to_directory(path: Path) -> bool:

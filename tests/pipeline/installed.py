@@ -124,6 +124,10 @@ class Site:
                 raise FindingError(f"{self.name}: user's file in RECORD", path)
             del self.mine[inside]
         if place.is_dir() and not place.is_symlink():
+            # Where RECORD lists a file, pip and uv remove a directory with all that a user has in it.
+            if any(one.startswith(f"{inside}/") for one in self.mine) and inside not in self.touched:
+                raise FindingError(f"{self.name}: user's directory in RECORD", path)
+            self.mine = {one: known for one, known in self.mine.items() if not one.startswith(f"{inside}/")}
             shutil.rmtree(place)
         else:
             place.unlink(missing_ok=True)
@@ -277,6 +281,8 @@ def unzip(wheel: Path, folder: Path) -> None:
                 for name in ("_devel.lock", "_devel.journal"):
                     (folder / DEVEL / name).touch()
                     data += f"{DEVEL}/{name},,\n".encode()
+            if place.is_dir():  # Empty: an installer left it. It would stop here, and the user remove it.
+                place.rmdir()
             place.write_bytes(data)
             place.chmod(info.external_attr >> 16 & 0o777)
 

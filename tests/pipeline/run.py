@@ -377,11 +377,11 @@ def _link(run: _Build, package: Package) -> Wheel:
     arguments += [f"--license-pattern={pattern}" for pattern in run.sdk.settings.license_patterns]
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
-        arguments += [f"--devel={archive}", f"--devel-directory={package.import_name}", "--threads=2"]
+        arguments += [f"--devel={archive}", f"--import-name={package.import_name}", "--threads=2"]
     elif run.sdk.settings.scripts and package.kind == "runtime":
         texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
         (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")
-        arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--module={package.import_name}._cli"]
+        arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--import-name={package.import_name}"]
     arguments += [f"{{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
     arguments += [f"{package.import_name}/__init__.py={place / '__init__.py'}"]
     inputs = [*(place / name for name in (*texts, "platform_tag.json")), wheel.plan]

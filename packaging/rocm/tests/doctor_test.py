@@ -331,6 +331,25 @@ def test_builds_for_cuda(
         f"({library} needs it) | Replace it with the build for ROCm: https://"
     )
     file.write_bytes(tiny_library(file.name, ("libamdhip64.so.5",)))
+    (environment.site / "amdsmi").mkdir()
+    (environment.site / "amdsmi/__init__.py").touch()
+    assert machine.doctor(environment) == []
+
+
+def test_what_frameworks_import(environment: Environment, split_sdk: FakeSdk, machine: Machine) -> None:
+    """A directory of a `.pth` file is as good as site-packages."""
+    environment.install(split_sdk.index, "rocm[device]")
+    modules = environment.site / "_rocm_sdk_core/share/amd_smi"
+    for package in (environment.site / "vllm", modules / "amdsmi"):
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+    (finding,) = machine.doctor(environment)
+    install = "uv pip install" if environment.installer == "uv" else "pip install"
+    assert finding == (
+        f"warning: framework: vllm in {environment.site}/vllm imports amdsmi, which is in no directory of the module "
+        f'search path | Install that of ROCm {VERSION}: {install} "amdsmi"'
+    )
+    (environment.site / "rocm_sdk_core.pth").write_text("_rocm_sdk_core/share/amd_smi\n")
     assert machine.doctor(environment) == []
 
 

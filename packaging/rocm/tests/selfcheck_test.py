@@ -14,7 +14,8 @@ from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 from rocm_sdk.selfcheck import scripts
 from rocm_sdk.selfcheck.binaries import check_library, check_rpaths
-from rocm_sdk.selfcheck.check import Check, FailureError, run_python
+from rocm_sdk.selfcheck.check import Check, FailureError, SkipError, run_python
+from rocm_sdk.selfcheck.imports import check_import, list_python_packages
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
 from rocm_sdk.selfcheck.run import Result, run_check
 from rocm_sdk.selfcheck.scripts import ask, list_scripts
@@ -171,6 +172,30 @@ def test_scripts_come_from_the_metadata(tmp_path: Path) -> None:
     assert list_scripts(package) == [("amdclang++", ""), ("hipcc", "bin/hipcc")]
 
 
+def test_python_packages_of_a_tree_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [{"package": "amdsmi", "path": "share/amd_smi"}]
+    package = install(tmp_path, CORE, {"rocm_sdk_core/python_packages.json": json.dumps(table).encode()})
+    ((name, directory),) = list_python_packages(package)
+    assert (name, directory) == ("amdsmi", "share/amd_smi/amdsmi")
+    with pytest.raises(SkipError, match=rf"^this build of {CORE.distribution} has no share/amd_smi/amdsmi$"):
+        check_import(package, name, directory)
+    module = package.tree / directory / "__init__.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("import ctypes; ctypes.CDLL('libnosuch.so.1')\n")
+    with pytest.raises(FailureError, match=r"^import amdsmi: ModuleNotFoundError: No module named 'amdsmi'\. Install"):
+        check_import(package, name, directory)
+    monkeypatch.setenv("PYTHONPATH", str(module.parent.parent))
+    with pytest.raises(FailureError, match=r"^import amdsmi: OSError: libnosuch\.so\.1: cannot open shared object"):
+        check_import(package, name, directory)
+    module.write_text("")
+    assert check_import(package, name, directory) == directory
+    (tmp_path / "other/amdsmi").mkdir(parents=True)
+    (tmp_path / "other/amdsmi/__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/other")
+    found = f"{tmp_path}/other/amdsmi/__init__.py, which comes before that of {CORE.distribution}"
+    assert check_import(package, name, directory) == found
+
+
 @pytest.mark.parametrize(
     ("gpu", "said"),
     [
@@ -207,8 +232,10 @@ def test_checks_of_an_installation(shared_environment: Environment) -> None:
         "library:_rocm_sdk_libraries/lib/libhipblas.so.2",
         "preload",
         *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk")),
+        "import:amdsmi",
     ]
-    assert report["summary"] == {"passed": len(report["results"]), "failed": 0, "skipped": 0}
+    assert report["results"][-1]["detail"] == "this build of rocm-sdk-core has no share/amd_smi/amdsmi"
+    assert report["summary"] == {"passed": len(report["results"]) - 1, "failed": 0, "skipped": 1}
     only = environment.rocm_sdk("test", "-k", "script:").splitlines()
     assert [line.split()[1].rstrip(":") for line in only[:-1]] == [
         *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk"))

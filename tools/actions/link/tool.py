@@ -2,22 +2,24 @@
 
     link --label TARGET --project JSON --plan PLAN --platform-tag REPORT --index FILE… --segment FILE…
          --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
-         [--console-scripts JSON --module NAME] [--verbose] --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+         [--import-name NAME [--console-scripts JSON] [--python-packages JSON]] [--verbose]
+         --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
 In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree: the files of a
 devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Any
+from typing import IO
 
 from tools.actions.link.license_texts import license_paths
+from tools.actions.link.listed_rows import listed_rows, note_missing
 from tools.actions.link.packed_tree import PackedTree, read_tree
+from tools.actions.link.python_packages import path_file
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import Entry, Kind, Plan, Treatment, is_executable
@@ -54,9 +56,9 @@ class Arguments:
     tag: str
     license_pattern: list[str]
     devel: str | None
-    devel_directory: str | None
+    import_name: str
     console_scripts: str | None
-    module: str
+    python_packages: str | None
     threads: int
     verbose: bool
     wheel: str
@@ -113,20 +115,6 @@ def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Pl
     return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)
 
 
-def listed_scripts(path: str) -> list[dict[str, Any]]:
-    """Read a list of console scripts: objects with `script`, a name that no other has, and `path`, that of its tool."""
-    rows = read_document(path)
-    is_list = isinstance(rows, list) and all(
-        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in ("script", "path")) for row in rows
-    )
-    if not is_list or len({row["script"] for row in rows}) != len(rows):
-        raise ToolError(
-            f"{path}: expected a JSON list of objects with a `script` of a name of its own, and its `path`. Correct "
-            "the file that `console_scripts` names"
-        )
-    return list(rows)
-
-
 def console_scripts(
     path: str, module: str, plan: Plan, label: str, *, is_windows: bool = False
 ) -> list[tuple[str, str]]:
@@ -136,7 +124,7 @@ def console_scripts(
     tool that a list of scripts names. Raises ToolError for one that may not be executed.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
-    listed = listed_scripts(path)
+    listed = listed_rows(path, "script", "console_scripts")
     scripts = [row for row in listed if (f"{row['path']}.exe" if is_windows else row["path"]) in modes]
     for row in scripts:
         if not is_windows and not is_executable(modes[row["path"]]):
@@ -145,12 +133,8 @@ def console_scripts(
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
-    if missing := [f"{row['script']} ({row['path']})" for row in listed if row not in scripts]:
-        print(
-            f"NOTE: {label}: console scripts without the tools that they start, which the package does not ship, are "
-            f"left out: {', '.join(missing)}",
-            file=sys.stderr,
-        )
+    what = "console scripts without the tools that they start"
+    note_missing(label, what, [row for row in listed if row not in scripts], "script")
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
@@ -162,7 +146,9 @@ def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) 
     yield text_member(f"{dist_info}/WHEEL", wheel_text(args.tag).encode())
     is_windows = args.tag.rpartition("-")[2].startswith("win")
     listed = args.console_scripts
-    if listed and (scripts := console_scripts(listed, args.module, plan, args.label, is_windows=is_windows)):
+    if listed and (
+        scripts := console_scripts(listed, f"{args.import_name}._cli", plan, args.label, is_windows=is_windows)
+    ):
         yield text_member(f"{dist_info}/entry_points.txt", entry_points_text(scripts).encode())
 
 
@@ -183,9 +169,11 @@ def link(args: Arguments) -> None:
     external = TagReport.from_document(read_document(args.platform_tag)).external
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=tuple(external))
     members.extend(info_members(project, args, plan, dist_info))
+    if args.python_packages:
+        members.extend(path_file(args.python_packages, plan, args.import_name, args.label))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
         if args.devel:
-            name = f"{args.devel_directory}/_devel.{args.devel}"
+            name = f"{args.import_name}/_devel.{args.devel}"
             members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
         else:
             members.extend(tree_members(plan, tree, project.distribution))
@@ -212,9 +200,9 @@ def main(argv: list[str]) -> int:
         help="glob pattern of paths: those of artifacts' licence texts",
     )
     parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
-    parser.add_argument("--devel-directory", help="directory in the wheel that holds the archive")
-    parser.add_argument("--console-scripts", help="JSON list of scripts and the paths of their tools")
-    parser.add_argument("--module", default="", help="dotted name of the module with the scripts' functions")
+    parser.add_argument("--import-name", default="", help="Python package of the wheel, for what follows and --devel")
+    parser.add_argument("--console-scripts", help="JSON list of scripts, which its `_cli` runs, and their tools' paths")
+    parser.add_argument("--python-packages", help="JSON list of Python packages in the tree, and the directories above")
     parser.add_argument(
         "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
     )

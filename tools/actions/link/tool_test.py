@@ -112,7 +112,7 @@ def test_libraries_that_users_must_have_are_in_the_metadata(tmp_path: Path) -> N
 
 def test_runtime_wheel(tmp_path: Path) -> None:
     made = wheel(tmp_path)
-    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=rocm_sdk_core._cli") == 0
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=rocm_sdk_core") == 0
     info = "rocm_sdk_core-7.10.0.dist-info"
     with made.zip() as archive:
         assert archive.namelist() == [
@@ -166,7 +166,7 @@ def test_licence_texts_of_artifacts_are_in_the_tree_and_beside_the_metadata(tmp_
 
 def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
     made = wheel(tmp_path, DEVEL, file("share/doc/prim/LICENSE"))
-    options = ("--devel=tar", "--devel-directory=rocm_sdk_devel", "--license-pattern=share/doc/**/LICENSE*")
+    options = ("--devel=tar", "--import-name=rocm_sdk_devel", "--license-pattern=share/doc/**/LICENSE*")
     assert made.link(*options) == 0
     with made.zip() as archive:
         text = archive.read("rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/prim/LICENSE")
@@ -175,13 +175,36 @@ def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
 
 def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = wheel(tmp_path, CORE, file("share/a"))
-    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 0
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 0
     assert capsys.readouterr().err == (
         "NOTE: //:core_wheel: console scripts without the tools that they start, which the package does not ship, are "
         "left out: tool (bin/tool), oth-er++ (bin/other), absent (bin/absent)\n"
     )
     with made.zip() as archive:
         assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = wheel(
+        tmp_path, CORE, *(file(f"share/py/{name}/__init__.py") for name in ("one", "two")), file("share/bad/a")
+    )
+    rows = [("one", "share/py"), ("two", "share/py"), ("bad", "share"), ("absent", "share/py")]
+    packages = tmp_path / "packages"
+    packages.write_text(json.dumps([{"package": name, "path": path} for name, path in rows]))
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    assert capsys.readouterr().err == (
+        "NOTE: //:core_wheel: Python packages, which the package does not ship, are left out: bad (share), absent "
+        "(share/py)\n"
+    )
+    with made.zip() as archive:
+        assert archive.read("rocm_sdk_core.pth") == b"_core/share/py\n"
+    packages.write_text("[]")
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    with made.zip() as archive:
+        assert "rocm_sdk_core.pth" not in archive.namelist()
+    packages.write_text('[{"script": "one", "path": "bin/one"}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "expected a JSON list of objects with a `package` of a name of its own" in capsys.readouterr().err
 
 
 def test_a_console_script_for_windows_starts_an_exe_whatever_its_mode(tmp_path: Path) -> None:
@@ -195,7 +218,7 @@ def test_a_console_script_whose_tool_may_not_be_executed_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = wheel(tmp_path, CORE, file("bin/tool", "script", mode="0644"))
-    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 1
     assert capsys.readouterr().err == (
         "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, may not be executed (mode 0644); "
         "expected mode 0755. Set the mode in the artifact, or take the script out of `console_scripts`\n"
@@ -212,7 +235,7 @@ def test_a_list_of_console_scripts_that_is_none_is_refused(
 ) -> None:
     made = wheel(tmp_path)
     made.scripts = scripts
-    assert made.link(f"--console-scripts={tmp_path}/scripts", "--module=m") == 1
+    assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 1
     assert capsys.readouterr().err == (
         f"ERROR: //:core_wheel: {tmp_path}/scripts: expected a JSON list of objects with a `script` of a name of its "
         "own, and its `path`. Correct the file that `console_scripts` names\n"
@@ -223,7 +246,7 @@ def test_a_list_of_console_scripts_that_is_none_is_refused(
 def test_devel_wheel_holds_an_archive(tmp_path: Path, kind: str) -> None:
     found = (*FOUND, file("include/a.h"), link("lib64", "lib"))
     made = wheel(tmp_path, DEVEL, *found, builds_on=(plan(CORE, *FOUND),))
-    assert made.link(f"--devel={kind}", "--devel-directory=rocm_sdk_devel") == 0
+    assert made.link(f"--devel={kind}", "--import-name=rocm_sdk_devel") == 0
     with made.zip() as archive:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
         assert names == ["rocm_sdk_core/__init__.py", f"rocm_sdk_devel/_devel.{kind}"]
@@ -251,7 +274,7 @@ def test_the_same_bytes_in_another_directory(tmp_path: Path, kind: str | None) -
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         made = wheel(tmp_path / name, DEVEL if kind else CORE)
-        assert made.link(*([f"--devel={kind}", "--devel-directory=d"] if kind else [])) == 0
+        assert made.link(*([f"--devel={kind}", "--import-name=d"] if kind else [])) == 0
         contents.append((tmp_path / name / made.name).read_bytes())
     assert contents[0] == contents[1]
 
@@ -283,7 +306,7 @@ def test_a_small_file_in_the_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["tar", "tar.xz"])
 def test_a_small_file_in_the_tree_of_a_devel_package(tmp_path: Path, kind: str) -> None:
     made = wheel(tmp_path, DEVEL, file("include/a.h"))
-    assert made.link(f"--devel={kind}", "--devel-directory=d", f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    assert made.link(f"--devel={kind}", "--import-name=d", f"{{tree}}/__init__.py={tmp_path}/glue") == 0
     with made.zip() as archive, tarfile.open(fileobj=io.BytesIO(archive.read(f"d/_devel.{kind}"))) as tar:
         assert not any(name.startswith("_devel/") for name in archive.namelist())
         added = tar.extractfile("_devel/__init__.py")

@@ -38,6 +38,7 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     other_rocm.other_programs,
     frameworks.bundled_copies,
     frameworks.cuda_builds,
+    frameworks.missing_imports,
 )
 
 

@@ -16,6 +16,7 @@ from .binaries import check_library, check_preload, check_rpaths, list_libraries
 from .check import Check, FailureError, SkipError
 from .devel import check_devel
 from .device_archives import check_device_archives
+from .imports import check_import, list_python_packages
 from .packages import check_ownership, check_packages, check_record, check_target
 from .scripts import check_script, list_scripts
 
@@ -59,6 +60,9 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     for package in everything.values():
         for script, tool in list_scripts(package):
             yield Check(f"script:{script}", partial(check_script, package, script, tool))
+    for package in packages.values():
+        for name, directory in list_python_packages(package):
+            yield Check(f"import:{name}", partial(check_import, package, name, directory))
 
 
 def run_checks(pattern: str = "", quick: bool = False) -> Iterator[Result]:
