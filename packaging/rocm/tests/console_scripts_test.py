@@ -131,17 +131,18 @@ def test_search_paths_hold_what_exists_once_and_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [
-        ({}, "{core}/lib/llvm/bin"),
-        ({"HIP_CLANG_PATH": ""}, "{core}/lib/llvm/bin"),
-        ({"HIP_CLANG_PATH": "/mine"}, "/mine"),
+        ({}, "{core}/lib/llvm/bin {core}/lib {core}"),
+        ({"HIP_CLANG_PATH": ""}, "{core}/lib/llvm/bin {core}/lib {core}"),
+        ({"HIP_CLANG_PATH": "/mine"}, "/mine {core}/lib {core}"),
+        ({"HIP_PATH": "/mine"}, "{core}/lib/llvm/bin {core}/lib /mine"),
     ],
 )
 @pytest.mark.parametrize("script", ["hipcc", "hipconfig"])
-def test_hipcc_is_told_where_the_compiler_is(
+def test_hipcc_is_told_where_the_compiler_and_hip_are(
     tmp_path: Path, script: str, environ: dict[str, str], expected: str
 ) -> None:
     lay_out(tmp_path)
-    plant(tmp_path, f"_rocm_sdk_core/bin/{script}", '#!/bin/sh\necho "$HIP_CLANG_PATH"\n')
+    plant(tmp_path, f"_rocm_sdk_core/bin/{script}", '#!/bin/sh\necho "$HIP_CLANG_PATH $HIP_LIB_PATH $HIP_PATH"\n')
     plant(tmp_path, "_rocm_sdk_core/lib/llvm/bin/clang", "#!/bin/sh\n")
     code = f"import rocm_sdk_core._cli as cli; cli.{script}()"
     run = subprocess.run(

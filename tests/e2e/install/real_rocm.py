@@ -10,7 +10,6 @@ unstable (debian_root.sh makes both). It shows that
 - `rocm-sdk test` finds nothing wrong;
 - the compiler of the development tree compiles a C++ program that runs; and a HIP program that starts and says that
   there is no GPU. ROCm 5.7's input has no clang-offload-bundler: of that, a HIP kernel is compiled;
-- `hipcc` compiles with core alone, too, as `pip install rocm` has it (ROCm 7).
 
 A failure that the input explains is printed with its cause, see `ABSENT`; any other ends the program.
 """
@@ -25,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.install.real_rocm_programs import compile_cpp, compile_kernel, compile_object, compile_program
+from tests.e2e.install.real_rocm_programs import compile_cpp, compile_kernel, compile_program
 from tests.e2e.testing.commands import attempt, run
 
 LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_LOCAL)"
@@ -57,18 +56,20 @@ def is_library(path: Path) -> bool:
     return header[:4] == b"\x7fELF" and header[18:20] == b"\x3e\x00" and ".so" in path.name
 
 
-def install(dist: Path, directory: Path, target: str, *, alone: bool = False) -> Installation:
-    """Make an environment with everything in it, or core alone, for the target if packages are for one each."""
+def install(dist: Path, directory: Path, target: str, extras: str | None = None) -> Installation:
+    """Make an environment with these extras, or with everything, for the target if packages are for one each."""
     venv.create(directory, symlinks=True, with_pip=False)
     python = directory / "bin" / "python"
     device = any(dist.glob("rocm_sdk_device_*.whl"))
     per_target = any(dist.glob(f"rocm_sdk_*_{target}-*.whl"))
-    extras = "" if alone else f"[libraries,devel,profiler{',device' if device else ''}]"
+    if extras is None:
+        extras = f"libraries,devel,profiler{',device' if device else ''}"
+    wanted = f"rocm[{extras}]" if extras else "rocm"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-cache-dir", "--no-index"]
     chosen = target if per_target else ""
-    run(*pip, f"--find-links={dist}/index.html", f"rocm{extras}", ROCM_SDK_TARGET_FAMILY=chosen)
+    run(*pip, f"--find-links={dist}/index.html", wanted, ROCM_SDK_TARGET_FAMILY=chosen)
     site_packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-    print(f"installed rocm{extras}{f' for {chosen}' if chosen else ''}")
+    print(f"installed {wanted}{f' for {chosen}' if chosen else ''}")
     return Installation(directory / "bin", Path(site_packages))
 
 
@@ -148,8 +149,6 @@ def main() -> int:
         compile_cpp(devel, scratch)
         if args.rocm >= 7:
             compile_program(devel, installed.bin / "hipcc", args.target, scratch)
-            alone = install(args.dist, scratch / "alone", args.target, alone=True)
-            compile_object(alone.bin / "hipcc", args.target, scratch)
         else:
             compile_kernel(devel, args.target, scratch)
     return 0

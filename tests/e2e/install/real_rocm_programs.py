@@ -82,4 +82,4 @@ def compile_object(hipcc: Path, target: str, folder: Path) -> None:
     source.write_text(KERNEL)
     run(hipcc, f"--offload-arch={target}", "-c", source, "-o", code)
     assert entry_id(target) in code.read_bytes()
-    print(f"HIP kernel compiled for {target} by hipcc of core alone")
+    print(f"HIP kernel compiled for {target} by hipcc")

@@ -5,8 +5,9 @@
 `+` as `x`; there is no code per script (PEP 562).
 
 A tool that builds programs runs from the development tree if that is installed, where it finds headers and CMake files.
-Some builds of `hipcc` look for the compiler where it was when they were built. So a row may have `directories`:
-variables, and the directories of the tool's tree that they name, unless they are set.
+Some builds of `hipcc` look for the compiler where it was when they were built, and some compilers for HIP beside
+themselves. So a row may have `directories`: variables, and the directories of the tool's tree that they name, unless
+they are set.
 
 Builds start compilers thousands of times. So nothing is imported here that Python has not loaded already, unless the
 development tree has to be made or looked at. `rocm_profiler._cli` uses this module for its scripts.
@@ -136,7 +137,8 @@ def find_tool(path: str, *, prefer_devel: bool) -> tuple[str, str]:
 
 def with_directories(environ: Mapping[str, str], root: str, directories: Mapping[str, str]) -> dict[str, str]:
     """Return the environment, in which variables that were not set name the directories that the tree `root` has."""
-    wanted = {name: os.path.join(root, path) for name, path in directories.items() if not environ.get(name)}
+    named = {name: path for name, path in directories.items() if not environ.get(name)}
+    wanted = {name: os.path.normpath(os.path.join(root, path)) for name, path in named.items()}
     return {**environ, **{name: path for name, path in wanted.items() if os.path.isdir(path)}}
 
 
