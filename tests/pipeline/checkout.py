@@ -129,7 +129,7 @@ class Watch:
         gone = [path for path in self.listings if not path.is_dir()]
         if gone and not self.has_circles:
             raise FindingError("inconsistent file system", f"{gone[0]} was listed, and is gone")
-        return self.has_circles or self._look() != self.seen
+        return self.has_circles or any(map(_has_circle, self.trees)) or self._look() != self.seen
 
     def _look(self) -> list[str]:
         """Return what is watched as it is now: of files the content, of trees all below, of listings names and kinds.
@@ -144,12 +144,16 @@ class Watch:
         return sorted(seen)
 
 
+def _has_circle(directory: Path, above: tuple[str, ...] = ()) -> bool:
+    """Whether links to directories lead back, so that following them does not end; `above` are the real paths."""
+    real = os.path.realpath(directory)
+    if real in above or not directory.is_dir():
+        return real in above
+    return any(_has_circle(path, (*above, real)) for path in directory.iterdir() if path.is_dir())
+
+
 def _kind(path: Path) -> int:
-    """Return the type of a file, or 0 where a circle of links is too long to be followed."""
-    try:
-        return stat.S_IFMT(path.lstat().st_mode)
-    except OSError:
-        return 0
+    return stat.S_IFMT(path.lstat().st_mode)
 
 
 def leads_to_directory(path: Path) -> bool:
