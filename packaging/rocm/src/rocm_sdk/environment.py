@@ -38,7 +38,8 @@ _LANGUAGES = ("C", "CXX", "Fortran", "HIP")
 # Where builds of ROCm have the device libraries, bitcode that is linked into kernels, and one that all of them have.
 _DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
 _DEVICE_LIBRARY = "ockl.bc"
-# What the OpenCL loader of Khronos loads beside the drivers that the system has registered.
+# What the OpenCL loader of Khronos loads beside the drivers that the system has registered. The other loader, ocl-icd,
+# does not know such a variable; its own, OCL_ICD_VENDORS, would hide all other drivers.
 _OPENCL_DRIVER = "lib/libamdocl64.so"
 # By this option, clang gives programs an RPATH that leads to the HIP runtime.
 _ADD_RPATH = "-frtlib-add-rpath"
