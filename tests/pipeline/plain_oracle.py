@@ -9,7 +9,7 @@ import posixpath
 import re
 from pathlib import Path
 
-from tests.pipeline.expected import Expected, Shipped, Tree
+from tests.pipeline.expectation import Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_library, is_program, soname_of
 from tests.pipeline.oracle import check_content, is_anywhere
 from tests.pipeline.package_reader import FindingError, read_elf

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from tests.e2e.testing.builds import WORKSPACE, Workspace
 from tests.pipeline.checkout import Checkout, leads_to_directory, surface
 from tests.pipeline.drawing import ONLY_FRESH
-from tests.pipeline.expected import REFUSALS
+from tests.pipeline.expectation import REFUSALS
 from tests.pipeline.histories import Edit, History, histories
 from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import SCRATCH, judged, made
