@@ -88,6 +88,16 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["/etc/outside.txt"] = b"text"
 
 
+@fault("W109", "a device of Windows", "tool", "conin$.txt")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/conin$.txt"] = b"text"
+
+
+@fault("W109", "a device of Windows with a superscript digit", "tool", "COM¹")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/COM¹"] = b"text"
+
+
 @fault("W110", "two paths that differ in case", "tool", "tool/data.txt")
 def _(edited: EditedSet) -> None:
     tool(edited).files |= {"tool/data.txt": b"one", "tool/Data.txt": b"other"}
