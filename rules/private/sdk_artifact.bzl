@@ -1,13 +1,12 @@
 """sdk_artifact: makes an artifact from targets of the workspace."""
 
+load("//rules/private/common:artifact_names.bzl", "COMPONENTS")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
 
 visibility(["//rules"])
-
-_COMPONENTS = ["lib", "run", "dev", "dbg", "doc", "test"]
 
 # The modes that packages may contain: everybody can read, only the owner can write, no set-user-ID.
 _MODES = ["0644", "0755", "0444", "0555"]
@@ -108,7 +107,7 @@ Declare links, empty directories and unusual modes here: Bazel does not keep the
     attrs = {
         "artifact_name": attr.string(mandatory = True, doc = "Name of the artifact, such as `core-hip`. Packages select artifacts by name."),
         "base_directory": attr.string(default = "stage", doc = "Base directory that plans show for the artifact's files."),
-        "component": attr.string(mandatory = True, values = _COMPONENTS, doc = "Part of the build: libraries, programs, development files, debug files, documentation, tests."),
+        "component": attr.string(mandatory = True, values = COMPONENTS, doc = "Part of the build: libraries, programs, development files, debug files, documentation, tests."),
         "directories": attr.string_list(doc = "Paths of empty directories."),
         "files": attr.label_list(
             allow_files = True,

@@ -1,6 +1,6 @@
 """sdk_sdist: a source distribution of small files."""
 
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -29,7 +29,7 @@ def _sdk_sdist_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([sdist])),
-        DistributionInfo(file = sdist, metadata = metadata, digest = digest, variant = None),
+        DistributionInfo(file = sdist, metadata = metadata, digest = digest, requirement = requirement_of(ctx), variant = None),
     ]
 
 sdk_sdist = rule(

@@ -2,7 +2,7 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -55,7 +55,7 @@ def _sdk_static_wheel_impl(ctx):
     ctx.actions.write(name_file, wheel.basename)
     return [
         DefaultInfo(files = depset([wheel])),
-        DistributionInfo(file = wheel, metadata = metadata, digest = digest, variant = variant),
+        DistributionInfo(file = wheel, metadata = metadata, digest = digest, requirement = requirement_of(ctx), variant = variant),
         PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 

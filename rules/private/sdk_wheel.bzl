@@ -5,7 +5,7 @@ load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "small_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -138,7 +138,7 @@ def _sdk_wheel_impl(ctx):
     return [
         DefaultInfo(files = depset([outputs.wheel])),
         OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
-        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, variant = None),
+        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, requirement = requirement_of(ctx), variant = None),
         package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]

@@ -18,7 +18,7 @@ def _declares_impl(ctx):
     assert_hermetic(env, inspect[0])
     (write,) = [action for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite" and "manifest" in action.outputs.to_list()[0].basename]
     manifest = json.decode(write.content)
-    asserts.equals(env, "mini_lib_gfx942:xnack+", manifest["artifact"])
+    asserts.equals(env, "mini_sdk_lib_gfx942:xnack+", manifest["artifact"])
     asserts.equals(
         env,
         [
@@ -34,7 +34,7 @@ def _declares_impl(ctx):
 _declares_test = analysistest.make(_declares_impl)
 
 def _artifact(name, **kwargs):
-    sdk_artifact(name = name, artifact_name = "mini", component = "lib", tags = ["manual"], **kwargs)
+    sdk_artifact(name = name, artifact_name = "mini_sdk", component = "lib", tags = ["manual"], **kwargs)
     return name
 
 def artifact_test_suite(name):
@@ -85,6 +85,10 @@ def artifact_test_suite(name):
         "strip_prefix_of_another_directory": (
             dict(files = ["data.txt"], strip_prefix = "tests/anal"),
             ["files: \"tests/analysis/data.txt\" is not below strip_prefix \"tests/anal\"; expected only files below it"],
+        ),
+        "target_with_underscore": (
+            dict(target = "gfx_942"),
+            ["artifact \"mini_sdk_lib_gfx_942\": expected {name}_{component}_{target}, with a component of lib, run, dev, dbg, doc, test and a target without `_`"],
         ),
         "two_files": (dict(srcs = {"data.txt": "lib/x", "description.md": "lib/x"}), [both.format("//tests/analysis:description.md")]),
         "unknown_mode": (dict(modes = {"lib/x": "0755"}), ["modes: \"lib/x\" is not a path of this artifact"]),

@@ -40,7 +40,7 @@ def _wheel_impl(ctx):
         assert_hermetic(env, action)
         asserts.true(env, action.outputs.to_list()[0] in link.inputs.to_list(), mnemonic + ": its output is no input of link")
     project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
-    asserts.equals(env, ["my-sdk-base==1.0rc2"], project["requires"])
+    asserts.equals(env, ["my-sdk-base==1.0rc2", "my-sdk==1.0rc2"], project["requires"])
     return analysistest.end(env)
 
 _wheel_test = analysistest.make(_wheel_impl)
@@ -260,6 +260,7 @@ def wheel_test_suite(name):
         package = name + "_package",
         platform_tag = name + "_tag",
         requires = ["my-sdk-base=={version}"],
+        requires_distributions = [name + "_sdist"],
         **_project(name + "_subject", name + "_version")
     )
     sdk_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bad", name + "_bad_version"))

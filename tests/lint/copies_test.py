@@ -5,7 +5,7 @@ import re
 from tests.lint.workspace import WORKSPACE
 from tools.actions.pack.packer import LEVELS
 from tools.actions.pack.tool import COMPRESSIONS
-from tools.fetch.catalog.names import ARCHIVES
+from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
 from tools.lib.pe.constants import DLL_DIRECTORIES
 
 
@@ -21,6 +21,10 @@ def test_suffixes_of_archives() -> None:
     script = (WORKSPACE / "tools/fetch/catalog/fingerprint.sh").read_text(encoding="utf-8")
     (shell,) = re.findall(r"\*\.tar\.\{(.*?)\}", script)
     assert {f".tar.{one}" for one in shell.split(",")} == set(ARCHIVES)
+
+
+def test_components_of_artifacts() -> None:
+    assert listed("rules/private/common/artifact_names.bzl", "COMPONENTS") == set(COMPONENTS)
 
 
 def test_values_of_compression() -> None:

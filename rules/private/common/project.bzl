@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
+load("//rules/private/common:providers.bzl", "DistributionInfo")
 
 visibility(["//rules/..."])
 
@@ -11,13 +12,17 @@ visibility(["//rules/..."])
 _FILE_NAME_MAX = 200
 
 PROJECT_ATTRS = {
+    "authors": attr.string_list(doc = "Each `NAME`, `ADDRESS`, or `NAME <ADDRESS>`."),
     "classifiers": attr.string_list(doc = "Trove classifiers."),
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
     "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
+    "keywords": attr.string_list(doc = "Words by which people find the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
     "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
+    "maintainers": attr.string_list(doc = "Likewise, as `authors`."),
     "requires": attr.string_list(doc = "Requirements (PEP 508). `{version}` stands for the version of this distribution."),
+    "requires_distributions": attr.label_list(providers = [DistributionInfo], doc = "Distributions that this one requires, each in just its own version."),
     "requires_python": attr.string(default = ">=3.9", doc = "Supported versions of Python."),
     "summary": attr.string(mandatory = True, doc = "One-line description."),
     "urls": attr.string_dict(doc = "Label -> URL."),
@@ -36,6 +41,17 @@ def version_of(ctx):
     version = ctx.attr.version[BuildSettingInfo].value
     check_version(version, shown(ctx.label), shown(ctx.attr.version.label))
     return version
+
+def requirement_of(ctx):
+    """Returns what requires just this distribution (PEP 508).
+
+    Args:
+        ctx: context of a rule with PROJECT_ATTRS.
+
+    Returns:
+        string, `NAME==VERSION`.
+    """
+    return "{}=={}".format(ctx.attr.distribution, version_of(ctx))
 
 def file_name(ctx, name):
     """Returns the name of a distribution's file; fails if it is too long for file systems.
@@ -144,13 +160,17 @@ def project_file(ctx):
     """
     version = version_of(ctx)
     project = ctx.actions.declare_file(ctx.label.name + ".project.json")
+    others = [one[DistributionInfo].requirement for one in ctx.attr.requires_distributions]
     ctx.actions.write(project, json.encode({
+        "authors": ctx.attr.authors,
         "classifiers": ctx.attr.classifiers,
         "distribution": ctx.attr.distribution,
         "dynamic": ctx.attr.dynamic,
+        "keywords": ctx.attr.keywords,
         "license_expression": ctx.attr.license_expression,
         "license_files": [text.path for text in _license_texts(ctx)],
-        "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires],
+        "maintainers": ctx.attr.maintainers,
+        "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires] + others,
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,
         "urls": ctx.attr.urls,

@@ -34,6 +34,7 @@ DistributionInfo = provider(
         "digest": "File: JSON object with file name, size in bytes and SHA-256.",
         "file": "File: the wheel or sdist.",
         "metadata": "File: core metadata, served beside the distribution (PEP 658).",
+        "requirement": "string: what requires just this distribution, `NAME==VERSION` (PEP 508).",
         "variant": "File or None: `variant.json` of a wheel variant (PEP 825).",
     },
 )

@@ -2,6 +2,7 @@
 
 # Packages are as good as what Bazel notices of the artifacts' edits.
 load("@bazel_server//:checked.bzl", "CHECKED")  # @unused
+load("//rules/private/common:artifact_names.bzl", "COMPONENTS", "artifact_parts")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -74,9 +75,9 @@ def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     Returns:
         list of providers.
     """
-    parts = artifact.split("_")
-    if len(parts) != 3:
-        fail("{}: artifact {}: expected names without `_`, which separates the parts of {{name}}_{{component}}_{{target}}".format(shown(ctx.label), repr(artifact)))
+    parts = artifact_parts(artifact)
+    if not parts:
+        fail("{}: artifact {}: expected {{name}}_{{component}}_{{target}}, with a component of {} and a target without `_`. Rename it".format(shown(ctx.label), repr(artifact), ", ".join(COMPONENTS)))
 
     # Output files are named after units, and must not contain `:` (of `gfx950:xnack+`).
     folder = artifact.replace(":", "%3A")

@@ -3,12 +3,12 @@
 `docs/artifacts.md` has the format of the lock file.
 """
 
+load("//rules/private/common:artifact_names.bzl", "artifact_parts")
 load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
 
 visibility(["//rules/..."])
 
 _VERSION = 1
-_COMPONENTS = ["dbg", "dev", "doc", "lib", "run", "test"]
 _KEYS = {"archives": "list", "base_urls": "list", "dist_targets": "list", "split": "bool"}
 
 _LISTING = '''"""The artifacts that {file} names."""
@@ -28,9 +28,8 @@ def _is_archive(one):
     """Returns whether an element of `archives` has all that is needed."""
     if type(one) != "dict" or [key for key in ["name", "sha256", "url"] if type(one.get(key)) != "string"]:
         return False
-    parts = one["name"].split("_")
     return (
-        len(parts) == 3 and bool(parts[0]) and parts[1] in _COMPONENTS and bool(parts[2]) and
+        artifact_parts(one["name"]) != None and
         len(one["sha256"]) == 64 and not one["sha256"].strip("0123456789abcdef") and
         type(one.get("size")) == "int" and bool(archive_suffix(one["url"]))
     )
@@ -109,7 +108,7 @@ def _locked_listing_impl(rctx):
         fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
     rows = []
     for artifact, repository in sorted(rctx.attr.repositories.items()):
-        name, component, target = artifact.split("_")
+        name, component, target = artifact_parts(artifact)
         label = "@{}//:{}".format(repository, artifact.replace(":", "%3A"))
         rows.append(_ROW.format(name = repr(name), component = repr(component), target = repr(target), label = repr(label)))
     rctx.file("BUILD.bazel", "")

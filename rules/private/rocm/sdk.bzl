@@ -5,6 +5,7 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 in the CMake packages.
 """
 
+load("//rules/private/common:artifact_names.bzl", "artifact_parts")
 load("//rules/private/repositories:artifact_archive.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":device_code.bzl", "may_run")
@@ -73,7 +74,7 @@ def _source(rctx):
 
 def _wanted(rctx, artifact):
     """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
-    _, component, target = (artifact.split("_") + ["", ""])[:3]
+    _, component, target = artifact_parts(artifact) or ["", "", ""]
     return component in _COMPONENTS and (target == "generic" or may_run(rctx.attr.targets, target))
 
 def _manifests(rctx):

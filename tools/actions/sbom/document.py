@@ -58,7 +58,7 @@ def distribution_component(project: Project) -> Component:
 
 def artifact_component(contents: Contents, archive: str | None) -> Component:
     """Return the component for an artifact; `archive` is the SHA-256 of the archive that it came as, if it is known."""
-    name, component, target = contents.artifact.split("_")
+    name, component, target = contents.artifact.rsplit("_", 2)
     values: dict[str, object] = {"artifact:name": name, "artifact:component": component, "artifact:target": target}
     values |= {"artifact:files": contents.files, "artifact:bytes": contents.size}
     values |= {"artifact:packed-sha256": contents.sha256, "artifact:hash-of": "archive" if archive else "packed files"}

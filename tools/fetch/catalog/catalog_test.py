@@ -76,6 +76,13 @@ def artifacts(tmp_path: Path) -> Artifacts:
     return Artifacts(tmp_path)
 
 
+def test_names_may_have_underscores(artifacts: Artifacts) -> None:
+    artifacts.add("lib_run_math_lib_generic", {"lib/data": "data"})
+    assert artifacts.scan() == 0
+    (row,) = artifacts.load("artifacts.bzl")["ARTIFACTS"]
+    assert (row["name"], row["component"], row["target"]) == ("lib_run_math", "lib", "generic")
+
+
 def test_names_that_labels_cannot_hold(artifacts: Artifacts) -> None:
     names = [
         "with space",

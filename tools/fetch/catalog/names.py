@@ -14,6 +14,7 @@ class CatalogError(Exception):
     """The artifacts cannot be used; the message names the file and the remedy."""
 
 
+#: Parts of a build. artifact_names.bzl of the rules has them, too; tests/lint compares them.
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 #: What names of archives end with: a tar archive, compressed with zstd, xz or gzip. fingerprint.sh and
 #: artifact_archive.bzl have copies; tests/lint compares them.
@@ -46,12 +47,12 @@ class ArtifactName:
 
 
 def parse_name(text: str, where: Path | str, what: str = "a folder") -> ArtifactName:
-    """Split `{name}_{component}_{target}`; raises CatalogError if that is not the form.
+    """Split `{name}_{component}_{target}`, of which the name may have `_`; raises CatalogError for another form.
 
     `where` is what the error calls the thing that has the name, and `what` says which kind of thing that is.
     """
-    name, component, target = (*text.split("_"), "", "")[:3]
-    if text.count("_") != 2 or component not in COMPONENTS or not name or not target:
+    name, component, target = ("", "", *text.rsplit("_", 2))[-3:]
+    if component not in COMPONENTS or not name or not target:
         raise CatalogError(
             f"{where}: expected {what} named {{name}}_{{component}}_{{target}} with a component of "
             f"{', '.join(COMPONENTS)}; rename it, or move it out of the artifacts directory"

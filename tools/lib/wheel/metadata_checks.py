@@ -82,3 +82,20 @@ def check_classifiers(classifiers: tuple[str, ...], distribution: str) -> None:
                 f"{distribution}: classifier {classifier!r}: an expression says it already, and indexes refuse both. "
                 "Expected the licence in license_expression alone: remove the classifier"
             )
+
+
+def check_people(attribute: str, people: tuple[str, ...], distribution: str) -> None:
+    """Raise ToolError unless each of `people` is a name, an address, or both (RFC 822, without commas)."""
+    for one in people:
+        if not re.fullmatch(r"[^@<>,\s][^@<>,]*|[^@<>,\s]+@[^@<>,\s]+|[^@<>,\s][^@<>,]*<[^@<>,\s]+@[^@<>,\s]+>", one):
+            raise ToolError(
+                f"{distribution}: {attribute} name {one!r}; expected a name, an address, or both, like "
+                "'Ann Author <ann@example.org>', without commas"
+            )
+
+
+def check_keywords(keywords: tuple[str, ...], distribution: str) -> None:
+    """Raise ToolError for a keyword with a comma, which separates keywords, or without a word."""
+    for keyword in keywords:
+        if "," in keyword or not keyword.strip():
+            raise ToolError(f"{distribution}: keyword {keyword!r}; expected a word or several, without a comma")

@@ -4,6 +4,7 @@ Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the 
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,12 +30,16 @@ class Project:
     #: Fields that an sdist leaves to its build backend (PEP 643).
     dynamic: tuple[str, ...] = ()
     classifiers: tuple[str, ...] = ()
+    #: Each a name, an address, or `NAME <ADDRESS>`.
+    authors: tuple[str, ...] = ()
+    maintainers: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
     urls: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
         """Read the JSON that the rule wrote; raises ToolError for what `metadata_checks` refuses."""
-        lists = ("license_files", "requires", "dynamic", "classifiers")
+        lists = ("license_files", "requires", "dynamic", "classifiers", "authors", "maintainers", "keywords")
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
         values["urls"] = tuple(sorted(document.get("urls", {}).items()))
@@ -45,7 +50,20 @@ class Project:
         metadata_checks.check_requirements(project.requires, project.distribution)
         metadata_checks.check_classifiers(project.classifiers, project.distribution)
         metadata_checks.check_urls(project.urls, project.distribution)
+        metadata_checks.check_people("authors", project.authors, project.distribution)
+        metadata_checks.check_people("maintainers", project.maintainers, project.distribution)
+        metadata_checks.check_keywords(project.keywords, project.distribution)
         return project
+
+
+def _people(field: str, people: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the fields that name people: those with an address are in one of their own (PyPA, "Author-email")."""
+    for name, chosen in (
+        (field, [one for one in people if "@" not in one]),
+        (f"{field}-email", [one for one in people if "@" in one]),
+    ):
+        if chosen:
+            yield name, ", ".join(chosen)
 
 
 def core_metadata(project: Project, description: str) -> str:
@@ -56,6 +74,9 @@ def core_metadata(project: Project, description: str) -> str:
         ("Name", project.distribution),
         ("Version", project.version),
         ("Summary", project.summary),
+        *_people("Author", project.authors),
+        *_people("Maintainer", project.maintainers),
+        *([("Keywords", ",".join(project.keywords))] if project.keywords else []),
         ("License-Expression", project.license_expression),
         *(("License-File", name) for name in project.license_files),
         *(("Classifier", classifier) for classifier in project.classifiers),

@@ -38,6 +38,28 @@ def test_metadata_is_valid_and_complete() -> None:
     assert (parsed.description, parsed.description_content_type) == (DESCRIPTION, "text/markdown")
 
 
+def test_people_and_keywords() -> None:
+    people = {"authors": ["Ann Author", "Bob <bob@example.org>", "c@example.org", "Dï"], "maintainers": ["ROCm"]}
+    project = Project.from_document(DOCUMENT | people | {"keywords": ["GPU", "linear algebra"]})
+    parsed = Metadata.from_email(core_metadata(project, ""), validate=True)
+    assert (parsed.author, parsed.author_email) == ("Ann Author, Dï", "Bob <bob@example.org>, c@example.org")
+    assert (parsed.maintainer, parsed.maintainer_email) == ("ROCm", None)
+    assert parsed.keywords == ["GPU", "linear algebra"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        *(("authors", one, "authors name") for one in ("", " ", "A, B", "<a@b>", "A <a>", "a@b@c", "A\n<a@b>x")),
+        ("maintainers", "A <a b@c>", "maintainers name"),
+        *(("keywords", one, "keyword") for one in ("", " ", "a,b")),
+    ],
+)
+def test_people_and_keywords_that_are_none(key: str, value: str, message: str) -> None:
+    with pytest.raises(ToolError, match=f"^rocm-sdk-core: {message} .*; expected a"):
+        Project.from_document(DOCUMENT | {key: [value]})
+
+
 def test_dynamic_fields() -> None:
     project = Project.from_document(DOCUMENT | {"requires": [], "dynamic": ["Requires-Dist", "Provides-Extra"]})
     parsed = Metadata.from_email(core_metadata(project, ""), validate=True)
