@@ -11,8 +11,8 @@ visibility("private")
 def _declares_impl(ctx):
     env = analysistest.begin(ctx)
     info = analysistest.target_under_test(env)[ArtifactInfo]
-    asserts.equals(env, ("mini", "lib", "gfx942:xnack+"), (info.artifact_name, info.component, info.target))
-    asserts.equals(env, ["mini_lib_gfx942%3Axnack+/small"], [unit.id for unit in info.units])
+    asserts.equals(env, ("mini_sdk", "lib", "gfx942:xnack+"), (info.artifact_name, info.component, info.target))
+    asserts.equals(env, ["mini_sdk_lib_gfx942%3Axnack+/small"], [unit.id for unit in info.units])
     inspect = actions_of(env, "RocmInspect")
     asserts.equals(env, 1, len(inspect))
     assert_hermetic(env, inspect[0])

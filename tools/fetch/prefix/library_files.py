@@ -46,7 +46,7 @@ def library_stem(path: str) -> str:
     return re.split(r"\.so(?:\.|$)|\.a$", name)[0] if name else ""
 
 
-class Belongings:
+class LibraryFiles:
     """Looks into the directories of a prefix, each once."""
 
     def __init__(self, prefix: Path) -> None:

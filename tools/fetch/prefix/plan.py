@@ -25,7 +25,7 @@ from typing import Final
 
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.device_data import DeviceData
-from tools.fetch.prefix.library_files import ALL_HEADERS, Belongings
+from tools.fetch.prefix.library_files import ALL_HEADERS, LibraryFiles
 from tools.fetch.prefix.packages import DEVICE_OPTIONS, Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
@@ -38,7 +38,7 @@ class Target:
     """A `rocm_library`. Paths and patterns are relative to the prefix, `deps` are names of other targets."""
 
     name: str
-    #: Patterns, or belongings.ALL_HEADERS.
+    #: Patterns, or library_files.ALL_HEADERS.
     hdrs: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class _Planner:
     """Plans the targets of one prefix."""
 
     def __init__(self, prefix: Path, packages: Sequence[Package]) -> None:
-        self._belongings = Belongings(prefix)
+        self._files = LibraryFiles(prefix)
         self._device_data = DeviceData(prefix)
         self._shared = SharedLibraries(prefix)
         aliases = {alias: library for one in packages for alias, library in aliases_of(one.libraries).items()}
@@ -136,7 +136,7 @@ class _Planner:
         deps = [self._labels[one] for one in library.libraries if one in self._labels]
         return Target(
             name,
-            hdrs=tuple(self._belongings.headers(package, library)),
+            hdrs=tuple(self._files.headers(package, library)),
             includes=library.include_directories,
             defines=library.defines,
             shared_library=library.location if library.kind == "shared" else "",
@@ -155,7 +155,7 @@ class _Planner:
             for name in sorted({self._labels[library.name] for library in package.libraries}):
                 headers = [one for one in targets[name].hdrs if one != ALL_HEADERS]
                 own = {posixpath.basename(one.removesuffix("/**")) for one in headers}
-                foreign = sorted(self._belongings.included(headers) - own)
+                foreign = sorted(self._files.included(headers) - own)
                 included = [owners[one] for one in foreign if one in owners]
                 for other in (*asked, *included):
                     known = _reached(extended, extended[name].deps)
@@ -186,7 +186,7 @@ class _Planner:
             inherited = set().union(*(covered[dep] for dep in target.deps))
             needed = loaded.union(*(self._shared.closure(one) for one in loaded)) - {own, *inherited, *linked}
             files = [path for path in (own, target.static_library, *linked, *needed) if path]
-            data = sorted({pattern for path in files for pattern in self._belongings.data(path)})
+            data = sorted({pattern for path in files for pattern in self._files.data(path)})
             data_for = self._device_data.readers(data)
             planned[name] = replace(
                 target,
@@ -203,7 +203,7 @@ class _Planner:
         """Return which libraries programs have to name, besides a target's own, and all that are loaded first."""
         own = target.shared_library
         linked = {self._shared.by_soname(one) for one in target.linked}
-        parts = set(self._belongings.parts(own)) if own else set()
+        parts = set(self._files.parts(own)) if own else set()
         loaded = {own, *linked, *parts} - {""}
         linked |= {one for one in parts if not self._shared.reaches(own, one)}
         return linked.union(*(self._shared.unreached(one) for one in loaded)), loaded

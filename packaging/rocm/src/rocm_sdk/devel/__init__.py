@@ -11,7 +11,7 @@ and go. `devel_root` is the entry; the modules below it:
 - `archive`  unpacks `_devel.tar[.xz]`, `xz` says how large that gets, `space` whether there is room,
 - `trust`    refuses a tree that others could have made or changed,
 - `links`    makes the tree's links equal to what the installed packages ask for,
-- `belongings` keeps what users put into it,
+- `user_files` keeps what users put into it,
 - `replace`  replaces a file as a whole, RECORD for one,
 - `failures` says what to do about errors,
 - `inspect`  looks for faults.

@@ -20,7 +20,6 @@ from ..output import complain
 from ..progress import progress_bar
 from ..record import Row, is_below, read_record, replace_below
 from .archive import ArchiveSource, unpack
-from .belongings import bring_back, mark, set_aside
 from .failures import explained_errors, full_message
 from .files import make_directories
 from .layout import DevelLayout, find_layout
@@ -44,6 +43,7 @@ from .state import (
     write_state,
 )
 from .trust import require_trust
+from .user_files import bring_back, mark, set_aside
 
 
 def update(layout: DevelLayout, verify: bool, quiet: bool = False) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ..record import read_record
 from . import devel_root
-from .belongings import find_foreign
 from .layout import DevelLayout, find_layout
 from .links import is_link_or_copy, wanted_hard_links
 from .state import TreeContent, find_damage, read_content
+from .user_files import find_foreign
 
 
 def find_faults() -> list[str]:
@@ -28,7 +28,7 @@ def find_faults() -> list[str]:
     return [*damaged, *_wrong_links(layout, content)]
 
 
-def find_belongings() -> list[str]:
+def find_user_files() -> list[str]:
     """Return what is in the tree and no package's: uninstalling leaves it there."""
     layout = find_layout()
     if layout.is_plain:

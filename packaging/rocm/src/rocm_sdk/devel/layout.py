@@ -92,7 +92,7 @@ class DevelLayout:
         return (self.home if self.is_elsewhere else self.glue) / JOURNAL_NAME
 
     @property
-    def belongings(self) -> Path:
+    def user_files(self) -> Path:
         """Where files of the user are while the tree is made anew."""
         return self.home / f"{self.tree}.kept"
 

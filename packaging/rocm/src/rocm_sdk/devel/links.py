@@ -27,10 +27,10 @@ from ..forwarders import is_forwarder
 from ..installation import InstalledPackage
 from ..record import is_below, read_record
 from ..system import IS_WINDOWS
-from .belongings import has_bytes_of, keep, mark, warn_of_kept
 from .files import make_directories
 from .layout import DevelLayout
 from .state import Content
+from .user_files import has_bytes_of, keep, mark, warn_of_kept
 
 # What link(2) says when a hard link cannot be, but a symbolic one can: other device, no such feature, too many, not
 # permitted (protected_hardlinks).

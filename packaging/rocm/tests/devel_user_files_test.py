@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fake_sdk import FakeSdk
 from rocm_sdk.devel import devel_root, expand
-from rocm_sdk.devel.belongings import keep
-from rocm_sdk.devel.inspect import find_belongings, find_faults
+from rocm_sdk.devel.inspect import find_faults, find_user_files
+from rocm_sdk.devel.user_files import keep
 from rocm_sdk.record import is_below, read_record
 from trees import TREE, tree_of
 
@@ -194,10 +194,10 @@ def test_a_failure_leaves_what_is_the_users(site: Path, monkeypatch: pytest.Monk
 def test_the_check_names_files_of_the_user_and_does_not_fail(install: Callable[..., Path], split_sdk: FakeSdk) -> None:
     site = install(split_sdk)
     devel_root()
-    assert find_belongings() == []
+    assert find_user_files() == []
     add_own(site)
     (site / TREE / "lib/__pycache__").mkdir()
     (site / TREE / "lib/__pycache__/x.pyc").touch()
     assert find_faults() == []
-    assert sorted(find_belongings()) == sorted([OWN, f"{TREE}/lib/libmine.so", f"{TREE}/lib/more"])
+    assert sorted(find_user_files()) == sorted([OWN, f"{TREE}/lib/libmine.so", f"{TREE}/lib/more"])
     shutil.rmtree(site / TREE / "lib/cmake/mine")

@@ -53,7 +53,7 @@ def set_aside(layout: DevelLayout, known: Collection[str], marks: Mapping[str, l
     """Move what is the user's from the tree to beside it; `marks` are those of the files when they were made."""
     changed = [path for path, was in marks.items() if path in known and mark(layout.home / path) not in ([], was)]
     for path in [*find_foreign(layout, known), *sorted(changed)]:
-        aside = layout.belongings / path
+        aside = layout.user_files / path
         make_directories(aside.parent, layout.widest_mode)
         if os.path.lexists(aside):  # Of a call that was interrupted.
             keep(layout.home / path, aside)
@@ -64,8 +64,8 @@ def set_aside(layout: DevelLayout, known: Collection[str], marks: Mapping[str, l
 def bring_back(layout: DevelLayout) -> None:
     """Move what was set aside into the tree, beside the file that is there where one is; a warning names these."""
     kept, taken = [], []
-    for aside in list(_leaves(layout.belongings)):
-        place = layout.home / aside.relative_to(layout.belongings)
+    for aside in list(_leaves(layout.user_files)):
+        place = layout.home / aside.relative_to(layout.user_files)
         try:
             make_directories(place.parent, layout.widest_mode)
         except (FileExistsError, NotADirectoryError):
@@ -80,8 +80,8 @@ def bring_back(layout: DevelLayout) -> None:
             aside.unlink()
         else:
             kept.append(keep(aside, place))
-    if not any(_leaves(layout.belongings)):
-        shutil.rmtree(layout.belongings, ignore_errors=True)
+    if not any(_leaves(layout.user_files)):
+        shutil.rmtree(layout.user_files, ignore_errors=True)
     warn_of_kept(kept)
 
 
