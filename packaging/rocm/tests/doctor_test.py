@@ -387,5 +387,5 @@ def test_a_sick_installation_is_described(environment: Environment, split_sdk: F
         f"    Take {hidden} out of LD_LIBRARY_PATH.\n"
         "warning: variable: ROCM_PATH is /opt/rocm, which is not the development tree of these packages\n"
         '    Unset ROCM_PATH, or set it for these: eval "$(rocm-sdk env)"\n'
-        "2 problems, 1 warnings\n"
+        "2 problems, 1 warning\n"
     )

@@ -34,4 +34,5 @@ def format_findings(findings: Sequence[Finding], *, as_json: bool = False) -> st
     for finding in findings:
         lines.append(f"{finding.severity}: {finding.name}: {finding.text}")
         lines += [f"    {finding.remedy}"] if finding.remedy else []
-    return "\n".join([*lines, f"{counts['problems']} problems, {counts['warnings']} warnings"])
+    ends = [f"{count} {name if count != 1 else name[:-1]}" for name, count in counts.items()]
+    return "\n".join([*lines, ", ".join(ends)])
