@@ -230,6 +230,7 @@ CHECKS: tuple[Check, ...] = (
     Check("layouts-of-devel", "CMake packages of plain devel are as unpacked", steps.layouts_of_devel, (steps.DEBIAN,)),
     *steps.SPLIT7.checks("ROCm 7 (split)", steps.DEBIAN),
     Check("split-reports", "what users reported does not happen", steps.SPLIT7.reports, (steps.DEBIAN,)),
+    Check("doctor", "what rocm-sdk doctor says in 36 situations", steps.doctor, (steps.DEBIAN,)),
     Check("split-sets", "each set of packages does what its users need", steps.SPLIT7.sets, (steps.DEBIAN,)),
     Check("clients", "programs from PyPI run with ROCm 7 (split)", steps.SPLIT7.clients, (steps.DEBIAN,)),
     Check(
@@ -300,6 +301,7 @@ SCHEDULED = frozenset(
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
         *(f"plain-{what}" for what in ("build", "use", "verify", "reports")),
+        "doctor",
         "layouts-of-devel",
         "split-sets",
         "wheel-variants",

@@ -216,6 +216,11 @@ def _all_tests(machine: Machine, *files: str) -> None:
         raise FailedError("pytest skipped a test")
 
 
+def doctor(machine: Machine) -> None:
+    """Run `rocm-sdk doctor` on machines with something wrong."""
+    machine.module("tests.e2e.install.doctor_situations", "--dist", machine.mini / "dist")
+
+
 def framework(machine: Machine) -> None:
     """Build the example framework with what `rocm-sdk env` prints."""
     machine.module_in(machine.debian13, "tests.e2e.install.framework", "--dist", machine.mini / "dist")

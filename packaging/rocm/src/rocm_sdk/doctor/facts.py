@@ -29,7 +29,7 @@ class Facts:
     `root` is where its file system begins. `packages` are the installed ones by distribution name, `remnants` those of
     which only a part is left, `own` is `rocm` itself. `selection` is the choice of a target in effect, `answers` what
     the sources of GPUs said. `layout` says where the development tree is; None without the devel package.
-    `module_path` is `sys.path`.
+    `module_path` is `sys.path`, without what this user may not read: the current directory, say.
     """
 
     known: Distributions
@@ -102,7 +102,7 @@ def gather(root: Path) -> Facts:
         selection_in_effect(known),
         ask_sources(root / KFD_NODES),
         layout,
-        tuple(sys.path),
+        tuple(path for path in sys.path if os.access(path or os.curdir, os.R_OK | os.X_OK)),
     )
 
 
