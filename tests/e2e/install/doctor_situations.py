@@ -168,7 +168,7 @@ SITUATIONS = (
     Situation("healthy: one GPU", ()),
     Situation("healthy: two GPUs", (), gpus=("gfx942", "gfx1100")),
     Situation("healthy: a machine that builds, without a GPU", (), gpus=()),
-    Situation("nothing at /sys", (), lambda m: shutil.rmtree(m.folder / "sys") or (m.folder / "sys").mkdir(), gpus=()),
+    Situation("nothing at /sys", (), lambda m: _empty_sys(m), gpus=()),
     Situation("/dev/kfd without /sys", ("problem: gpu",), lambda m: m.write("dev/kfd"), gpus=()),
     Situation("a GPU without a driver", ("warning: gpu",), lambda m: m.add_pci_gpu(), gpus=()),
     Situation("detection is off", (), environ={"ROCM_BOOTSTRAP_DISABLE_DETECTION": "1"}),
@@ -202,6 +202,11 @@ SITUATIONS = (
     Situation("ROCM_PATH leads elsewhere", ("warning: variable",), environ={"ROCM_PATH": "/usr"}),
     Situation("another ROCm's program on PATH", ("warning: second",), lambda m: _program(m)),
 )
+
+
+def _empty_sys(machine: Machine) -> None:
+    shutil.rmtree(machine.folder / "sys")
+    (machine.folder / "sys").mkdir()
 
 
 def _grow(machine: Machine, path: str) -> None:
