@@ -158,7 +158,7 @@ class Site:
 
     def edit(self, number: int, *, removes: bool) -> None:
         """Change a file of the package, or remove it."""
-        files = sorted(path for path in self.leaves() if path not in self.mine)
+        files = sorted(path for path in self.leaves() if path not in self.mine and not KEPT.search(path))
         if files and removes:
             (self.folder / TREE / files[number % len(files)]).unlink()
             self.touched.add(files[number % len(files)])
