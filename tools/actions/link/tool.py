@@ -166,8 +166,9 @@ def link(args: Arguments) -> None:
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
-    external = TagReport.from_document(read_document(args.platform_tag)).external
-    project = replace(project, license_files=(*project.license_files, *texts), requires_external=tuple(external))
+    needed = TagReport.from_document(read_document(args.platform_tag)).external
+    external = tuple(dict.fromkeys((*needed, *project.requires_external)))
+    project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
     members.extend(info_members(project, args, plan, dist_info))
     if args.python_packages:
         members.extend(path_file(args.python_packages, plan, args.import_name, args.label))

@@ -105,9 +105,10 @@ def wheel(directory: Path, definition: Definition = CORE, *found: Found, builds_
 
 def test_libraries_that_users_must_have_are_in_the_metadata(tmp_path: Path) -> None:
     made = wheel(tmp_path)
-    assert made.link(external=["libdrm.so.2", "libnuma.so.1"]) == 0
+    opened = PROJECT | {"requires_external": ["libcuda.so.1", "libnuma.so.1"]}
+    assert made.link(external=["libdrm.so.2", "libnuma.so.1"], project=opened) == 0
     metadata = Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True)
-    assert metadata.requires_external == ["libdrm.so.2", "libnuma.so.1"]
+    assert metadata.requires_external == ["libdrm.so.2", "libnuma.so.1", "libcuda.so.1"]
 
 
 def test_runtime_wheel(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ class Project:
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
         """Read the JSON that the rule wrote; raises ToolError for what `metadata_checks` refuses."""
-        lists = ("license_files", "requires", "dynamic", "classifiers", "authors", "maintainers", "keywords")
+        lists = ["license_files", "requires", "requires_external", "dynamic", "classifiers"]
+        lists += ["authors", "maintainers", "keywords"]
         values = {key: document[key] for key in cls.__dataclass_fields__ if key in document}
         values |= {key: tuple(document.get(key, ())) for key in lists}
         values["urls"] = tuple(sorted(document.get("urls", {}).items()))
