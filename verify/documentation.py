@@ -26,6 +26,7 @@ GROUPS: Final = {
     "W5": "Content",
     "S": "Over the set",
     "D": "Device code",
+    "R": "Since the last release",
     "X": "Exceptions",
 }
 

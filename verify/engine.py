@@ -24,6 +24,7 @@ from verify.foreign_wheels import softened
 from verify.installed_for_target import Chosen, check_unambiguous, choose
 from verify.member_facts import Reader, read_algorithms, read_members
 from verify.model import DistributionSet, FileFacts
+from verify.release import release_checks
 from verify.settings import Settings
 from verify.suite import Collector
 from verify.wheel import OpenedWheel, make_wheel, open_wheel
@@ -48,6 +49,8 @@ class Request:
     """The GPU targets of the machines that the set is for: it is looked at as installed on each of them."""
     others: tuple[Path, ...] = ()
     """Wheels of others among those to verify, or directories of them: their form is no fault."""
+    last_release: tuple[Path, ...] = ()
+    """Distributions of the last release, or directories of them: what they have, these should have as well."""
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
     collectors: tuple[Collector, ...] = ()
@@ -80,9 +83,13 @@ class _Task:
 
 def verify(paths: Sequence[Path], request: Request) -> Outcome:
     """Verify wheels, and directories of distributions. Raises ToolError for a path that is neither."""
+    if request.last_release:
+        request = replace(request, collectors=(*request.collectors, *release_checks.COLLECTORS))
     distributions = read_distributions([*paths, *request.others], request)
     others = {path.name for path in find_distributions(request.others)[0]}
-    findings = (softened(finding, others) for finding in check(distributions, request))
+    findings = [softened(finding, others) for finding in check(distributions, request)]
+    if request.last_release:
+        findings += release_checks.check(read_distributions(request.last_release, request), distributions)
     return Outcome(distributions, judge(findings, request.exceptions))
 
 

@@ -24,6 +24,7 @@ EPILOG: Final = """examples:
   rocm-verify bazel-bin/wheels/dist
   rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-verify bazel-bin/wheels/dist --last-release ~/released/7.1
   rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
@@ -42,6 +43,7 @@ class Arguments:
     config: list[Path]
     coverage: str | None
     others: list[Path]
+    last_release: list[Path]
     target: list[str]
     no_set: bool
     all: bool
@@ -70,6 +72,16 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         default=[],
         help="more wheels and directories, that others made: findings about their form are notes. Name these last",
+    )
+    result.add_argument(
+        "--last-release",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        action="extend",
+        default=[],
+        help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
+        "that are gone are findings. Name these last",
     )
     result.add_argument(
         "--config",
@@ -115,6 +127,7 @@ def make_request(arguments: Arguments) -> Request:
         wheel_set=not arguments.no_set,
         targets=tuple(dict.fromkeys(arguments.target)),
         others=tuple(arguments.others),
+        last_release=tuple(arguments.last_release),
         processes=arguments.processes,
     )
 

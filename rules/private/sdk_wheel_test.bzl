@@ -33,7 +33,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, others, options, exceptions, settings, coverage = None, configs = [], **kwargs):
+def _verify_test(name, distributions, others, options, exceptions, settings, coverage = None, configs = [], last_release = [], **kwargs):
     if not distributions and not others:
         fail("{}: nothing to verify; expected labels of wheels".format(name))
     tags = kwargs.get("tags", [])
@@ -54,8 +54,10 @@ def _verify_test(name, distributions, others, options, exceptions, settings, cov
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions] +
                (["--others"] if others else []) +
-               ["$(rootpaths {})".format(wheel) for wheel in others],
-        data = distributions + others + [name + ".config"] + configs + ([coverage] if coverage else []),
+               ["$(rootpaths {})".format(wheel) for wheel in others] +
+               (["--last-release"] if last_release else []) +
+               ["$(rootpaths {})".format(distribution) for distribution in last_release],
+        data = distributions + others + last_release + [name + ".config"] + configs + ([coverage] if coverage else []),
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//verify:library")],
@@ -76,7 +78,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     """
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
-def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
     """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
 
     Args:
@@ -92,7 +94,9 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
           their form are notes.
         targets: GPU targets of machines, such as `gfx942`. The set is looked at as installed on each: with the packages
           and split wheels for it, and each library with code for it. Split wheels of one name need this.
+        last_release: labels of the distributions of the last release, or of directories of them, such as an `http_file`.
+          Libraries, symbols, files and requirements that are gone since are findings.
         **kwargs: further attributes of `py_test`.
     """
     options = ["--target=" + target for target in targets]
-    _verify_test(name, distributions, others, options, exceptions, settings, coverage, configs, **kwargs)
+    _verify_test(name, distributions, others, options, exceptions, settings, coverage, configs, last_release, **kwargs)

@@ -115,7 +115,6 @@ def test_python_packages_of_artifacts_are_imported(environment: Environment) -> 
     code = "import amdsmi; print(amdsmi.__file__, amdsmi.amdsmi_chain())"
     place = environment.site_packages / "_rocm_sdk_core/share/amd_smi/amdsmi/__init__.py"
     assert environment.python_prints(code) == f"{place} 3\n"
-    environment.load(place.parent / "libamd_smi.so")  # Where older ones look for it.
 
 
 def test_no_library_loads_without_its_rpath(environment: Environment, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ class Fault:
     """Whether the coverage table of the set without faults is given."""
     target: str = ""
     """The GPU target that the set is looked at for."""
+    released: bool = False
+    """Whether the set without faults is given as the last release."""
 
 
 #: All faults, in the order of the files that declare them.
@@ -31,12 +33,19 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    rule: str, name: str, wheel: str = "", file: str = "", *, listed: bool = False, target: str = ""
+    rule: str,
+    name: str,
+    wheel: str = "",
+    file: str = "",
+    *,
+    listed: bool = False,
+    target: str = "",
+    released: bool = False,
 ) -> Callable[[Callable[[EditedSet], None]], Callable[[EditedSet], None]]:
     """Declare a fault; the function that is decorated plants it."""
 
     def add(plant: Callable[[EditedSet], None]) -> Callable[[EditedSet], None]:
-        FAULTS.append(Fault(rule, name, plant, wheel, file, listed, target))
+        FAULTS.append(Fault(rule, name, plant, wheel, file, listed, target, released))
         return plant
 
     return add

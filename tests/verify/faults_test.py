@@ -11,6 +11,7 @@ from tests.verify import (
     content_faults,
     devel_faults,
     device_faults,
+    release_faults,
     selection_faults,
     set_faults,
     wheel_faults,
@@ -31,7 +32,16 @@ from verify.finding import Finding
 from verify.settings import Settings
 from verify.wheel_set.gather import gather
 
-MODULES = (wheel_faults, content_faults, set_faults, selection_faults, devel_faults, device_faults, windows_faults)
+MODULES = (
+    wheel_faults,
+    content_faults,
+    set_faults,
+    selection_faults,
+    devel_faults,
+    device_faults,
+    windows_faults,
+    release_faults,
+)
 #: The mini SDK's distributions.
 DIST = Path(os.environ["DIST"]).absolute()
 #: What is as it should be in the mini SDK: it is compiled with debug information, and one program has an RPATH of a
@@ -65,6 +75,7 @@ def listed(base: Path) -> Request:
 def test_the_set_has_no_fault_of_its_own(base: Path, listed: Request) -> None:
     assert findings(base) == ()
     assert findings(base, listed) == ()
+    assert findings(base, replace(REQUEST, last_release=(base,))) == ()
     for_each = replace(REQUEST, targets=("gfx1100", "gfx942"))
     assert findings(base, for_each) == findings(base, replace(listed, targets=for_each.targets)) == ()
 
@@ -88,6 +99,7 @@ def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, lis
     edited = EditedSet(base, tmp_path / "dist")
     fault.plant(edited)
     request = listed if fault.listed else REQUEST
+    request = replace(request, last_release=(base,) if fault.released else ())
     found = findings(edited.save(), replace(request, targets=(fault.target,) if fault.target else ()))
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == {fault.rule}, said

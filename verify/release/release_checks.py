@@ -1,0 +1,201 @@
+"""What a release lacks that the last one had: distributions, libraries, their symbols, files; requirements that differ.
+
+    check(last_release, release)
+
+Programs of users were linked with the last release, and their environments were made for it. Each rule names what is
+gone; an exception accepts it. What is new is no finding, but requirements: they change what is installed.
+"""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from packaging.utils import parse_sdist_filename
+
+from tools.lib.elf.dynamic_symbols import read_dynamic_symbols
+from tools.lib.elf.reader import read_elf
+from tools.lib.elf.source import ElfError
+from verify.finding import Finding, Rule, Severity
+from verify.model import DistributionSet, FileFacts, Wheel
+from verify.suite import Collector, Suite
+from verify.wheel_set.core_metadata import dependencies
+from verify.wheel_set.gather import DEVEL
+from verify.wheel_set.model import DevelTree
+from verify.windows import is_for_windows
+
+DISTRIBUTION = Rule(
+    "R101",
+    Severity.ERROR,
+    "a distribution of the last release is gone",
+    why="Whoever requires it cannot install this release.",
+    remedy="Build it, or keep an empty one that requires what took its place.",
+)
+LIBRARY = Rule(
+    "R102",
+    Severity.ERROR,
+    "a library of the last release is gone",
+    why="Programs that were linked with it name its SONAME, and do not start without.",
+    remedy="Package it, or declare an exception that says what took its place.",
+)
+SYMBOLS = Rule(
+    "R103",
+    Severity.ERROR,
+    "a library lacks symbols that it had in the last release",
+    why="Programs that use one do not start, or end when they call it. A library that is not compatible with the last "
+    "one gets another SONAME.",
+    remedy="Define them again, or change the SONAME. If nobody can have used them, declare an exception.",
+)
+FILES = Rule(
+    "R104",
+    Severity.WARNING,
+    "files of the last release are gone",
+    why="Builds include headers and find CMake files by their paths; programs open data so.",
+    remedy="Package them, or declare an exception that says why nobody needs them.",
+)
+REQUIREMENTS = Rule(
+    "R105",
+    Severity.WARNING,
+    "requirements are not those of the last release",
+    why="Environments that the last release fitted into may not take this one, or lack what they had.",
+    remedy="Look whether that is meant, and declare an exception.",
+)
+EXPORTS: Final = "exports"
+#: How many names a finding lists.
+LISTED: Final = 50
+_LIBRARY: Final = re.compile(r"\.so(\.[^/]*)?$")
+
+
+def _wants(path: str, size: int, head: bytes) -> bool:
+    return head.startswith(b"\x7fELF\x02\x01") and _LIBRARY.search(path) is not None
+
+
+def _read(file: BinaryIO, path: str) -> object:
+    """Return the symbols that a library defines, each `NAME@VERSION`, or `NAME` without one."""
+    try:
+        defined = read_dynamic_symbols(file, read_elf(file, path)).defined
+    except ElfError:
+        return None  # W4xx says so.
+    return frozenset(f"{name}@{one}" if one else name for name, versions in defined.items() for one in versions)
+
+
+#: What has to be taken out of files to compare releases.
+COLLECTORS: Final = (Collector(EXPORTS, _wants, inspect=_read),)
+
+
+@dataclass(frozen=True)
+class _Library:
+    """A library in a wheel; `symbols` is None if they cannot be read."""
+
+    wheel: Wheel
+    path: str
+    symbols: frozenset[str] | None
+
+
+def check(last: DistributionSet, release: DistributionSet) -> Iterator[Finding]:
+    """Compare a release with the last one."""
+    names = _names(release)
+    for name, filename in sorted(_names(last).items()):
+        if name not in names:
+            yield DISTRIBUTION.finding(filename, "", f"no distribution is called {name.partition(' ')[0]}")
+    new = _libraries(release)
+    for name, libraries in sorted(_libraries(last).items()):
+        for library in libraries:
+            yield from _check_library(name, library, new)
+    wheels = {_key(wheel): wheel for wheel in release.wheels}
+    for wheel in last.wheels:
+        if other := wheels.get(_key(wheel)):
+            yield from _check_files(wheel, other)
+            yield from _check_requirements(wheel, other)
+
+
+def _key(wheel: Wheel) -> str:
+    """Return what two releases of one distribution share: its name, and the kind of platform."""
+    return f"{wheel.name or wheel.filename}{' for Windows' if is_for_windows(wheel.tags) else ''}"
+
+
+def _names(distributions: DistributionSet) -> dict[str, str]:
+    """Return the file of each distribution, by what it is called."""
+    sdists = {str(parse_sdist_filename(path.name)[0]): path.name for path in distributions.sdists}
+    return sdists | {_key(wheel): wheel.filename for wheel in distributions.wheels}
+
+
+def _libraries(distributions: DistributionSet) -> dict[str, list[_Library]]:
+    """Return the libraries by SONAME; DLLs by their file's name, in lower case."""
+    found: dict[str, list[_Library]] = defaultdict(list)
+    for wheel in distributions.wheels:
+        for path, facts in wheel.files.items():
+            name, symbols = _exports(path, facts)
+            if name:
+                found[name].append(_Library(wheel, path, symbols))
+    return found
+
+
+def _exports(path: str, facts: FileFacts) -> tuple[str, frozenset[str] | None]:
+    """Return the name of a library, and its symbols; no name for another file."""
+    if facts.elf and facts.elf.soname and _LIBRARY.search(path):
+        symbols = facts.collected.get(EXPORTS)
+        return facts.elf.soname, symbols if isinstance(symbols, frozenset) else None
+    if facts.pe and path.lower().endswith(".dll"):
+        return posixpath.basename(path).lower(), frozenset(one.name for one in facts.pe.exports if one.name)
+    return "", None
+
+
+def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library]]) -> Iterator[Finding]:
+    """Look for a library, and its symbols: in the same distribution, or wherever it went."""
+    others = new.get(name, [])
+    if not others:
+        stem = name.partition(".so")[0]
+        similar = sorted(one for one in new if one.partition(".so")[0] == stem)
+        text = f"no library has the SONAME {name}" + (f"; there is {', '.join(similar)}" if similar else "")
+        yield LIBRARY.finding(library.wheel.filename, library.path, text)
+        return
+    same = [one for one in others if _key(one.wheel) == _key(library.wheel)] or others
+    if library.symbols is None or any(one.symbols is None for one in same):
+        return
+    gone = sorted(library.symbols.difference(*(one.symbols or () for one in same)))
+    if gone:
+        yield SYMBOLS.finding(same[0].wheel.filename, same[0].path, f"{len(gone)} are gone: {_listed(gone)}")
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f", and {more} more" if more > 0 else "")
+
+
+def _paths(wheel: Wheel) -> set[str]:
+    """Return the files that a wheel brings, in the archive of a devel package too; no libraries, and no metadata."""
+    paths = set(wheel.files)
+    for facts in wheel.files.values():
+        tree = facts.collected.get(DEVEL)
+        if isinstance(tree, DevelTree):
+            paths |= {*tree.files, *tree.links}
+    return {path for path in paths if not (_LIBRARY.search(path) or ".dist-info/" in path)}
+
+
+def _check_files(last: Wheel, wheel: Wheel) -> Iterator[Finding]:
+    """Name the files that are gone, by directory."""
+    gone: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(_paths(last) - _paths(wheel)):
+        gone[posixpath.dirname(path)].append(posixpath.basename(path))
+    for directory, names in sorted(gone.items()):
+        yield FILES.finding(wheel.filename, directory, _listed(names))
+
+
+def _requirements(wheel: Wheel) -> set[str]:
+    """Return the requirements of a wheel; its own version in them is `{version}`."""
+    own, requires = f"=={wheel.version}", dependencies(wheel.text("METADATA")).requires
+    return {str(one).replace(own, "=={version}") if str(one.specifier) == own else str(one) for one in requires}
+
+
+def _check_requirements(last: Wheel, wheel: Wheel) -> Iterator[Finding]:
+    """Name the requirements that are new or gone."""
+    before, now = _requirements(last), _requirements(wheel)
+    for what, texts in (("new", now - before), ("gone", before - now)):
+        for text in sorted(texts):
+            yield REQUIREMENTS.finding(wheel.filename, "", f"{what}: {text}")
+
+
+SUITE = Suite(rules=(DISTRIBUTION, LIBRARY, SYMBOLS, FILES, REQUIREMENTS))
