@@ -22,6 +22,11 @@ def _(edited: EditedSet) -> None:
     files[f"{NATIVE}.2"] = Sample(soname="libnative.so.2").build()
 
 
+@fault("R103", "a library lacks a symbol", "native-1.0", NATIVE, released=True)
+def _(edited: EditedSet) -> None:
+    edited.wheel("native").files[NATIVE] = Sample(soname="libnative.so", symbols=("another",)).build()
+
+
 @fault("R103", "a DLL no longer exports a function", "win_base", "bin/base_1.dll", released=True)
 def _(edited: EditedSet) -> None:
     data = replace(WINDOWS_BASE, exports=("function", "another")).build()
