@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import site
 from pathlib import Path
 
 from ..installation import InstalledPackage
@@ -27,6 +29,15 @@ def check_import(package: InstalledPackage, name: str, directory: str) -> str:
     try:
         found = Path(run_python(_IMPORT, name).splitlines()[-1])
     except FailureError as reason:
+        if f"No module named '{name}'" in str(reason) and not reads_path_files(package.site):
+            where = f"Python reads no .pth file in {package.site}"
+            raise SkipError(f"{where}. Add {ours.parent.parent} to PYTHONPATH") from None
         remedy = f"Install what it misses, or reinstall {distribution}."
         raise FailureError(f"import {name}: {str(reason).rstrip('.')}. {remedy}") from None
     return directory if found.resolve() == ours.resolve() else f"{found}, which comes before that of {distribution}"
+
+
+def reads_path_files(directory: Path) -> bool:
+    """Return whether Python reads `.pth` files in a directory: not where only PYTHONPATH leads to it."""
+    places = [*site.getsitepackages(), site.getusersitepackages()]
+    return os.path.realpath(directory) in map(os.path.realpath, places)
