@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .loading import load_libraries
 from .process import find_loaded, loaded_files, path_of
-from .table import Installed, Table, installed_packages, read_table, stem
+from .table import Installed, Table, family, installed_packages, read_table
 
 _CONDA_VARIABLE = "CONDA_PREFIX"
 
@@ -84,8 +84,8 @@ def problems() -> list[str]:
         for one in packages
         if one.version not in ("", table.version)
     ]
-    stems = {stem(file) for file in table.library_files()}
-    foreign = [path for path in loaded_files() if stem(path.name) in stems and not owner(path, packages)]
+    families = {family(file) for file in table.library_files()}
+    foreign = [path for path in loaded_files() if family(path.name) in families and not owner(path, packages)]
     return said + [
         f"{path} is loaded; expected this library from the SDK's packages. Find out what loads it: a variable such as "
         "LD_LIBRARY_PATH or PATH, or another package that has a copy"

@@ -45,8 +45,8 @@ class Table:
         A file name that is not in the table is returned as it is. None if `name` is neither.
         """
         files = self.library_files()
-        whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
-        found = whole or [file for file in files if stem(file) == stem(name)]
+        called = re.compile(rf"(lib)?{re.escape(name)}\.so(\.[\w.]+)?|(?i:(lib)?{re.escape(name)}[-_\d.]*\.dll)")
+        found = [file for file in files if file == name] or [file for file in files if called.fullmatch(file)]
         if found:
             return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file))
         return name if ".so" in name or _is_dll(name) else None
@@ -83,11 +83,10 @@ def installed_packages() -> list[Installed]:
     return found
 
 
-def stem(name: str) -> str:
-    """Return the name of a library without `lib`, its version and its suffix: `foo` of `libfoo.so.1`."""
-    if _is_dll(name):
-        name = re.sub(r"[-_\d.]*\.dll$", "", name.lower())
-    return name.partition(".so")[0].removeprefix("lib")
+def family(name: str) -> str:
+    """Return what the file names of all versions of a library share: `foo` of `libfoo.so.1` and of `foo_1.dll`."""
+    name = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else name.partition(".so")[0]
+    return name.removeprefix("lib")
 
 
 def _is_dll(name: str) -> bool:
