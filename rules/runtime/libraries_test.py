@@ -138,6 +138,20 @@ def test_one_that_is_nowhere_is_an_error_that_names_its_package(site: Path) -> N
     assert said.endswith('below CONDA_PREFIX or ACME_ROOT. Its package brings it: pip install "acme-extra==2.0"')
 
 
+def test_one_that_no_package_has_is_to_be_installed_otherwise(site: Path) -> None:
+    said = refused(site, "acme.find_library('libdriver.so.1')")
+    assert said.endswith("ACME_ROOT. No package of this SDK has it: install what does, such as a driver.")
+
+
+def test_a_version_of_a_dll_is_no_part_of_its_short_name(site: Path) -> None:
+    code = """
+import acme.table
+acme.table.sys = type("Windows", (), {"platform": "win32"})
+print([acme.table.read_table().file_name(name) for name in ("sum", "SUM_2.dll", "su", "nosuch.dll")])
+"""
+    assert run(site, f"exec({code!r})") == "['sum_2.dll', 'sum_2.dll', None, 'nosuch.dll']"
+
+
 def test_an_unknown_name_is_an_error_that_names_those_that_there_are(site: Path) -> None:
     said = refused(site, "acme.find_library('nosuch')")
     assert said.endswith(

@@ -124,7 +124,7 @@ def _missing(file: str, table: Table, packages: list[Installed]) -> str:
     looked = f"no library {file}: neither loaded, nor in the packages, nor in the system, nor below {roots}."
     having = [one.distribution for one in table.packages if file in one.libraries]
     if not having:
-        return looked
+        return f"{looked} No package of this SDK has it: install what does, such as a driver."
     is_installed = any(one.package.distribution == having[0] for one in packages)
     verb = "install --force-reinstall" if is_installed else "install"
     return f'{looked} Its package brings it: pip {verb} "{having[0]}=={table.version}"'

@@ -45,8 +45,10 @@ class Table:
         A file name that is not in the table is returned as it is. None if `name` is neither.
         """
         files = self.library_files()
-        called = re.compile(rf"(lib)?{re.escape(name)}\.so(\.[\w.]+)?|(?i:(lib)?{re.escape(name)}[-_\d.]*\.dll)")
-        found = [file for file in files if file == name] or [file for file in files if called.fullmatch(file)]
+        own = re.escape(name)
+        short = re.compile(rf"(lib)?{own}\.so(\.[\w.]+)?|(?i:(lib)?{own}[-_\d.]*\.dll)")
+        whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
+        found = whole or [file for file in files if short.fullmatch(file)]
         if found:
             return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file))
         return name if ".so" in name or _is_dll(name) else None
