@@ -43,7 +43,8 @@ def load_libraries(
             failures.append(error)
             # One that was not asked for may need symbols of the library that needs it, and load with that.
             if path in wanted:
-                raise OSError("; ".join(str(failure) for failure in failures)) from error
+                said = list(dict.fromkeys(str(failure) for failure in failures))
+                raise OSError("; ".join([*said[:-1][:3], said[-1]])) from error
     return {path: _LOADED[path, mode] for path in wanted}
 
 
