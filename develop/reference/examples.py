@@ -53,6 +53,7 @@ EXAMPLES: Final = {
     "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
+    "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),
     "sdk_sdist": Example("packaging/selector.bzl"),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_sonames": Example(_TWO, "sonames"),
