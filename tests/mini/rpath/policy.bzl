@@ -35,7 +35,7 @@ def policy_packages(name, **attributes):
         sdk_wheel(
             name = own + "_wheel",
             description = "//packaging/core:README.md",
-            distribution = "mini-" + package,
+            distribution = "mini-{}-{}".format(name, package),
             license_expression = "MIT",
             package = own,
             platform_tag = "//packaging:platform_tag",
