@@ -26,7 +26,7 @@ PROJECT_ATTRS = {
     "requires_external": attr.string_list(doc = "What the user's machine must have, beside what files need: libraries that are opened by dlopen(3), by SONAME."),
     "requires_python": attr.string(default = ">=3.9", doc = "Supported versions of Python."),
     "summary": attr.string(mandatory = True, doc = "One-line description."),
-    "urls": attr.string_dict(doc = "Label -> URL."),
+    "urls": attr.string_dict(doc = "Label -> URL. `{version}` stands for the version of this distribution."),
     "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
 }
 
@@ -175,7 +175,7 @@ def project_file(ctx):
         "requires_external": ctx.attr.requires_external,
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,
-        "urls": ctx.attr.urls,
+        "urls": {label: url.replace("{version}", version) for label, url in ctx.attr.urls.items()},
         "version": version,
     }))
     return project
