@@ -28,8 +28,10 @@ class Example:
 
 #: Name of the rule, macro or tag -> its example.
 EXAMPLES: Final = {
+    "artifacts.debian": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_debian"),
     "artifacts.directory": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_prebuilt"),
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
+    "git.commit": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_commit"),
     "hip_binary": Example(_HIP, "show"),
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
