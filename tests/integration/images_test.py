@@ -101,9 +101,7 @@ def test_layers_have_what_pip_installs(image: Path, tmp_path: Path) -> None:
     target = tmp_path / "pip"
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile", f"--target={target}"]
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    subprocess.run(
-        [*command, *map(str, wheels_of(image))], check=True, capture_output=True, env=variables, umask=0o022
-    )
+    subprocess.run([*command, *map(str, wheels_of(image))], check=True, capture_output=True, env=variables, umask=0o022)
     installed = {name: found for name, found in listing(target).items() if Path(name).name not in OF_PIP}
     scripts = {Path(name).name for name in installed if name.startswith("bin/")}
     records = {name for name in installed if name.endswith(".dist-info/RECORD")}
