@@ -22,7 +22,7 @@ OF_PIP = {"REQUESTED", "direct_url.json"}
 
 def blob(image: Path, descriptor: dict[str, Any]) -> Path:
     """Return a blob's file, after its bytes were digested."""
-    path = image / "blobs" / descriptor["digest"].replace(":", "/")
+    path = image / "blobs" / str(descriptor["digest"]).replace(":", "/")
     assert f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" == descriptor["digest"]
     assert path.stat().st_size == descriptor["size"]
     return path
