@@ -63,7 +63,7 @@ class _Layout:
     name: str
     members: Mapping[str, _Place]
 
-    def document(self, path: str) -> Any:
+    def document(self, path: str) -> dict[str, Any]:
         """Read a JSON document."""
         place = self.place(path)
         if place.size > _MAX_DOCUMENT:
@@ -71,9 +71,19 @@ class _Layout:
         with Path(place.file).open("rb") as file:
             file.seek(place.offset)
             try:
-                return json.loads(file.read(place.size))
+                document = json.loads(file.read(place.size))
             except ValueError as error:
                 raise ToolError(f"{self.name}: {path}: expected a JSON document: {error}. {_REMEDY}") from None
+        if not isinstance(document, dict):
+            raise ToolError(f"{self.name}: {path}: expected a JSON object. {_REMEDY}")
+        return document
+
+    def descriptors(self, document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+        """Return the descriptors that a manifest or an index lists."""
+        found = document.get(key)
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise ToolError(f"{self.name}: `{key}` is no list of descriptors; expected one. {_REMEDY}")
+        return found
 
     def place(self, path: str) -> _Place:
         """Return where a member is."""
@@ -81,7 +91,7 @@ class _Layout:
             raise ToolError(f"{self.name}: has no {path}; expected a complete OCI image layout. {_REMEDY}")
         return self.members[path]
 
-    def blob(self, descriptor: Any, media_type: str = "") -> Blob:
+    def blob(self, descriptor: dict[str, Any], media_type: str = "") -> Blob:
         """Return the blob that a descriptor names, after its bytes were digested."""
         digest, size = str(descriptor.get("digest")), descriptor.get("size")
         found = _DIGEST.fullmatch(digest)
@@ -135,12 +145,12 @@ def read_base(path: str, architecture: str) -> Base:
         return _root_file_system(path, architecture)
     found = _manifest(layout, layout.document("index.json"), architecture)
     manifest = layout.document(found.path)
-    config_blob = layout.blob(manifest.get("config", {}))
-    config = layout.document(config_blob.path)
+    (config_descriptor,) = layout.descriptors({"config": [manifest.get("config")]}, "config")
+    config = layout.document(layout.blob(config_descriptor).path)
     _check_platform(path, config, architecture)
     layers = []
-    for descriptor in manifest.get("layers", ()):
-        media_type = LAYERS.get(descriptor.get("mediaType"))
+    for descriptor in layout.descriptors(manifest, "layers"):
+        media_type = LAYERS.get(str(descriptor.get("mediaType")))
         if media_type is None:
             raise ToolError(
                 f"{path}: a layer is of the type {descriptor.get('mediaType')}; expected one of {', '.join(LAYERS)}. "
@@ -156,9 +166,9 @@ def read_base(path: str, architecture: str) -> Base:
     return base
 
 
-def _manifest(layout: _Layout, index: Any, architecture: str) -> Blob:
+def _manifest(layout: _Layout, index: dict[str, Any], architecture: str) -> Blob:
     """Return the manifest for a CPU; an index may have one per platform, or further indexes."""
-    manifests = index.get("manifests", ())
+    manifests = layout.descriptors(index, "manifests")
     fitting = [one for one in manifests if _fits(one.get("platform"), architecture)]
     if len(fitting) != 1:
         raise ToolError(

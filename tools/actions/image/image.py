@@ -48,7 +48,7 @@ class Image:
 def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
     """Return what a container of the image starts with: what the base says, and what the definition says instead."""
     config = dict(base.config.get("config") or {})
-    env = dict(line.split("=", 1) for line in config.get("Env") or ()) | definition.env
+    env = {name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())} | definition.env
     labels = (config.get("Labels") or {}) | definition.labels
     given = {
         "Env": [f"{name}={value}" for name, value in env.items()],

@@ -195,6 +195,14 @@ def _no_json(base: Path) -> None:
     (base / "index.json").write_text("{")
 
 
+def _no_object(base: Path) -> None:
+    (base / "index.json").write_text("[]")
+
+
+def _no_descriptors(base: Path) -> None:
+    (base / "index.json").write_text('{"manifests": ["sha256"]}')
+
+
 def _no_layout(base: Path) -> None:
     (base / "oci-layout").unlink()
 
@@ -206,6 +214,8 @@ def _no_layout(base: Path) -> None:
         (_without_layer, "; expected a complete OCI image layout. Copy the base again"),
         (_leading_out, "a digest is 'sha256:../../../../etc/passwd'; expected `sha256:` and 64 digits"),
         (_no_json, "index.json: expected a JSON document"),
+        (_no_object, "index.json: expected a JSON object"),
+        (_no_descriptors, "`manifests` is no list of descriptors; expected one"),
         (_no_layout, "has no oci-layout; expected an OCI image layout, or the tar of a root file system"),
     ],
 )

@@ -89,13 +89,14 @@ def script_text(python: str, reference: str) -> str:
     return f"#!{python}\nimport sys\nfrom {module} import {imported}\n\nsys.exit({attribute}())\n"
 
 
-def _scripts(entry_points: str, scheme: InstallScheme) -> Iterator[InstalledFile]:
+def _scripts(wheel: str, entry_points: str, scheme: InstallScheme) -> Iterator[InstalledFile]:
     """Yield the console scripts of a wheel's `entry_points.txt`."""
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
     parser.read_string(entry_points)
     if parser.has_section("console_scripts"):
         for name, reference in parser.items("console_scripts"):
+            _check_path(wheel, name)
             text = script_text(scheme.python, reference.partition("[")[0].strip())
             yield _text_file(f"{scheme.scripts}/{name}", text.encode(), 0o755)
 
@@ -138,7 +139,7 @@ def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
         if name != record_name
     ]
     if entry_points := members.get(f"{info}/entry_points.txt"):
-        files += _scripts(_content(entry_points[1]).decode(), scheme)
+        files += _scripts(wheel, _content(entry_points[1]).decode(), scheme)
     files.append(_text_file(f"{scheme.site_packages}/{info}/INSTALLER", INSTALLER))
     own = f"{scheme.site_packages}/{record_name}"
     rows = [(posixpath.relpath(file.path, scheme.site_packages), file.sha256, file.run.size) for file in files]
