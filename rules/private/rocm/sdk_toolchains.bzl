@@ -54,7 +54,7 @@ hip_no_toolchain(
 )
 
 toolchain(
-    name = "{name}",
+    name = "{name}_toolchain",
     exec_compatible_with = {platform},
     target_compatible_with = {platform},
     target_settings = [":{name}_is_selected"],
