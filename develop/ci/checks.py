@@ -6,7 +6,7 @@ One that has `needs` is skipped where they are not met. SCHEDULED, at the end, n
 from develop.ci import steps
 from develop.ci.check import ALL, APT, ENGINES, Check
 
-#: What many others need; those do not wait for each other, but for the network.
+#: What many others need; these wait for the network, not for each other.
 FETCHED = (
     Check(
         "root-debian13",

@@ -127,7 +127,7 @@ def _check_artifacts(ctx):
         found[identity] = artifact.label
 
 def _check_patterns(ctx):
-    """Fails for a pattern of `allow_unmatched` that is none of the package's."""
+    """Fails for a pattern of `allow_unmatched` that the package does not have."""
     for pattern in ctx.attr.allow_unmatched:
         if pattern not in ctx.attr.include + ctx.attr.exclude:
             fail("{}: allow_unmatched: {} is in neither `include` nor `exclude`; expected one of their patterns. Remove it".format(shown(ctx.label), repr(pattern)))
