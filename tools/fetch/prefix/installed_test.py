@@ -1,4 +1,4 @@
-"""Tests of ROCm in /usr, among files of others: as Debian installs it."""
+"""Tests of ROCm in /usr, among other files, as Debian installs it."""
 
 from collections.abc import Mapping
 from pathlib import Path
