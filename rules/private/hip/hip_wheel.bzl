@@ -19,7 +19,7 @@ def _taken(attributes, names):
 def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression = "balanced", visibility = None, **kwargs):
     """Makes thin wheels of a Python package with HIP code: they require ROCm's packages, and each has code for one GPU.
 
-    It is `sdk_static_wheel`, `sdk_requiring_wheel` and `sdk_split_wheel` in turn. The target is a directory of wheels, for
+    It is `sdk_static_wheel`, `sdk_requiring_wheel` and `sdk_split_wheel` together. The target is a directory of wheels, for
     `sdk_index` and `sdk_install_test`.
 
     Args:
