@@ -57,12 +57,12 @@ def _source(found: Found, prefix: Prefix) -> str | None:
 
 
 def _comes_along(plan: Plan, owned: Entry) -> bool:
-    """Whether the tree has a file of a package per GPU target once that is installed: all but its forwarders."""
+    """Whether the tree has a file of a package per GPU target once that is installed: all except its forwarders."""
     return plan.per_target and owned.is_packed_file and owned.treatment is not Treatment.FORWARDER
 
 
 def _is_linked(found: Found, plan: Plan, owned: Entry, prefix: Prefix) -> bool:
-    """Whether this package has a link to a runtime package's file in place of what the artifact has at its path.
+    """Whether this package has a link to a runtime package's file instead of what the artifact has at its path.
 
     It has if the file is the same. Of packages per GPU target another one may be installed than the plan is of.
     """

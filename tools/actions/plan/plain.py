@@ -94,7 +94,7 @@ def _library(entry: Entry, found: Found, facts: Facts, tree: _Tree) -> Entry:
         return _drop(entry, f"link to {entry.target}, which no package ships")
     if facts.soname not in (None, name):
         return _made(entry, Treatment.LINKER_SCRIPT, place, f"name of {facts.soname}, for linkers", tree)
-    # The artifacts' own file is what linkers are given, who want the symbols.
+    # The artifacts' own file is what linkers are given, which need its symbols.
     is_for_linkers = entry.kind is Kind.FILE or facts.soname is None or not facts.dynamic
     if is_for_linkers and tree.may_copy(found, facts):
         return _copy(entry, found, facts, tree)
@@ -143,7 +143,7 @@ def _goal(entry: Entry, prefix: Prefix) -> str | None:
 
 
 def _below(entry: Entry, goal: str, files: list[Entry]) -> list[Entry]:
-    """Return links to all `files` below the directory that a link leads to, in place of that link."""
+    """Return links to all `files` below the directory that a link leads to, instead of that link."""
     found = []
     for file in files:
         if file.path.startswith(f"{goal}/"):
@@ -154,7 +154,7 @@ def _below(entry: Entry, goal: str, files: list[Entry]) -> list[Entry]:
 
 
 def _without_links_to_directories(entries: list[Entry], prefix: Prefix) -> list[Entry]:
-    """Return the entries with what lies below a link to a directory in place of it.
+    """Return the entries with what lies below a link to a directory instead of the link.
 
     Not so for links that lie below such a link, or below where they lead: there would be no end.
     """

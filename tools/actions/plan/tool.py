@@ -193,7 +193,7 @@ _NAMED_LINKS = 3
 
 
 def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
-    """Yield what a plan does that may not be meant, and that real SDKs have: a line each, for people."""
+    """Yield what a plan does that may be a mistake, and that real SDKs have: a line each, for people."""
     dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
     if dangling:
         more = f" and {len(dangling) - _NAMED_LINKS} more" if len(dangling) > _NAMED_LINKS else ""
