@@ -185,7 +185,7 @@ def test_forwarders_are_packed_with_the_small_files() -> None:
 
 
 def test_a_name_by_which_another_library_needs_it() -> None:
-    """A link beside the SONAME, with a name that the loader never uses: without it the program does not start."""
+    """A link beside the SONAME that the loader does not ask for: without it the program does not start."""
     named = (*versioned("lib/libsnd.so", "7"), link("lib/libsnd.so.7.0", "libsnd.so.7"))
     assert "lib/libsnd.so.7.0" not in forwarded(*named)
     user = needing(library("lib/libuser.so.1", "libuser.so.1"), "libsnd.so.7.0")

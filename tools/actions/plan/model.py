@@ -271,7 +271,7 @@ class Facts:
     archive: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Why its device code cannot be read; None if it can.
     device_refusal: str | None = None
-    #: What is wrong with an ELF or PE file that cannot be read, or with a file whose name only looks like one.
+    #: What is wrong with an ELF or PE file that cannot be read, or whose name alone says that it is one.
     damage: str | None = None
 
     @classmethod

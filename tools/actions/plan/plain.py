@@ -94,7 +94,7 @@ def _library(entry: Entry, found: Found, facts: Facts, tree: _Tree) -> Entry:
         return _drop(entry, f"link to {entry.target}, which no package ships")
     if facts.soname not in (None, name):
         return _made(entry, Treatment.LINKER_SCRIPT, place, f"name of {facts.soname}, for linkers", tree)
-    # Linkers get the artifacts' own file, because they need its symbols.
+    # The artifacts' own file is what linkers are given, which need its symbols.
     is_for_linkers = entry.kind is Kind.FILE or facts.soname is None or not facts.dynamic
     if is_for_linkers and tree.may_copy(found, facts):
         return _copy(entry, found, facts, tree)

@@ -67,7 +67,7 @@ def test_what_only_devel_has_stays_and_its_names_are_made() -> None:
 
 
 def test_the_file_of_a_library_is_copied_for_linkers_unless_it_is_big() -> None:
-    """A linker that gets the file needs its symbols, and a forwarder has no symbols."""
+    """A linker that is given the file needs the symbols, which a forwarder has none of."""
     found = library("lib/liba.so.1", "liba.so.1")
     copy = made(found)["lib/liba.so.1"]
     assert outcome(copy)[:2] == (Treatment.PATCH, "package core has it, too (elf-library); RPATH extended")

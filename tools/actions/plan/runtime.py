@@ -179,7 +179,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
         return _alias(found, resolved, facts, definition, prefix)
-    # Python does not run a module that it imports: under that name a launcher would not work.
+    # Python does not run a module that it imports: under that name a launcher is not a module.
     is_module = name.endswith(".py") and resolved.node.found
     if _is_executable(resolved, facts, definition) and not is_module:
         return _launcher(found, resolved, facts, definition)
@@ -297,7 +297,7 @@ def check_owners(entries: list[Entry], definition: Definition, builds_on: list[P
 def _with_forwarders(
     entries: list[Entry], definition: Definition, merged: dict[str, Found], builds_on: list[Plan]
 ) -> list[Entry]:
-    """Add the forwarders that the package has, instead of what the artifacts have at their paths."""
+    """Add the forwarders that the package needs, instead of what the artifacts have at their paths."""
     facts = {found.source: found.facts for found in merged.values() if found.facts}
     made = forwarders(entries, facts, builds_on)
     wanted = {entry.path: entry for entry in made if not left_out(entry.path, definition)}

@@ -6,7 +6,7 @@
     entry = sliced(entry, facts, definition.slice)     # which of its device code a file keeps
     raise refusal(refused, definition.slice)           # all that could not be told of any file, at once
 
-No loss is silent: code for a GPU that no package is for stops the build, unless the package's definition
+No code is lost without a message. Code for a GPU that no package is for stops the build, unless the definition
 declares it as left out. A file that has no code for one of the package's GPUs says so in its reason; whether that is
 meant is a matter of the whole library (`tools.actions.coverage`).
 """
