@@ -25,7 +25,7 @@ _VARIABLE = ("-O", "-g", "-DNDEBUG", "--sysroot=", "-iquote", "-isystem", "-I")
 _UNUSED = ".unused_headers"
 
 def _outputs(action):
-    """Returns the names of an action's outputs, but for the list of unused headers."""
+    """Returns the names of an action's outputs, except the list of unused headers."""
     return [file.basename for file in action.outputs.to_list() if not file.basename.endswith(_UNUSED)]
 
 def _with_prefix(argv, prefix):

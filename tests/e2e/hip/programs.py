@@ -53,7 +53,7 @@ def copy_project(directory: Path, example: str, artifacts: Path | None = None) -
     module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
     (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
     (project / "bazelw").chmod(0o755)
-    # The artifacts may lie below /tmp, which sandboxes hide. In a project of others, toolchains have other names.
+    # The artifacts may lie below /tmp, which sandboxes hide. In other projects, toolchains have other names.
     return Workspace(project, artifacts, options=("--sandbox_add_mount_pair=/tmp", "--incompatible_auto_exec_groups"))
 
 
@@ -122,7 +122,7 @@ def check_changes(workspace: Workspace) -> None:
     compiled_again = [action.output for action in built(more).ran("HipCompileDevice")]
     assert [ANOTHER in output for output in compiled_again] == [True] * SOURCES, compiled_again
     assert [ANOTHER in action.output for action in more.ran("HipLinkDevice")] == [True]
-    print(f"a target more: {ran(more)}", flush=True)
+    print(f"one more target: {ran(more)}", flush=True)
 
 
 def check_bytes(workspace: Workspace, directory: Path) -> None:

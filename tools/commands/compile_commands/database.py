@@ -86,7 +86,7 @@ def _others(file: Path, replaced: set[str]) -> list[Entry]:
 
 
 def update(file: Path, entries: list[Entry]) -> int:
-    """Put entries into a database, in place of those of an earlier run; return how many of others are in it.
+    """Put entries into a database, instead of those of an earlier run; return the number of other entries in it.
 
     The file is written whole or not at all. Raises ToolError if there is one that is no such database.
     """

@@ -1,4 +1,4 @@
-"""Tests of compile_commands.json: paths that hold in the workspace, entries of others, files that are no database."""
+"""Tests of compile_commands.json: paths in the workspace, other tools' entries, files that are no database."""
 
 import json
 from pathlib import Path
