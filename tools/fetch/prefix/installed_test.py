@@ -1,4 +1,4 @@
-"""Tests of ROCm in /usr, among other files, as Debian installs it."""
+"""Tests of ROCm in /usr, among other files: as Debian installs it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def install(root: Path, packages: Mapping[str, tuple[str, ...]]) -> Path:
     return root / "usr"
 
 
-def test_files_of_others_are_no_part_of_the_sdk(tmp_path: Path) -> None:
+def test_other_files_are_no_part_of_the_sdk(tmp_path: Path) -> None:
     merge([], tmp_path / "prefix", install(tmp_path / "root", PACKAGES))
     found = {str(path.relative_to(tmp_path / "prefix")) for path in (tmp_path / "prefix").rglob("*") if path.is_file()}
     others = {"include/stdio.h", "lib/x86_64-linux-gnu/libz.so.1"}
