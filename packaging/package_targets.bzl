@@ -107,19 +107,20 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
     """
     definition, suffix = PACKAGES[role], ("_" + target if target else "")
     trees = trees_of(role, target)
+    searched = _searched(platform, role, trees)
     sdk_package(
         name = name + role + suffix,
         package = role + suffix,
         # A directory may have a part of ROCm, of which some packages have nothing.
         allow_empty = not artifacts,
-        allow_unmatched = definition.exclude,
+        allow_unmatched = definition.exclude + searched,
         artifacts = artifacts,
         builds_on = builds_on or [name + below for below in definition.builds_on],
         exclude = definition.exclude,
         kind = definition.kind,
         per_target = bool(target),
         platform = PLATFORMS[platform].platform,
-        rpath = _searched(platform, role, trees),
+        rpath = searched,
         target_compatible_with = PLATFORMS[platform].compatible_with,
         tree = trees[role],
         version_suffix = _VERSION_SUFFIX,
@@ -140,18 +141,19 @@ def thin_package_targets(name, platform, artifacts, family, declared):
         list of their names.
     """
     libraries, trees = PACKAGES["libraries"], trees_of("libraries", "{target}")
+    searched = _searched(platform, "libraries", trees)
     rocm_thin_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
         allow_empty = not artifacts,
-        allow_unmatched = libraries.exclude,
+        allow_unmatched = libraries.exclude + searched,
         artifacts = artifacts,
         builds_on = [name + below for below in libraries.builds_on],
         coverage = name + "coverage",
         exclude = libraries.exclude,
         left_out = declared.left_out,
         left_out_option = "--repo_env=ROCM_TARGETS_LEFT_OUT",
-        rpath = _searched(platform, "libraries", trees),
+        rpath = searched,
         targets = declared.packages,
         tree = trees["libraries"],
         version_suffix = _VERSION_SUFFIX,

@@ -173,7 +173,7 @@ PACKAGES_FOR_WINDOWS = tuple(f"tests/e2e/windows/{name}_test.py" for name in ("d
 
 def packages_for_windows(machine: Machine) -> None:
     """Install the example SDK's packages for Windows with CPython for Windows, under wine."""
-    machine.bazel("build", "//tests/mini/windows:dist")
+    machine.bazel("build", "//tests/mini/windows:dist", "//tests/mini/windows:acme_sdk")
     fetched = machine.scratch / "windows-fetched"
     machine.module("tests.e2e.windows.machine", fetched)
     dist = (WORKSPACE / "bazel-bin/tests/mini/windows/dist").resolve()

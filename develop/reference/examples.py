@@ -28,8 +28,10 @@ class Example:
 
 #: Name of the rule, macro or tag -> its example.
 EXAMPLES: Final = {
+    "artifacts.debian": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_debian"),
     "artifacts.directory": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_prebuilt"),
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
+    "git.commit": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_commit"),
     "hip_binary": Example(_HIP, "show"),
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
@@ -46,13 +48,17 @@ EXAMPLES: Final = {
     "rocm.xla_config": Example("tests/e2e/hip/xla_consumer/MODULE.bazel"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
+    "sdk_image": Example(_TWO, "image"),
     "sdk_index": Example(_TWO, "dist"),
+    "sdk_install_scheme": Example(_TWO, "venv"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
     "sdk_install_test": Example(_WHEELS, "install_test"),
+    "sdk_layer": Example(_TWO, "core_layer"),
     "sdk_package": Example(_TWO, "runtime"),
     "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
+    "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),
     "sdk_sdist": Example("packaging/selector.bzl"),
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_sonames": Example(_TWO, "sonames"),

@@ -4,6 +4,7 @@ import ctypes
 import sysconfig
 from pathlib import Path
 
+import arrow_sdk
 import arrow_sdk_devel
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib")).resolve()
@@ -15,7 +16,9 @@ def loaded() -> set[str]:
     return {str(Path(file).relative_to(SITE_PACKAGES)) for file in files if "_arrow_sdk_" in file}
 
 
-library = ctypes.CDLL(str(SITE_PACKAGES / "_arrow_sdk_dataset/lib/libarrow_dataset.so.2600"))
+found = arrow_sdk.find_library("arrow_dataset")
+assert (found.found_via, found.distribution) == ("package", "arrow-sdk-dataset"), found
+library = arrow_sdk.load_library("arrow_dataset")
 assert loaded() == {
     "_arrow_sdk_compute/lib/libarrow_acero.so.2600",
     "_arrow_sdk_compute/lib/libarrow_compute.so.2600",
@@ -23,6 +26,9 @@ assert loaded() == {
     "_arrow_sdk_dataset/lib/libarrow_dataset.so.2600",
     "_arrow_sdk_parquet/lib/libparquet.so.2600",
 }, loaded()
+
+assert arrow_sdk.find_library("arrow_dataset").found_via == "loaded"
+assert arrow_sdk.problems() == [], arrow_sdk.problems()
 
 # arrow::GetBuildInfo() returns a structure that begins with the version.
 build_info = library._ZN5arrow12GetBuildInfoEv

@@ -1,7 +1,7 @@
 """sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -12,7 +12,7 @@ def _outputs(ctx, version):
     """Declares the wheel and what is beside it: {name of the tool's option: File}."""
     variant = ctx.attr.variant
     if bool(variant) != bool(ctx.attr.variant_targets):
-        fail("{}: variant = \"{}\", variant_targets = {}; expected both, or neither for a wheel for every machine. Set `variant` and `variant_targets`".format(shown(ctx.label), variant, ctx.attr.variant_targets))
+        fail("{}: variant = \"{}\", variant_targets = {}; expected both, or neither for a wheel for every machine. Set `variant` and `variant_targets`".format(shown(written(ctx)), variant, ctx.attr.variant_targets))
     name = file_name(ctx, "{}-{}-{}-{}-{}{}.whl".format(escaped(ctx.attr.distribution), version, ctx.attr.python_tag, ctx.attr.abi_tag, ctx.attr.platform_tag, "-" + variant if variant else ""))
 
     # In a separate folder, because installers would prefer it to the sdist beside it. They ignore a label, or know it. A

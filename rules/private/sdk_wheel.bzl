@@ -48,12 +48,14 @@ def _sbom(ctx, package, project):
     args.add_all(package.indexes, format_each = "--index=%s")
     args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
     args.add_all(["{}={}".format(artifact, sha256) for artifact, sha256 in sorted(package.archives.items())], format_each = "--archive=%s")
+    if ctx.file.artifact_origins:
+        args.add(ctx.file.artifact_origins, format = "--origins=%s")
     args.add(sbom, format = "--output=%s")
     run_tool(
         ctx,
         tool = ctx.attr._sbom,
         args = args,
-        inputs = depset([project, package.plan], transitive = [package.indexes]),
+        inputs = depset([project, package.plan] + ctx.files.artifact_origins, transitive = [package.indexes]),
         outputs = [sbom],
         mnemonic = "RocmSbom",
         in_worker = True,
@@ -147,6 +149,10 @@ sdk_wheel = rule(
     doc = "Writes the wheel of a package. It provides `PyWheelInfo`, so it can be used like a `py_wheel`.",
     implementation = _sdk_wheel_impl,
     attrs = PROJECT_ATTRS | PLATFORM_ATTRS | {
+        "artifact_origins": attr.label(
+            allow_single_file = [".json"],
+            doc = "JSON object: name of an artifact -> `{version, purl, supplier, license}`, each optional, for the bill of materials. `{version}` stands for the version of this distribution. One file may serve all wheels: names of other artifacts are ignored.",
+        ),
         "console_scripts": attr.label(
             allow_single_file = [".json"],
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",

@@ -56,10 +56,10 @@ def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: 
     old: dict[str, list[int]] = _read_stamp(tree).get("files", {})
     if is_alone:
         shutil.rmtree(unfinished, ignore_errors=True)  # Of a process that was killed.
+    _append_to_record(unfinished.name, f"{tree.name}/{_STAMP}")
     unfinished.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=unfinished) as own:
         scratch = Path(own)
-        _list_in_record(tree, [unfinished.name, f"{tree.name}/{_STAMP}"], scratch, and_former=True)
         members.extractall(scratch, filter="data")
         new = scratch / tree.name
         tree.mkdir(exist_ok=True)
@@ -144,22 +144,39 @@ def _is_same(path: Path, new: Path) -> bool:
     return path.is_file() and new.is_file() and path.read_bytes() == new.read_bytes()
 
 
-def _list_in_record(tree: Path, paths: list[str], scratch: Path, *, and_former: bool = False) -> None:
-    """Have the RECORD that lists this package list these paths of the tree, and beside it, and no others.
-
-    With `and_former`, those that it lists stay.
-    """
-    site = tree.parent
+def _find_record() -> tuple[Path | None, list[list[str]]]:
+    """Return the RECORD that lists this package, and its rows."""
     own = f"{_PACKAGE.name}/{Path(__file__).name}"
-    for record in sorted(site.glob("*.dist-info/RECORD")):
-        rows = list(csv.reader(io.StringIO(record.read_text("utf-8"), newline="")))
-        if any(row and row[0] == own for row in rows):
-            others = tuple(paths) if and_former else (f"{tree.name}/", f"{tree.name}.")
-            rows = [row for row in rows if row and not row[0].startswith(others)]
-            text = io.StringIO(newline="")
-            csv.writer(text).writerows([*rows, *([path, "", ""] for path in paths)])
-            _replace(record, text.getvalue(), scratch)
-            return
+    for record in sorted(_PACKAGE.parent.glob("*.dist-info/RECORD")):
+        rows = [row for row in csv.reader(io.StringIO(record.read_text("utf-8"), newline="")) if row]
+        if any(row[0] == own for row in rows):
+            return record, rows
+    return None, []
+
+
+def _append_to_record(*paths: str) -> None:
+    """Have RECORD list these paths, too, before anything is made.
+
+    In place: a temporary file would itself be one that RECORD does not list yet. A RECORD with a second name is in an
+    installer's cache as well, such as conda's, and stays as it is.
+    """
+    record, rows = _find_record()
+    new = [path for path in paths if [path, "", ""] not in rows]
+    if record and new and record.stat().st_nlink == 1:
+        start = "" if record.read_bytes().endswith(b"\n") else "\r\n"
+        with record.open("a", encoding="utf-8", newline="") as file:
+            file.write(start + "".join(f"{path},,\r\n" for path in new))
+
+
+def _list_in_record(tree: Path, paths: list[str], scratch: Path) -> None:
+    """Have RECORD list these paths of the tree, and beside it, and no others."""
+    record, rows = _find_record()
+    if record:
+        others = (f"{tree.name}/", f"{tree.name}.")
+        kept = [row for row in rows if not row[0].startswith(others)]
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([*kept, *([path, "", ""] for path in paths)])
+        _replace(record, text.getvalue(), scratch)
 
 
 def _replace(path: Path, text: str, scratch: Path) -> None:

@@ -376,9 +376,14 @@ def _refused(name):
     # Its library is for the targets of the build.
     program = name + "_other_targets"
     hip_binary(name = program, srcs = ["other.hip"], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
-    messages = ["//tests/analysis:hip_relocatable is compiled for gfx1100, gfx90a, and", "_hip for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`"]
+    messages = ["//tests/analysis:hip_relocatable is compiled for gfx1100, gfx90a, and //tests/analysis:{} for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`".format(program)]
     tests.append(program + "_test")
     _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_device".format(program))
+
+    # Messages name what the user wrote, not the hidden target that is refused.
+    hip_wheel(name = name + "_without_sdk", sdk = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], wheel = name + "_rocm.whl")
+    tests.append(name + "_without_sdk_test")
+    _refused_test(name = tests[-1], messages = ["//tests/analysis:hip_without_sdk: sdk has no wheels"], target_under_test = name + "_without_sdk.requiring")
     return tests
 
 def _declare(name):

@@ -15,9 +15,11 @@ MNEMONICS = {
     "RocmCoverage",
     "RocmCoverageCheck",
     "RocmDescribe",
+    "RocmImage",
     "RocmIndex",
     "RocmInitPy",
     "RocmInspect",
+    "RocmLayer",
     "RocmLink",
     "RocmPack",
     "RocmPlan",
@@ -35,12 +37,14 @@ MNEMONICS = {
 PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
-#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex gives
-#: its directory links to the distributions, and no link leads out of a sandbox. What RocmLink makes is put together
-#: from segments, which a cache has anyway, and what RocmIndex makes from that.
+#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex and
+#: RocmImage give their directories links to files, and no link leads out of a sandbox. What RocmLink makes is put
+#: together from segments, which a cache has anyway, and what the other three make from that.
 FURTHER = {
+    "RocmImage": {"no-remote-cache-upload", "no-sandbox"},
     "RocmIndex": {"no-remote-cache-upload", "no-sandbox"},
     "RocmInspect": _WORKER,
+    "RocmLayer": {"no-remote-cache-upload"},
     "RocmLink": {"no-remote-cache-upload"} | _WORKER,
     "RocmPack": _WORKER,
     "RocmPlan": _WORKER,

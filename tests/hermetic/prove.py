@@ -25,6 +25,7 @@ from tests.remote.spawns import count_by
 MINI = tuple(f"//tests/mini/{layout}:dist" for layout in ("family", "split", "thin"))
 TARGETS = (
     "//packaging:dist",
+    "//packaging:images",
     "//packaging:size_report",
     *MINI,
     "//tests/mini/requiring_wheel:requiring",
@@ -52,11 +53,11 @@ OPTIONS = {"connect_blocked": ("--sandbox_default_allow_network=true",)}
 
 
 def strictest() -> tuple[str, ...]:
-    """Return the options of a build in whose sandboxes the machine is not to be seen, also for RocmIndex."""
+    """Return the options of a build in whose sandboxes the machine is not to be seen, for every action."""
     return (
         "--experimental_use_hermetic_linux_sandbox",
         "--spawn_strategy=linux-sandbox",
-        "--modify_execution_info=RocmIndex=-no-sandbox",
+        "--modify_execution_info=Rocm(Image|Index)=-no-sandbox",
         *(f"--sandbox_add_mount_pair={path}" for path in SYSTEM if Path(path).is_dir()),
     )
 
@@ -77,7 +78,7 @@ def build_all(checkout: Checkout, *options: str) -> dict[str, str]:
     print(f"{len(outcome.spawns)} actions in {outcome.build.seconds:.0f} s: {count_by(outcome.spawns)}", flush=True)
     jailed = {"linux-sandbox"} if options else {"linux-sandbox", "worker"}
     outside = {spawn.mnemonic for spawn in outcome.spawns if spawn.runner not in jailed}
-    assert outside == (set() if options else {"RocmIndex"}), f"ran outside the sandbox: {sorted(outside)}"
+    assert outside == (set() if options else {"RocmImage", "RocmIndex"}), f"ran outside the sandbox: {sorted(outside)}"
     return {path: sha for spawn in outcome.spawns for path, (sha, _) in spawn.outputs.items()}
 
 

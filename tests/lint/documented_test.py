@@ -149,9 +149,22 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",
     ),
     (
+        "RPATH entries that lead to no file of the packages",
+        "tools/actions/plan/rpath_policy_test.py::test_entries_that_lead_nowhere_are_dropped_and_named",
+    ),
+    (
         "an RPATH directory outside the trees of the package and of those in its `builds_on`",
         "tools/actions/plan/rpath_test.py::test_a_directory_outside_the_trees_is_refused",
     ),
+    (
+        "an RPATH directory in which its tree has no file",
+        "tools/actions/plan/rpath_policy_test.py::test_a_directory_that_its_tree_lacks_is_refused",
+    ),
+    (
+        "a library of `dlopens` that is in no RPATH directory",
+        "tools/actions/plan/rpath_policy_test.py::test_a_library_that_is_opened_must_be_found",
+    ),
+    ("a file of `unedited`", "tools/actions/plan/rpath_policy_test.py::test_a_file_that_must_not_be_edited_is_kept"),
     (
         "a packaged library that a file needs, but does not find through its RPATH",
         "tools/actions/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",

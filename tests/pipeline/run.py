@@ -259,8 +259,9 @@ def _plan(run: _Build, package: Package) -> None:
     place = run.folder / package.name
     definition = {name: getattr(package, name) for name in ("exclude", "include", "kind", "rpath", "tree")}
     definition |= {"package": package.name, "per_target": package.slice is not None}
+    definition |= {"allow_unmatched": package.rpath}
     if not package.strict:
-        definition |= {"allow_empty": True, "allow_unmatched": [*package.include, *package.exclude]}
+        definition |= {"allow_empty": True, "allow_unmatched": [*package.include, *package.exclude, *package.rpath]}
     definition |= {"slice": asdict(package.slice)} if package.slice else {}
     definition |= {"linked_units": _linked_units(run, package)} if package.kind == "plain" else {}
     place.mkdir()

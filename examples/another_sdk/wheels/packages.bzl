@@ -1,6 +1,6 @@
 """The packages of Arrow, as data, and a loop that declares them."""
 
-load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_reports", "sdk_static_wheel", "sdk_wheel")
+load("@rules_rocm_python//rules:sdk.bzl", "sdk_index", "sdk_package", "sdk_reports", "sdk_runtime", "sdk_static_wheel", "sdk_wheel")
 
 # Name -> the libraries that it contains, and the packages whose libraries they need, directly or not.
 _RUNTIME = {
@@ -83,6 +83,13 @@ def arrow_packages(artifacts):
         name = "arrow_sdk",
         distribution = "arrow-sdk",
         extras = {name: _requires([name]) for name in ["devel", "flight"]},
+        files = sdk_runtime(
+            name = "libraries",
+            directory = "arrow_sdk",
+            packages = {name: "arrow-sdk-" + name for name in _RUNTIME},
+            variable = "ARROW_HOME",
+            version = "//:version",
+        ),
         requires = _requires(["dataset"]),
         summary = "Apache Arrow",
         **_COMMON

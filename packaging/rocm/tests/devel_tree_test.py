@@ -102,13 +102,8 @@ def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
     assert f"{TREE}." not in record.read_text()
 
 
-@pytest.mark.parametrize("moment", range(1, 25))
-def test_a_killed_process_leaves_nothing_of_users_in_record(tmp_path: Path, moment: int) -> None:
-    """The next version's installer removes what RECORD names, whole directories among it."""
-    site = tmp_path / "site"
-    mine = [put(site / TREE / path) for put, path in ((file, "include/acme.h"), (directory, "lib"))]
-    newer = archive().link(f"{TREE}/lib", "lib64") if moment % 2 else archive()
-    module = install(site, newer)
+def killed(module: dict[str, Any], site: Path, moment: int) -> None:
+    """Ask for the tree in a process that is killed before a change of the file system, by its number."""
     child = os.fork()
     if not child:
         steps = itertools.count(1)
@@ -123,6 +118,38 @@ def test_a_killed_process_leaves_nothing_of_users_in_record(tmp_path: Path, mome
         finally:
             os._exit(0)
     os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("moment", range(1, 25))
+def test_record_lists_each_file_that_a_killed_process_left(tmp_path: Path, moment: int) -> None:
+    site = tmp_path / "site"
+    module = install(site, archive())
+    (record,) = site.glob("*.dist-info/RECORD")
+    killed(module, site, moment)
+    listed = {site / row.partition(",")[0] for row in record.read_text().splitlines()}
+    left = [path for path in site.rglob("*") if path.is_file() and path != record]
+    assert not [path for path in left if not {path, *path.parents} & listed]
+
+
+def test_a_record_that_a_cache_shares_is_not_written_in_place(tmp_path: Path) -> None:
+    """Conda links all files of a package from its cache."""
+    site = tmp_path / "site"
+    module = install(site, archive())
+    (record,) = site.glob("*.dist-info/RECORD")
+    (tmp_path / "cache").hardlink_to(record)
+    before = record.read_bytes()
+    module["root"]()
+    assert (tmp_path / "cache").read_bytes() == before != record.read_bytes()
+
+
+@pytest.mark.parametrize("moment", range(1, 25))
+def test_a_killed_process_leaves_nothing_of_users_in_record(tmp_path: Path, moment: int) -> None:
+    """The next version's installer removes what RECORD names, whole directories among it."""
+    site = tmp_path / "site"
+    mine = [put(site / TREE / path) for put, path in ((file, "include/acme.h"), (directory, "lib"))]
+    newer = archive().link(f"{TREE}/lib", "lib64") if moment % 2 else archive()
+    module = install(site, newer)
+    killed(module, site, moment)
     (record,) = site.glob("*.dist-info/RECORD")
     listed = [site / row.partition(",")[0] for row in record.read_text().splitlines()]
     for path in mine:

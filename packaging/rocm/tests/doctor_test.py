@@ -12,7 +12,8 @@ from environments import Environment
 from fake_sdk import FakeSdk, make_sdk, shared_library
 from machines import Machine
 from rocm_sdk.devel.layout import CONTENT_NAME
-from tiny_library import tiny_library
+
+from develop.testing.tiny_library import tiny_library
 
 VERSION = "7.10.0.dev0"
 TREE = "_rocm_sdk_devel"

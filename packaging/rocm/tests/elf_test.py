@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from fake_sdk import shared_library
 from rocm_sdk.elf import Dynamic, is_elf, read_dynamic
-from tiny_library import tiny_library
+
+from develop.testing.tiny_library import tiny_library
 
 FULL = tiny_library("libb.so.1", ("liba.so.1", "libc.so.6"), "$ORIGIN:${ORIGIN}/../x::/opt")
 

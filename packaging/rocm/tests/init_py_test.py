@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rocm_sdk.init_py import init_py_text, preload_names, unlisted_names
 from rocm_sdk.library_table import LIBRARIES
-from tiny_library import tiny_library
+
+from develop.testing.tiny_library import tiny_library
 
 VERSIONS = st.from_regex(r"[0-9]+\.([0-9]+|\*)(\.[0-9a-z+*]+)?", fullmatch=True)
 

@@ -14,8 +14,9 @@ from rocm_sdk.installation import installed_packages
 from rocm_sdk.kpack import archive_places
 from rocm_sdk.selfcheck.check import FailureError
 from rocm_sdk.selfcheck.device_archives import check_device_archives
-from tiny_library import kpack_reference, kpacked, tiny_library
 from trees import TREE
+
+from develop.testing.tiny_library import kpack_reference, kpacked, tiny_library
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 REFERENCE = kpack_reference("libs/hipblas/lib/libhipblas.so.2", "../.kpack/blas_lib_@GFXARCH@.kpack")

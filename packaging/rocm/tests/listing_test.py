@@ -9,7 +9,8 @@ import pytest
 from environments import Environment
 from fake_sdk import VERSION, FakeSdk
 from rocm_sdk.listing import Listed, format_list, format_size
-from tiny_library import tiny_library
+
+from develop.testing.tiny_library import tiny_library
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from fake_sdk import distributions, sdk_source
-from rocm_sdk.preload import load_order, unversioned
-from tiny_library import tiny_library
+from rocm_sdk.loading import load_order, unversioned
+
+from develop.testing.tiny_library import tiny_library
 
 CORE, LIBRARIES = "_rocm_sdk_core/lib", "_rocm_sdk_libraries/lib"
 LOADED = """

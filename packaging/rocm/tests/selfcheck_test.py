@@ -20,7 +20,8 @@ from rocm_sdk.selfcheck.imports import check_import, list_python_packages
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
 from rocm_sdk.selfcheck.run import Result, run_check
 from rocm_sdk.selfcheck.scripts import ask, list_scripts
-from tiny_library import tiny_library
+
+from develop.testing.tiny_library import tiny_library
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 CORE, LIBRARIES = SPLIT.packages["core"], SPLIT.packages["libraries"]

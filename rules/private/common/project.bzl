@@ -1,7 +1,7 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
@@ -26,7 +26,7 @@ PROJECT_ATTRS = {
     "requires_external": attr.string_list(doc = "What the user's machine must have, beside what files need: libraries that are opened by dlopen(3), by SONAME."),
     "requires_python": attr.string(default = ">=3.9", doc = "Supported versions of Python."),
     "summary": attr.string(mandatory = True, doc = "One-line description."),
-    "urls": attr.string_dict(doc = "Label -> URL."),
+    "urls": attr.string_dict(doc = "Label -> URL. `{version}` stands for the version of this distribution."),
     "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
 }
 
@@ -40,7 +40,7 @@ def version_of(ctx):
         string, the version.
     """
     version = ctx.attr.version[BuildSettingInfo].value
-    check_version(version, shown(ctx.label), shown(ctx.attr.version.label))
+    check_version(version, shown(written(ctx)), shown(ctx.attr.version.label))
     return version
 
 def requirement_of(ctx):
@@ -66,7 +66,7 @@ def file_name(ctx, name):
     """
     if len(name) > _FILE_NAME_MAX:
         fail("{}: the file name {} has {} bytes; expected at most {}: file systems take 255, and tools append to it. Shorten `distribution`, the platform tag, or the version: --{}=VERSION".format(
-            shown(ctx.label),
+            shown(written(ctx)),
             name,
             len(name),
             _FILE_NAME_MAX,
@@ -122,14 +122,14 @@ def source_files(ctx, strip_prefix = ""):
     prefix = package + "".join([part + "/" for part in [strip_prefix] if part])
     for file in ctx.files.sources:
         if not _in_workspace(file).startswith(package):
-            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Move it to `files`".format(shown(ctx.label), shown(ctx.attr.sources.label), file.short_path, package))
+            fail("{}: sources: {} has {}, which is not below {}; expected files of that package. Move it to `files`".format(shown(written(ctx)), shown(ctx.attr.sources.label), file.short_path, package))
     found = [
         placed(_in_workspace(file).removeprefix(prefix), file, file.owner, "source")
         for file in ctx.files.sources
         if _in_workspace(file).startswith(prefix)
     ]
     if not found:
-        fail("{}: sources: {} has no file below {}; expected at least one. Set `sources` or `strip_prefix`".format(shown(ctx.label), shown(ctx.attr.sources.label), prefix))
+        fail("{}: sources: {} has no file below {}; expected at least one. Set `sources` or `strip_prefix`".format(shown(written(ctx)), shown(ctx.attr.sources.label), prefix))
     return found
 
 def small_files(ctx, licenses = "", others = []):
@@ -143,11 +143,11 @@ def small_files(ctx, licenses = "", others = []):
     Returns:
         dict of string to File.
     """
-    files = [placed(path, one_file(ctx.label, target, path), target.label) for target, path in ctx.attr.files.items()]
-    places = by_path(ctx.label, files + _license_texts(ctx, licenses) + others)
+    files = [placed(path, one_file(written(ctx), target, path), target.label) for target, path in ctx.attr.files.items()]
+    places = by_path(written(ctx), files + _license_texts(ctx, licenses) + others)
     for path, place in places.items():
         if "=" in path:
-            fail("{}: {} is placed at {}; expected a path without '='".format(shown(ctx.label), place.name, path))
+            fail("{}: {} is placed at {}; expected a path without '='".format(shown(written(ctx)), place.name, path))
     return {path: place.file for path, place in places.items()}
 
 def project_file(ctx):
@@ -175,7 +175,7 @@ def project_file(ctx):
         "requires_external": ctx.attr.requires_external,
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,
-        "urls": ctx.attr.urls,
+        "urls": {label: url.replace("{version}", version) for label, url in ctx.attr.urls.items()},
         "version": version,
     }))
     return project

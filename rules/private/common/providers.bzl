@@ -1,4 +1,4 @@
-"""What targets of the rules tell each other: artifacts, coverage, distributions, packages."""
+"""What targets of the rules tell each other: artifacts, coverage, distributions, layers, packages."""
 
 visibility(["//rules/..."])
 
@@ -36,6 +36,23 @@ DistributionInfo = provider(
         "metadata": "File: core metadata, served beside the distribution (PEP 658).",
         "requirement": "string: what requires just this distribution, `NAME==VERSION` (PEP 508).",
         "variant": "File or None: `variant.json` of a wheel variant (PEP 825).",
+    },
+)
+
+InstallSchemeInfo = provider(
+    doc = "Where the Python of a container image has its packages. Paths are those in the image.",
+    fields = {
+        "python": "string: the interpreter that console scripts start, an absolute path.",
+        "scripts": "string: directory of console scripts, without `/` at the beginning.",
+        "site_packages": "string: directory that Python imports from, without `/` at the beginning.",
+    },
+)
+
+LayerInfo = provider(
+    doc = "A layer of a container image.",
+    fields = {
+        "descriptor": "File: JSON object with media type, SHA-256, size in bytes, diffID, CPU and history.",
+        "layer": "File: the layer, a `.tar.gz`.",
     },
 )
 

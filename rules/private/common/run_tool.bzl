@@ -1,6 +1,6 @@
 """How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
@@ -23,7 +23,7 @@ def tool_args(ctx):
         Args.
     """
     args = ctx.actions.args()
-    args.add(shown(ctx.label), format = "--label=%s")
+    args.add(shown(written(ctx)), format = "--label=%s")
     args.set_param_file_format("multiline")
     args.use_param_file("@%s", use_always = True)
     return args

@@ -1,6 +1,6 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 load(":providers.bzl", "HipCommandsInfo")
 load(":toolchain_flags.bzl", "toolchain_flags")
 
@@ -154,7 +154,7 @@ def _compile(compiler, source, output, arguments, mnemonic, progress_message, de
     unused = ctx.actions.declare_file(output.basename + ".unused_headers", sibling = output)
     args = ctx.actions.args()
     args.add_all(["-I", "-S", "-B", tool.archive])
-    args.add(shown(ctx.label), format = "--label=%s")
+    args.add(shown(written(ctx)), format = "--label=%s")
     args.add(source, format = "--source=%s")
     args.add(output, format = "--output=%s")
     args.add(compiler.header_list, format = "--headers=%s")

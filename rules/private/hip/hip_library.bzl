@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:paths.bzl", "paths")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "hip_compiler")
 load(":hip_targets.bzl", "expanded_targets")
 load(":options.bzl", "compiler_options", "expanded_defines", "expanded_options")
@@ -20,10 +20,10 @@ def _targets(ctx, hip, sources):
     """Returns the GPU targets to compile for: the rule's own, or the build's. Without sources, there may be none."""
     expanded = expanded_targets(ctx.attr.targets)
     if expanded.error:
-        fail("{}: targets: {}".format(shown(ctx.label), expanded.error))
+        fail("{}: targets: {}".format(shown(written(ctx)), expanded.error))
     targets = expanded.targets or hip.targets
     if not targets and sources:
-        fail("{}: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel, or here".format(shown(ctx.label)))
+        fail("{}: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel, or here".format(shown(written(ctx))))
     return targets
 
 def _own_context(ctx, headers):
@@ -80,7 +80,7 @@ def _hip_library_impl(ctx):
     mine = HipInfo(
         device_objects = device,
         host_objects = depset(objects if ctx.attr.relocatable else []),
-        libraries = depset([struct(label = ctx.label, targets = ", ".join(targets))] if device and sources else []),
+        libraries = depset([struct(label = written(ctx), targets = ", ".join(targets))] if device and sources else []),
     )
     deps = ctx.attr.deps + ctx.attr.implementation_deps
     runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in deps + ctx.attr.data])

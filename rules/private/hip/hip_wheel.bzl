@@ -3,6 +3,7 @@
 load("//rules/private:sdk_requiring_wheel.bzl", "sdk_requiring_wheel")
 load("//rules/private:sdk_split_wheel.bzl", "sdk_split_wheel")
 load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
+load("//rules/private/common:labels.bzl", "hidden")
 
 visibility(["//rules"])
 
@@ -35,7 +36,7 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression =
             of `sdk_split_wheel`.
     """
     common = _taken(kwargs, _COMMON)
-    hidden = dict(common, tags = ["manual"] + common.get("tags", []), visibility = ["//visibility:private"])
+    own = hidden(name, common)
     about = {key: value for key, value in kwargs.items() if key not in _COMMON + _REQUIRING + _SPLITTING}
     if wheel and about:
         fail("hip_wheel({}): {} and `wheel` are set; expected one of them. Say it where {} is made".format(name, ", ".join(sorted(about)), wheel))
@@ -43,7 +44,7 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression =
         fail("hip_wheel({}): `targets` is empty; expected GPU targets, because `shape` or `whole` is set. Set `targets`".format(name))
     if not wheel:
         wheel = name + ".whole"
-        sdk_static_wheel(name = wheel, **({"platform_tag": "linux_x86_64"} | about | hidden))
+        sdk_static_wheel(name = wheel, **({"platform_tag": "linux_x86_64"} | about | own))
     last = dict(common, visibility = visibility)
     sdk_requiring_wheel(
         name = name + ".requiring" if targets else name,
@@ -51,7 +52,7 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression =
         init_py = init_py,
         sdk = sdk,
         wheel = wheel,
-        **(_taken(kwargs, _REQUIRING) | (hidden if targets else last))
+        **(_taken(kwargs, _REQUIRING) | (own if targets else last))
     )
     if targets:
         sdk_split_wheel(name = name, compression = compression, targets = targets, wheel = name + ".requiring", **(_taken(kwargs, _SPLITTING) | last))

@@ -1,6 +1,6 @@
 """Options as rules of C++ read them: `$(location)`, Make variables, and several words in one string."""
 
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/hip"])
 
@@ -54,9 +54,9 @@ def compiler_options(ctx, attribute):
     for option in options:
         instead = _ATTRIBUTES.get(option.partition("=")[0])
         if instead:
-            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(ctx.label), attribute, option, instead))
+            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), attribute, option, instead))
         if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
-            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(ctx.label), attribute, option))
+            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), attribute, option))
     return options
 
 def expanded_defines(ctx, attribute):
@@ -71,5 +71,5 @@ def expanded_defines(ctx, attribute):
     """
     macros = expanded_options(ctx, attribute)
     if len(macros) != len(getattr(ctx.attr, attribute)):
-        fail("{}: {}: {}; expected one word in each, such as NAME=value. Quote spaces".format(shown(ctx.label), attribute, getattr(ctx.attr, attribute)))
+        fail("{}: {}: {}; expected one word in each, such as NAME=value. Quote spaces".format(shown(written(ctx)), attribute, getattr(ctx.attr, attribute)))
     return macros

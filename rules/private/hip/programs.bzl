@@ -1,6 +1,7 @@
 """hip_binary and hip_test: programs out of HIP sources, linked by the host's toolchain for C++."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
+load("//rules/private/common:labels.bzl", "hidden")
 load(":hip_device_link.bzl", "hip_device_link")
 load(":hip_library.bzl", "hip_library")
 
@@ -18,20 +19,20 @@ def _program(name, program, srcs, deps, attributes):
         common["exec_properties"] = {key: value for key, value in attributes["exec_properties"].items() if "." not in key}
     compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
     data = {"data": attributes["data"]} if "data" in attributes else {}  # which options may name
-    hidden = dict(common, tags = ["manual"] + common.get("tags", []), visibility = ["//visibility:private"])
+    own = hidden(name, common)
     hip_library(
         name = "_" + name + "_hip",
         alwayslink = True,
         srcs = srcs,
         deps = deps,
-        **(compilation | data | hidden)
+        **(compilation | data | own)
     )
     hip_device_link(
         name = "_" + name + "_device",
         # Of relocatable code, which a program links, this rule makes the bundle.
         compress = compilation.get("compress", False),
         deps = ["_" + name + "_hip"],
-        **hidden
+        **own
     )
     program(name = name, deps = ["_" + name + "_hip", "_" + name + "_device"], **attributes)
 

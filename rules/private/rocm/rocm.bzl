@@ -6,7 +6,7 @@ chosen when a build starts, by environment variables of repositories; a source t
 
 load("//rules/private/repositories:artifacts_directory.bzl", "artifacts_directory")
 load("//rules/private/repositories:artifacts_lock.bzl", "locked_artifacts")
-load(":debian.bzl", "debian")
+load("//rules/private/repositories:debian.bzl", "debian")
 load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")
 load(":selected_artifacts.bzl", "VARIABLES", "choice")
@@ -141,7 +141,7 @@ def _rocm_impl(mctx):
         for tag in tags.artifacts:
             _declare_artifacts(mctx, tag)
         for tag in tags.debian:
-            debian(name = tag.name, packages = tag.packages, suite = tag.suite)
+            debian(name = tag.name, packages = tag.packages, set_variable = "ROCM_DEBIAN_SET", suite = tag.suite, tag = "rocm.debian")
         for tag in tags.lock:
             locked_artifacts(mctx, tag.name, tag.file)
         for tag in tags.sdk:

@@ -18,17 +18,18 @@ import pytest
 from tests.e2e.testing.builds import Workspace
 from tests.hermetic.declarations import MNEMONICS, PACKAGING
 
-TARGETS = "//packaging:dist + //packaging:size_report + //packaging:windows_size_report"
+TARGETS = "//packaging:dist + //packaging:images + //packaging:size_report + //packaging:windows_size_report"
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
+IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 PLANNED = {"RocmPlan", "RocmPlatformTag", "RocmSonames", "RocmSonamesCheck", *PACKED}
-VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED}
-COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex"}
+VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
+COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
-DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex"}
+DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *IMAGES}
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,19 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "the umask": (Change(wrapper=("sh", "-c", 'umask 077; exec "$@"', "-")), set()),
     "how Bazel executes": (Change(("--jobs=3", "--spawn_strategy=local", "--verbose_failures")), set()),
     "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
-    "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED),
+    "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
-    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED),
-    "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG),
+    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
+    "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
+    "//packaging:image_install_scheme": (
+        option("--//packaging:image_install_scheme=//examples/packages:venv"),
+        IMAGES,
+    ),
+    "//packaging:platform_tag": (
+        option("--//packaging:platform_tag=manylinux_2_28_x86_64"),
+        PLATFORM_TAG | IMAGES,
+    ),
     "//packaging:windows_platform_tag": (option("--//packaging:windows_platform_tag=win_arm64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),

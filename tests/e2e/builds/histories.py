@@ -99,7 +99,9 @@ def build_file(packages: tuple[Package, ...]) -> str:
 def _attributes(package: Package) -> dict[str, object]:
     values = {name: getattr(package, name) for name in (*package.__dataclass_fields__, "distribution", "import_name")}
     values["allow_empty"] = not package.strict
-    values["allow_unmatched"] = () if package.strict else (*package.include, *package.exclude)
+    values["allow_unmatched"] = (
+        package.rpath if package.strict else (*package.include, *package.exclude, *package.rpath)
+    )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 

@@ -8,6 +8,7 @@ python3 with venv, into which the wheels are installed.
 """
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -170,6 +171,29 @@ def test_no_other_part_of_the_rules_is_needed(project: Project) -> None:
     assert all("acme_artifacts" in name for name in sources), sources
 
 
+def test_versions_know_the_commit(project: Project) -> None:
+    """Without a wrapper: nightly versions have the date of the commit, in UTC, and the next commit is noticed."""
+    version = project.workspace.directory / "bazel-bin/version.txt"
+    nightly = ("--//:version_kind=nightly",)
+    outside = project.build("//:version", options=nightly)
+    assert "//:version: version kind `nightly` with serial" in outside.output, outside.output
+    assert "the commit is not known" in outside.output, outside.output
+    git = ["git", "-C", str(project.workspace.directory), "-c", "user.name=Acme", "-c", "user.email=acme@example.com"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    for date, expected in (
+        ("2025-10-21T23:30:00-0200", "3.2.0a20251022"),
+        ("2025-11-01T12:00:00+0000", "3.2.0a20251101"),
+    ):
+        environment = os.environ | {"GIT_COMMITTER_DATE": date}
+        subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message=."], env=environment, check=True)
+        built(project.build("//:version", options=nightly))
+        assert version.read_text() == f"{expected}\n"
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
+    built(project.build("//:version", options=("--//:version_serial=stamp",)))
+    assert version.read_text() == f"3.2.0.dev0+g{commit}"
+    shutil.rmtree(project.workspace.directory / ".git")
+
+
 def test_coverage(project: Project) -> None:
     """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
     table = project.workspace.directory / "wheels/coverage.json"
@@ -261,6 +285,13 @@ def test_a_directory_of_its_own(project: Project) -> None:
     listed = project.query("query", "@acme_prebuilt//...", f"--repo_env=ACME_PREBUILT={elsewhere}")
     assert "@acme_prebuilt//:tools_run_generic" in listed
     assert "units" not in listed
+
+
+def test_packages_of_debian(project: Project) -> None:
+    """Each package is an artifact, and what it depends on stays with the system if it is part of any."""
+    listed = project.query("query", "@acme_debian//...")
+    assert "@acme_debian//:libzstd1_lib_generic" in listed
+    assert "libc6" not in listed
 
 
 @pytest.mark.usefixtures("built_again")

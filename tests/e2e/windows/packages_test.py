@@ -65,19 +65,55 @@ def test_every_self_check_passes(python: Python) -> None:
     assert "library:_rocm_sdk_libraries/bin/libhipblas.dll" in libraries
 
 
-def test_dlls_of_the_same_names_on_path_are_not_asked(python: Python, tmp_path: Path) -> None:
-    """Neither where a program is, nor the current directory, nor PATH has a say."""
+@pytest.fixture
+def hostile(python: Python, tmp_path: Path) -> str:
+    """Return a directory with a file of the name of each DLL, none of which can be loaded."""
     for tree in ("_rocm_sdk_core", "_rocm_sdk_libraries"):
         for library in (python.site / tree / "bin").glob("*.dll"):
             (tmp_path / library.name).write_bytes(b"MZ, but no library")
+    return windows_path(tmp_path)
+
+
+def test_dlls_of_the_same_names_on_path_are_not_asked(python: Python, hostile: str) -> None:
+    """Neither where a program is, nor the current directory, nor PATH has a say."""
     code = (
         "import ctypes, json, os, sys, rocm_sdk; os.chdir(sys.argv[1]); names = json.loads(sys.argv[2]); "
         "rocm_sdk.preload_libraries(*reversed(names)); paths = rocm_sdk.find_libraries(*names); "
         "print(json.dumps([getattr(ctypes.CDLL(str(p)), n + '_chain')() for n, p in zip(names, paths)]))"
     )
-    hostile = windows_path(tmp_path)
     printed = python("-c", code, hostile, json.dumps(list(CHAINS)), variables={"WINEPATH": hostile})
     assert json.loads(printed) == list(CHAINS.values())
+
+
+def test_the_module_of_any_sdk_loads_dlls_across_packages(
+    python: Python, hostile: str, request: pytest.FixtureRequest
+) -> None:
+    """The answer says how each was found, and a DLL that is not of the packages is named."""
+    (wheel,) = (request.config.getoption("--dist").parent / "static").glob("acme_sdk-*.whl")
+    python(*PIP, "install", "--no-index", "--no-deps", windows_path(wheel))
+    code = """
+import acme_sdk, ctypes, json, os, shutil, sys
+def say(name):
+    found = acme_sdk.find_library(name)
+    return [found.path.name.lower(), found.found_via, found.distribution]
+os.chdir(sys.argv[1])
+before = say("hipblas")
+chain = acme_sdk.load_library("hipblas").hipblas_chain()
+fine = acme_sdk.problems()
+os.makedirs("other")
+ctypes.CDLL(shutil.copy(acme_sdk.find_library("amd_comgr").path, os.path.abspath("other/amd_comgr_1.dll")))
+print(json.dumps([before, chain, say("amdhip64"), say("kernel32.dll"), fine, acme_sdk.problems()]))
+"""
+    *said, foreign = json.loads(python("-c", code, hostile, variables={"WINEPATH": hostile}))
+    assert said == [
+        ["libhipblas.dll", "package", "rocm-sdk-libraries"],
+        CHAINS["hipblas"],
+        ["amdhip64_7.dll", "loaded", "rocm-sdk-core"],
+        ["kernel32.dll", "loaded", ""],
+        [],
+    ]
+    (one,) = foreign
+    assert "amd_comgr_1.dll is loaded; expected this library from the SDK's packages" in one
 
 
 def test_extension_modules_find_the_dlls(python: Python) -> None:

@@ -20,8 +20,8 @@ from tests.e2e.windows.packages_test import PIP, Python
 from tools.lib.pe.model import PeImage
 from tools.lib.pe.reader import OPTIONAL_HEADER, read_pe
 
-#: It has the order in which DLLs are loaded, for whichever SDK.
-ROCM_SDK = Path(__file__).resolve().parents[3] / "packaging/rocm/src"
+#: Its modules `libraries` load DLLs in the right order, for whichever SDK.
+RUNTIME = Path(__file__).resolve().parents[3] / "rules/runtime"
 #: By tree, the DLLs that a program asks for.
 ASKED = {
     "_real_sdk_mkl": ["mkl_intel_thread.3.dll", "mkl_tbb_thread.3.dll", "mkl_rt.3.dll"],
@@ -38,15 +38,12 @@ from pathlib import Path
 source, site, current, asked, layer = sys.argv[1:]
 sys.path.insert(0, source)
 os.chdir(current)
-from rocm_sdk.preload import load_order
-from rocm_sdk.system import add_dll_directories
+from libraries.loading import load_libraries, load_order
 site = Path(site)
 directories = sorted(site.glob("_real_sdk_*/bin"))
-add_dll_directories(directories)
 wanted = [site / tree / "bin" / name for tree, names in json.loads(asked).items() for name in names]
 order = load_order(wanted, directories)
-loaded = [ctypes.CDLL(str(path)) for path in order]
-mkl = loaded[order.index(site / "_real_sdk_mkl/bin/mkl_rt.3.dll")]
+mkl = load_libraries(wanted, directories)[site / "_real_sdk_mkl/bin/mkl_rt.3.dll"]
 assert mkl.MKL_Set_Threading_Layer(int(layer)) == int(layer)
 vector = (ctypes.c_double * 3)
 mkl.cblas_ddot.restype = ctypes.c_double
@@ -105,7 +102,7 @@ def test_pip_installs_what_is_required(python: Python) -> None:
 def test_mkl_computes_with_dlls_of_other_packages(python: Python, hostile: Path, layer: int, threads: str) -> None:
     """Each DLL is its package's, with broken ones of all names first on PATH and in the current directory."""
     first = windows_path(hostile)
-    given = (windows_path(ROCM_SDK), windows_path(python.site), first, json.dumps(ASKED), str(layer))
+    given = (windows_path(RUNTIME), windows_path(python.site), first, json.dumps(ASKED), str(layer))
     said = json.loads(python("-c", USE, *given, variables={"WINEPATH": first, **WITHOUT_NUMA}))
     assert (said["dot"], said["solved"], said["product"]) == (32.0, [0, 1.0, 3.0], [300.0])
     order = said["order"]

@@ -8,7 +8,6 @@ static/            the same again, for the index that has what is static
 gfx942/            the same again, for each GPU target or family that there are split wheels for
 """
 
-import os
 import posixpath
 import shutil
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ from tools.actions.index.simple_api import (
     project_page,
 )
 from tools.lib.common.archive_time import archive_time
+from tools.lib.common.hard_link import link_or_copy
 from tools.lib.common.program import ToolError, write_document
 from tools.lib.gpus.families import name_in_distribution
 from tools.lib.gpus.paths import target_of_local_version
@@ -136,17 +136,9 @@ def _place_distribution(source: IndexSource, output: Path) -> None:
     distribution = source.distribution
     directory = output / distribution.directory
     directory.mkdir(parents=True, exist_ok=True)
-    _place(source.path, directory / distribution.filename)
+    link_or_copy(source.path, directory / distribution.filename)
     if distribution.is_wheel:
         shutil.copyfile(source.metadata, directory / f"{distribution.filename}.metadata")
-
-
-def _place(source: str, target: Path) -> None:
-    """Hard-links a file, or copies it where that cannot be."""
-    try:
-        os.link(os.path.realpath(source), target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _write_api(index: Index, output: Path) -> None:

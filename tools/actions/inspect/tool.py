@@ -4,16 +4,17 @@
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
-device code it has for which GPU targets; of a PE image (a DLL or an EXE of Windows) which DLLs it needs, at start and
-later. Of an archive of device code (`.kpack`) they say whose it is. A file of the
-manifest that is not among FILE=PATH is data: the rule tells by its name that nobody
-has to look.
+device code it has for which GPU targets, or of which kind if that is not HIP's. Of a PE
+image (a DLL or an EXE of Windows) they say which DLLs it needs, at start and later; of an
+archive of device code (`.kpack`) whose it is. A file of the manifest that is not among
+FILE=PATH is data: the rule tells by its name that nobody has to look.
 """
 
 import json
 import os
 import posixpath
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,12 +24,11 @@ from tools.lib.elf import constants as c
 from tools.lib.elf.model import ElfFile, refusal
 from tools.lib.elf.reader import is_elf, read_elf
 from tools.lib.elf.source import ElfError
+from tools.lib.gpus.code_sections import COUNTED, HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
 PE_HEAD = b"MZ"
-#: What holds the device code of what HIP made, a section or a file by itself, and how the latter begins, plain and
-#: compressed. It takes more to import the reader of such code than to look for it.
-DEVICE_CODE = (".hip_fatbin", ".hip_fat")
+#: How a file of HIP's device code begins, plain and compressed. It takes more to import the reader than to look.
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
@@ -104,8 +104,8 @@ def pe_facts(file: BinaryIO, source: str) -> dict[str, Any]:
             "needed": list(image.libraries),
             "needed_late": list(image.delayed_libraries),
         }
-        has_code = any(section.name in DEVICE_CODE for section in image.sections)
-        return _said(facts, source, "the name of a DLL") | (device_facts(file, source) if has_code else {})
+        sections = [(section.name, section.size_of_raw_data) for section in image.sections]
+        return _said(facts, source, "the name of a DLL") | device_facts(file, source, sections)
     except ElfError as error:
         return _damaged("pe", error)
 
@@ -114,8 +114,19 @@ def _damaged(what: str, error: ElfError) -> dict[str, Any]:
     return {"type": f"{what}-damaged", "damage": str(error).encode(errors="backslashreplace").decode()}
 
 
-def device_facts(file: BinaryIO, source: str) -> dict[str, Any]:
-    """Return the bytes of device code by target ID; of what cannot be read, why: only who slices it has to care."""
+def device_facts(file: BinaryIO, source: str, sections: Iterable[tuple[str, int]]) -> dict[str, Any]:
+    """Return the bytes of device code in a file that has these sections, of these sizes in bytes."""
+    kinds: dict[str, int] = {}
+    is_hip = False
+    for name, size in sections:
+        is_hip = is_hip or name in HIP
+        if size and (kind := COUNTED.get(name)):
+            kinds[kind] = kinds.get(kind, 0) + size
+    return (hip_facts(file, source) if is_hip else {}) | ({"device_kinds": kinds} if kinds else {})
+
+
+def hip_facts(file: BinaryIO, source: str) -> dict[str, Any]:
+    """Return the bytes of HIP's code by target ID; of what cannot be read, why: only who slices it has to care."""
     from tools.lib.device.model import DeviceError
     from tools.lib.device.reader import read_device_code
 
@@ -174,14 +185,14 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
-                has_code = any(section.name in DEVICE_CODE for section in elf.section_headers)
-                return {"size": size} | elf_facts(elf) | (device_facts(file, source) if has_code else {})
+                sections = [(section.name, section.file_end - section.offset) for section in elf.section_headers]
+                return {"size": size} | elf_facts(elf) | device_facts(file, source, sections)
             except ElfError as error:
                 return {"size": size} | _damaged("elf", error)
         if head.startswith(PE_HEAD):
             return {"size": size} | pe_facts(file, source)
         if head.startswith(BUNDLE_HEADS):
-            return {"size": size, "type": "gpu-bundle"} | device_facts(file, source)
+            return {"size": size, "type": "gpu-bundle"} | hip_facts(file, source)
         if source.endswith(ARCHIVE_SUFFIX):
             return {"size": size, "type": "data"} | archive_facts(file, source)
         damage = missing_file(head, file, source)

@@ -20,30 +20,41 @@ from tools.lib.deflate.blocks import blocks, in_order
 from tools.lib.wheel.deflated_run import Run, small_run, stored_run
 
 
-def _header(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -> bytes:
+def header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "", *, is_gnu: bool = False) -> Run:
+    """Return a member's header, deflated, in pax or GNU format; `type_` is a constant of `tarfile`."""
     member = tarfile.TarInfo(name)
     member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
-    return member.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+    return small_run(member.tobuf(tarfile.GNU_FORMAT if is_gnu else tarfile.PAX_FORMAT, "utf-8", "strict"))
+
+
+def padding_run(size: int) -> Run:
+    """Return the zeros, deflated, that follow a member of `size` bytes."""
+    return small_run(bytes(-size % tarfile.BLOCKSIZE))
+
+
+def end_run() -> Run:
+    """Return the two blocks of zeros, deflated, that end an archive."""
+    return small_run(bytes(2 * tarfile.BLOCKSIZE))
 
 
 def tar_runs(tree: str, entries: Iterable[Entry], packed: dict[str, Run]) -> Iterator[Run]:
     """Yield the runs of an archive of a tree: its entries below the directory `tree`, in their order."""
-    yield small_run(_header(tree, 0o755, tarfile.DIRTYPE))
+    yield header_run(tree, 0o755, tarfile.DIRTYPE)
     for entry in entries:
         name = f"{tree}/{entry.path}"
         if entry.treatment is Treatment.DROP:
             continue
         if entry.kind is Kind.DIRECTORY:
             # Whoever unpacks the tree has to write into it, and to remove it again.
-            yield small_run(_header(name, int(entry.mode, 8) | 0o700, tarfile.DIRTYPE))
+            yield header_run(name, int(entry.mode, 8) | 0o700, tarfile.DIRTYPE)
         elif entry.treatment is Treatment.LINK_TO and entry.target:
-            yield small_run(_header(name, 0o777, tarfile.SYMTYPE, link=entry.target))
+            yield header_run(name, 0o777, tarfile.SYMTYPE, link=entry.target)
         else:
             run = packed[entry.path]
-            yield small_run(_header(name, int(entry.mode, 8), tarfile.REGTYPE, run.size))
+            yield header_run(name, int(entry.mode, 8), tarfile.REGTYPE, run.size)
             yield run
-            yield small_run(bytes(-run.size % tarfile.BLOCKSIZE))
-    yield small_run(bytes(2 * tarfile.BLOCKSIZE))
+            yield padding_run(run.size)
+    yield end_run()
 
 
 #: Bytes of input per stream: three times the dictionary of PRESET.

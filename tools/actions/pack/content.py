@@ -17,6 +17,7 @@ from tools.actions.pack.slices import Slices
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
 from tools.lib.device.model import DeviceError
+from tools.lib.elf import constants as c
 from tools.lib.elf.compose import then
 from tools.lib.elf.editor import plan_patch
 from tools.lib.elf.model import ElfFile
@@ -52,7 +53,7 @@ def _patch(file: BinaryIO, source: str, entry: Edit, slices: Slices) -> Patch:
         patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
     if entry.rpath is None:
         return patch
-    path = SearchPath(entry.rpath)
+    path = SearchPath(entry.rpath, c.DT_RUNPATH if entry.rpath_tag else c.DT_RPATH)
 
     def searched(elf: ElfFile, between: BinaryIO) -> Patch:
         return plan_patch(elf, between, path)

@@ -24,8 +24,10 @@ class Edit:
     versions: tuple[str, ...] | None = None
     #: Where the bytes come from: `{artifact}/{base directory}/{path}`; None for what pack makes.
     source: str | None = None
-    #: DT_RPATH entries that the ELF file gets, none to remove it; None leaves the file as it is.
+    #: Entries of the search path that the ELF file gets, none to remove it; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
+    #: DT_RUNPATH if they are written as that; None for DT_RPATH.
+    rpath_tag: str | None = None
     #: GPU targets whose device code is kept, and those of them for which there is none; None keeps the code for all.
     slice: tuple[str, ...] | None = None
     absent: tuple[str, ...] | None = None

@@ -22,7 +22,7 @@ from tools.actions.plan.model import (
     is_executable,
 )
 from tools.actions.plan.prefix import Prefix
-from tools.actions.plan.runtime import left_out, readable, with_rpath
+from tools.actions.plan.runtime import left_out, readable, with_facts
 from tools.lib.common.program import ToolError
 
 #: The reason of a link that is in the tree as it is in the artifact.
@@ -122,7 +122,7 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
         if not found.facts:
             return None
         reason = f"package {plan.package} has it, but not as an executable"
-        return with_rpath(_entry(found, Treatment.KEEP, reason), found.facts, tree.definition)
+        return with_facts(_entry(found, Treatment.KEEP, reason), found.facts, tree.definition)
     return _entry(
         found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path, found.path)
     )
@@ -136,7 +136,7 @@ def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
             return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
         return _entry(found, Treatment.LINK_TO, KEPT_LINK, found.link)
     facts = readable(found, found.facts, definition)
-    return with_rpath(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
+    return with_facts(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
 
 
 def _tree_as_planned(entries: list[Entry], tree: _Tree) -> Prefix:

@@ -9,8 +9,8 @@ from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
 from tools.actions.plan.tool import make_plan
 from tools.lib.common.program import ToolError
 
-CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
-DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",))
+CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))
+DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",), allow_unmatched=("_devel/lib",))
 DEVICE = Definition("device_gfx942", "runtime", "_libraries", per_target=True)
 
 CHAIN = (

@@ -59,6 +59,10 @@ LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
+#: The two tags under which a dynamic section has a search path.
+DT_RPATH = "DT_RPATH"
+DT_RUNPATH = "DT_RUNPATH"
+
 #: Where packages run, if not on Linux.
 WINDOWS = "windows"
 
@@ -97,8 +101,10 @@ class Entry:
     link: str | None = None
     #: What ALIAS_OF, LINK_TO and what pack makes point to, relative to the entry's directory.
     target: str | None = None
-    #: DT_RPATH entries that the ELF file gets; None leaves the file as it is.
+    #: Entries of the search path that the ELF file gets; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
+    #: DT_RUNPATH if they are written as that; None for DT_RPATH.
+    rpath_tag: str | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
     #: Those of them for which the file has no code.
@@ -207,12 +213,20 @@ class Definition:
     #: Glob patterns of paths: only these are taken (all if empty), and these are dropped.
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    #: Those of both that may match nothing.
+    #: Patterns, and directories of `rpath`, for which there may be no file.
     allow_unmatched: tuple[str, ...] = ()
     #: Whether the package may have no file of its artifacts.
     allow_empty: bool = False
     #: Directories that the loader searches: `tree/path`.
     rpath: tuple[str, ...] = ()
+    #: Whether they are written as DT_RPATH or as DT_RUNPATH.
+    rpath_tag: str = DT_RPATH
+    #: `all` for all programs and libraries, or `needed` for those that the entries lead to a library.
+    rpath_for: str = "all"
+    #: Pattern of paths -> the names by which these files open libraries of packages by dlopen(3).
+    dlopens: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Patterns of files that are packed byte for byte.
+    unedited: tuple[str, ...] = ()
     #: None for a package that has the device code for all targets.
     slice: Slice | None = None
     #: Units of big files that packages have which a devel package builds on: it does not pack them again.

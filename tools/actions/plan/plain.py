@@ -31,7 +31,7 @@ from tools.actions.plan.model import (
     is_executable,
 )
 from tools.actions.plan.prefix import Prefix
-from tools.actions.plan.runtime import readable, with_rpath
+from tools.actions.plan.runtime import readable, with_facts
 from tools.lib.common.program import ToolError
 
 
@@ -84,7 +84,7 @@ def _copy(entry: Entry, found: Found, facts: Facts, tree: _Tree) -> Entry:
     treatment = Treatment.COPY_OF_LINK if entry.kind is Kind.LINK else Treatment.KEEP
     reason = f"link to a file ({facts.type})" if entry.kind is Kind.LINK else f"{entry.reason}, too ({facts.type})"
     copy = replace(entry, treatment=treatment, reason=reason, source=found.source, mode=found.mode, target=None)
-    return with_rpath(copy, facts, tree.definition)
+    return with_facts(copy, facts, tree.definition)
 
 
 def _library(entry: Entry, found: Found, facts: Facts, tree: _Tree) -> Entry:

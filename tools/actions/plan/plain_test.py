@@ -10,8 +10,8 @@ from tools.actions.plan.tool import edits_by_unit, make_plan
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
-CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",))
-PLAIN = Definition("devel", "plain", "_devel", rpath=("_devel/lib",))
+CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))
+PLAIN = Definition("devel", "plain", "_devel", rpath=("_devel/lib",), allow_unmatched=("_devel/lib",))
 DEVICE = Definition("device_gfx942", "runtime", "_libraries", per_target=True)
 CHAIN = (
     library("lib/liba.so.1.2", "liba.so.1"),

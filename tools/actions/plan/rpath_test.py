@@ -2,7 +2,7 @@
 
 import pytest
 
-from develop.testing.artifacts import artifact, library
+from develop.testing.artifacts import artifact, file, library
 from tools.actions.plan.model import Definition, Plan
 from tools.actions.plan.rpath import directory_of, extended, is_relocatable, origin_relative
 from tools.actions.plan.tool import make_plan
@@ -82,5 +82,7 @@ def test_a_directory_outside_the_trees_is_refused(entry: str) -> None:
 
 def test_a_tree_and_directories_below_it_are_taken() -> None:
     definition = Definition("core", "runtime", "_core", rpath=("_core", "_core/lib/", "_core/lib/llvm/lib"))
-    (entry,) = make_plan(definition, [artifact("a_lib_x", library("lib/libx.so"))], []).entries
+    entry, _ = make_plan(
+        definition, [artifact("a_lib_x", library("lib/libx.so"), file("lib/llvm/lib/data"))], []
+    ).entries
     assert entry.rpath == ("$ORIGIN/..", "$ORIGIN", "$ORIGIN/llvm/lib")

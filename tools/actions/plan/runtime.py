@@ -29,7 +29,6 @@ from tools.actions.plan.model import (
     matches,
 )
 from tools.actions.plan.prefix import Prefix, Resolved
-from tools.actions.plan.rpath import extended, is_relocatable, origin_relative
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
 from tools.lib.common.program import ToolError
 
@@ -49,31 +48,16 @@ def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts
     return facts
 
 
-def with_rpath(entry: Entry, facts: Facts, definition: Definition) -> Entry:
-    """Add the package's RPATH to an entry that is an ELF program or library; PATCH if that changes the file."""
+def with_facts(entry: Entry, facts: Facts, definition: Definition) -> Entry:
+    """Say what the bytes of an entry are, and which device code the package keeps; PATCH if that changes the file."""
     entry = replace(entry, type=facts.type, soname=facts.soname)
     if facts.type in (PE_LIBRARY, PE_PROGRAM):
         return replace(entry, machine=facts.machine or None, subsystem=facts.subsystem or None)
-    if definition.slice:
+    if definition.slice and not matches(entry.path, definition.unedited):
         entry = sliced(entry, facts, definition.slice)
         if entry.slice and entry.treatment is Treatment.KEEP:
             entry = replace(entry, treatment=Treatment.PATCH)
-    if facts.type not in (LIBRARY, PROGRAM):
-        return entry
-    entry = replace(entry, machine=facts.machine or None)
-    if not facts.dynamic:
-        return replace(entry, reason=f"{entry.reason}; no RPATH: {facts.refusal}") if facts.refusal else entry
-    wanted = [origin_relative(definition.tree, entry.path, searched) for searched in definition.rpath]
-    existing = facts.runpath or facts.rpath  # The loader ignores DT_RPATH where there is DT_RUNPATH.
-    rpath = extended(existing, wanted)
-    if rpath == facts.rpath and not facts.runpath:
-        return entry
-    dropped = [item or "(empty)" for item in existing if not is_relocatable(item)]
-    reason = f"{entry.reason}; RPATH {'extended' if rpath else 'removed'}" + (
-        f", without {':'.join(dropped)} of the build machine" if dropped else ""
-    )
-    treatment = Treatment.PATCH if entry.treatment is Treatment.KEEP else entry.treatment
-    return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
+    return replace(entry, machine=facts.machine or None) if facts.type in (LIBRARY, PROGRAM) else entry
 
 
 def _packed_under_soname(path: str, definition: Definition, prefix: Prefix) -> Found | None:
@@ -114,9 +98,9 @@ def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) ->
         taken = _packed_under_soname(soname_path, definition, prefix) or prefix.shipped(soname_path)
         words = "another library than the one" if taken else "library that nothing provides"
         reason = f"{words} under its SONAME, {facts.soname}"
-        return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
+        return with_facts(_entry(found, Treatment.KEEP, reason), facts, definition)
     reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
-    return with_rpath(_entry(found, Treatment.KEEP, reason), facts, definition)
+    return with_facts(_entry(found, Treatment.KEEP, reason), facts, definition)
 
 
 def _mode(resolved: Resolved) -> str:
@@ -209,7 +193,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     reason = "link whose name is the library's SONAME" if is_soname else f"link to a file ({facts.type})"
     copy = _entry(found, Treatment.COPY_OF_LINK, reason)
     copy = replace(copy, source=resolved.node.found.source, mode=resolved.node.found.mode)
-    return with_rpath(copy, facts, definition)
+    return with_facts(copy, facts, definition)
 
 
 def left_out(path: str, definition: Definition) -> str | None:

@@ -11,8 +11,10 @@ from tools.actions.plan.tool import make_plan
 from tools.lib.common.program import ToolError
 from tools.lib.elf import constants as c
 
-CORE = Definition("core", "runtime", "_core", rpath=("_core/lib", "_core/lib/llvm/lib"))
-LIBRARIES = Definition("libraries", "runtime", "_libraries", rpath=("_libraries/lib", "_core/lib"))
+_OF_CORE = ("_core/lib", "_core/lib/llvm/lib")
+_OF_LIBRARIES = ("_libraries/lib", "_core/lib")
+CORE = Definition("core", "runtime", "_core", rpath=_OF_CORE, allow_unmatched=_OF_CORE)
+LIBRARIES = Definition("libraries", "runtime", "_libraries", rpath=_OF_LIBRARIES, allow_unmatched=_OF_LIBRARIES)
 
 
 def entries(definition: Definition, *found: Found, builds_on: tuple[Plan, ...] = ()) -> dict[str, Entry]:

@@ -31,6 +31,7 @@ from tools.actions.plan.model import (
 from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
+from tools.actions.plan.rpath_policy import with_rpaths
 from tools.actions.plan.runtime import left_out, plan_runtime
 from tools.actions.plan.windows_names import check_windows_names
 from tools.lib.common.manifest import read_manifest
@@ -86,7 +87,8 @@ def _edit(entry: Entry) -> Edit:
     if entry.treatment in MADE:
         made, machine = entry.treatment.value, entry.machine or None
         return Edit(entry.path, entry.mode, made, entry.target, machine, entry.subsystem, entry.versions)
-    return Edit(entry.path, entry.mode, source=entry.source, rpath=entry.rpath, slice=entry.slice, absent=entry.absent)
+    copied = {name: getattr(entry, name) for name in ("source", "rpath", "rpath_tag", "slice", "absent")}
+    return Edit(entry.path, entry.mode, **copied)
 
 
 def edits_by_unit(plan: Plan, facts: dict[str, Facts], unit_of_artifact: dict[str, str]) -> dict[str, Edits]:
@@ -145,7 +147,12 @@ def check_patterns(definition: Definition, artifacts: list[Artifact]) -> None:
     paths = {one.path for one in found if one.kind is not Kind.DIRECTORY or one.path not in parents}
     unmatched = [
         f"{pattern!r} of `{attribute}`"
-        for attribute, patterns in (("include", definition.include), ("exclude", definition.exclude))
+        for attribute, patterns in {
+            "include": definition.include,
+            "exclude": definition.exclude,
+            "dlopens": definition.dlopens,
+            "unedited": definition.unedited,
+        }.items()
         for pattern in patterns
         if pattern not in definition.allow_unmatched and not any(matches(path, (pattern,)) for path in paths)
     ]
@@ -164,15 +171,17 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     check_searched(definition.package, definition.rpath, [definition.tree, *(plan.tree for plan in builds_on)])
     merged, equal = merge(artifacts, lambda path: left_out(path, definition))
     planned = PLANNERS[definition.kind](definition, Prefix(merged, builds_on, equal), builds_on)
+    facts = {found.source: found.facts for found in merged.values() if found.facts}
+    entries = with_rpaths(planned.entries, facts, definition, builds_on)
     if definition.platform == WINDOWS:
-        check_windows_names(planned.entries, definition.tree, definition.package, builds_on)
-    used = {entry.source for entry in planned.entries if entry.treatment is not Treatment.DROP}
+        check_windows_names(entries, definition.tree, definition.package, builds_on)
+    used = {entry.source for entry in entries if entry.treatment is not Treatment.DROP}
     compared = {frozenset(pair) for plan in builds_on for pair in plan.equal_sources}
     return Plan(
         package=definition.package,
         tree=definition.tree,
         per_target=definition.per_target,
-        entries=tuple(planned.entries),
+        entries=tuple(entries),
         equal_sources=tuple(
             pair for pair in [*equal, *planned.equal_sources] if pair[0] in used and frozenset(pair) not in compared
         ),

@@ -15,7 +15,7 @@ from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.tool import edits_by_unit, main, make_plan, read_artifact
 from tools.lib.common.program import ToolError
 
-CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",))
+CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",), allow_unmatched=("_core/lib",))
 NAMES = st.sampled_from(["a", "b", "lib", "libx.so", "libx.so.1", "x"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 TEXTS = st.lists(st.sampled_from(["..", ".", "a", "b", "lib", "libx.so.1", "x"]), min_size=1, max_size=3).map("/".join)

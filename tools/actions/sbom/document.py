@@ -6,11 +6,13 @@ time is that of archives.
 """
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, Property, XsUri
 from cyclonedx.model.bom import Bom, BomMetaData
 from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.contact import OrganizationalEntity
 from cyclonedx.model.dependency import Dependency
 from cyclonedx.model.license import LicenseAcknowledgement, LicenseExpression
 from cyclonedx.output.json import JsonV1Dot6
@@ -18,6 +20,7 @@ from packageurl import PackageURL
 from packaging.requirements import Requirement
 
 from tools.actions.sbom.contents import Contents
+from tools.actions.sbom.origins import Origin
 from tools.lib.wheel.metadata_writer import Project
 
 #: What made the document, and the namespace of its properties.
@@ -38,6 +41,10 @@ def _properties(values: dict[str, object]) -> list[Property]:
     return [Property(name=f"{GENERATOR}:{name}", value=str(value)) for name, value in values.items()]
 
 
+def _license(expression: str) -> LicenseExpression:
+    return LicenseExpression(expression, acknowledgement=LicenseAcknowledgement.DECLARED)
+
+
 def distribution_component(project: Project) -> Component:
     """Return the component for the distribution that the document is about."""
     purl = _purl(project.distribution, project.version)
@@ -48,7 +55,7 @@ def distribution_component(project: Project) -> Component:
         version=project.version,
         description=project.summary,
         purl=purl,
-        licenses=[LicenseExpression(project.license_expression, acknowledgement=LicenseAcknowledgement.DECLARED)],
+        licenses=[_license(project.license_expression)],
         external_references=[
             ExternalReference(type=_REFERENCES.get(label.lower(), ExternalReferenceType.WEBSITE), url=XsUri(url))
             for label, url in project.urls
@@ -56,17 +63,25 @@ def distribution_component(project: Project) -> Component:
     )
 
 
-def artifact_component(contents: Contents, archive: str | None) -> Component:
-    """Return the component for an artifact; `archive` is the SHA-256 of the archive that it came as, if it is known."""
+def artifact_component(contents: Contents, archive: str | None, origins: Mapping[str, Origin]) -> Component:
+    """Return the component for an artifact; `archive` is the SHA-256 of the archive that it came as, if it is known.
+
+    `origins` are by the artifact's name.
+    """
     name, component, target = contents.artifact.rsplit("_", 2)
     values: dict[str, object] = {"artifact:name": name, "artifact:component": component, "artifact:target": target}
     values |= {"artifact:files": contents.files, "artifact:bytes": contents.size}
     values |= {"artifact:packed-sha256": contents.sha256, "artifact:hash-of": "archive" if archive else "packed files"}
     licenses = [Property(name=f"{GENERATOR}:artifact:license-file", value=path) for path in contents.licenses]
+    origin = origins.get(name, Origin())
     return Component(
         type=ComponentType.LIBRARY,
         bom_ref=f"artifact:{contents.artifact}",
         name=contents.artifact,
+        version=origin.version,
+        purl=PackageURL.from_string(origin.purl) if origin.purl else None,
+        supplier=OrganizationalEntity(name=origin.supplier) if origin.supplier else None,
+        licenses=[_license(origin.license)] if origin.license else (),
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=archive or contents.sha256)],
         properties=[*_properties(values), *licenses],
     )
@@ -81,10 +96,20 @@ def required_component(text: str) -> Component:
     return Component(type=ComponentType.LIBRARY, bom_ref=str(purl), name=requirement.name, version=version, purl=purl)
 
 
-def document(project: Project, contents: list[Contents], archives: dict[str, str], seconds: int) -> str:
-    """Return the document as JSON text; `archives` maps artifacts to SHA-256, `seconds` is its time since 1970."""
+def document(
+    project: Project,
+    contents: list[Contents],
+    archives: Mapping[str, str],
+    origins: Mapping[str, Origin],
+    seconds: int,
+) -> str:
+    """Return the document as JSON text.
+
+    `archives` maps artifacts to SHA-256, `origins` the names of artifacts to where they come from. `seconds` is the
+    document's time since 1970.
+    """
     main = distribution_component(project)
-    artifacts = [artifact_component(one, archives.get(one.artifact)) for one in contents]
+    artifacts = [artifact_component(one, archives.get(one.artifact), origins) for one in contents]
     required = [required_component(requirement) for requirement in project.requires]
     metadata = BomMetaData(component=main, timestamp=datetime.fromtimestamp(seconds, UTC))
     metadata.tools.components.add(Component(type=ComponentType.APPLICATION, bom_ref=GENERATOR, name=GENERATOR))

@@ -1,7 +1,7 @@
 """Writes the bill of materials of a wheel (PEP 770): which artifacts it is made from, with their hashes.
 
     sbom --label TARGET --project JSON --plan PLAN --index FILE… --license-pattern GLOB…
-         --archive ARTIFACT=SHA256… --output SBOM
+         --archive ARTIFACT=SHA256… --origins JSON --output SBOM
 
 CycloneDX JSON, by its reference implementation. That takes longer to import than all else here to do, so it has an
 action of its own beside link.
@@ -28,6 +28,7 @@ class Arguments:
     index: list[str]
     license_pattern: list[str]
     archive: list[str]
+    origins: str | None
     output: str
 
 
@@ -35,6 +36,7 @@ def write(args: Arguments) -> None:
     """Write the document."""
     # Imported late: a bad argument or --help shall not wait for it.
     from tools.actions.sbom.document import document
+    from tools.actions.sbom.origins import read_origins
 
     plan = Plan.from_document(read_document(args.plan))
     packed = {
@@ -42,9 +44,9 @@ def write(args: Arguments) -> None:
     }
     project = Project.from_document(read_document(args.project))
     found = contents(plan, packed, tuple(args.license_pattern))
-    Path(args.output).write_text(
-        document(project, found, file_arguments(args.archive), archive_time()), encoding="utf-8"
-    )
+    origins = read_origins(args.origins, project.version) if args.origins else {}
+    text = document(project, found, file_arguments(args.archive), origins, archive_time())
+    Path(args.output).write_text(text, encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:
@@ -58,6 +60,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--archive", action="append", default=[], metavar="ARTIFACT=SHA256", help="archive that an artifact came as"
     )
+    parser.add_argument("--origins", help="JSON file: where artifacts come from, by their names")
     parser.add_argument("--output", required=True, help="document to write")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -11,7 +11,9 @@ from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition
 from tools.actions.plan.tool import make_plan
 from tools.actions.sbom.contents import digest
+from tools.actions.sbom.origins import read_origins
 from tools.actions.sbom.tool import main
+from tools.lib.common.program import ToolError
 
 PROJECT = {
     "distribution": "rocm-sdk-libraries",
@@ -108,6 +110,38 @@ def test_the_hash_of_an_archive_comes_first(tmp_path: Path) -> None:
     assert hip["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
     assert properties(hip)["hash-of"] == ["archive"]
     assert properties(hip)["packed-sha256"] == [digest(FILES[path] for path in PATHS[:2])]
+
+
+def test_where_artifacts_come_from(tmp_path: Path) -> None:
+    """Of artifacts that the file does not name nothing is said, and a name of no artifact says nothing."""
+    hip = {"version": "{version}", "purl": "pkg:github/rocm/clr@rocm-{version}", "supplier": "AMD", "license": "MIT"}
+    (tmp_path / "origins").write_text(json.dumps({"core-hip": hip, "gone": {}}))
+    text = sbom(tmp_path, f"--origins={tmp_path}/origins")
+    components = {one["name"]: one for one in json.loads(text)["components"]}
+    found = components["core-hip_lib_generic"]
+    assert (found["version"], found["purl"]) == ("7.10.0rc2", "pkg:github/rocm/clr@rocm-7.10.0rc2")
+    assert (found["supplier"], found["licenses"]) == (
+        {"name": "AMD"},
+        [{"acknowledgement": "declared", "expression": "MIT"}],
+    )
+    assert not components["blas_lib_gfx942:xnack+"].keys() & {"licenses", *hip}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"purl": "github/rocm"}, "core-hip: purl is 'github/rocm': "),
+        ({"license": "BSD"}, "core-hip: license is 'BSD'; expected an SPDX expression. Correct it"),
+        ({"licence": "MIT"}, "expected an object of strings, with version, purl, supplier, license. Correct it"),
+        ({"version": 7}, "{'version': 7}; expected an object of strings"),
+        ("AMD", "'AMD'; expected an object of strings"),
+    ],
+)
+def test_what_is_wrong_in_the_origins_is_named(tmp_path: Path, values: object, said: str) -> None:
+    (tmp_path / "origins").write_text(json.dumps({"core-hip": values}))
+    with pytest.raises(ToolError) as error:
+        read_origins(str(tmp_path / "origins"), "1.0")
+    assert said in str(error.value)
 
 
 def test_the_same_bytes_again_but_for_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,8 +41,8 @@ def target_of_file(path: str) -> str:
 
 #: What `tools.actions.inspect` wrote about files, by source.
 Facts = Mapping[str, Mapping[str, Any]]
-#: Types of ELF files for the host begin so.
-ELF = "elf-"
+#: Types of programs and libraries for the host begin so: of ELF files, and of PE images.
+HOST: Final = ("elf-", "pe-")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class MeasuredPackage:
     def facts_of(self, entry: Entry) -> Mapping[str, Any]:
         """Return the facts about what an entry is made from. Raises ToolError if there are none."""
         if entry.treatment in MADE:
-            return {"type": ELF}
+            return {"type": HOST[0]}
         if entry.source not in self.facts:
             raise ToolError(
                 f"{self.plan.package}: no facts about {entry.source}; expected those of all artifacts of the package"
@@ -136,15 +136,15 @@ def file_sizes(path: str, size: int, facts: Mapping[str, Any], kept: Sequence[st
     """Return what the bytes of a file are for; of the code in it, it has what one of the `kept` can load, or all."""
     if is_device_file(path, facts["type"]) and "device" not in facts:
         return Sizes(files={target_of_file(path): size})
-    if not facts["type"].startswith(ELF) and "device" not in facts:
+    if not facts["type"].startswith(HOST) and "device" not in facts:
         return Sizes(data=size)
     code = {
         target: count
         for target, count in facts.get("device", {}).items()
         if kept is None or any(can_load(parse_target_id(target), parse_target_id(one)) for one in kept)
     }
-    code = _within(code, size)
-    if not facts["type"].startswith(ELF):
+    code = _within(code | facts.get("device_kinds", {}), size)
+    if not facts["type"].startswith(HOST):
         return Sizes(files=code, data=size - sum(code.values()))
     return Sizes(host=size - sum(code.values()), code=code)
 

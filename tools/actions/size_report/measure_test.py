@@ -139,6 +139,19 @@ def test_compressed_code_is_never_more_than_the_file() -> None:
     assert file_sizes("lib/a.so", 100, facts) == Sizes(host=0, code={"gfx1030": 75, "gfx90a": 25})
 
 
+def test_code_of_another_kind_is_device_code_that_nothing_slices() -> None:
+    facts = {"type": LIBRARY, "size": 1000, "device": {"gfx1030": 100, "gfx90a": 200}, "device_kinds": {"CUDA": 300}}
+    assert file_sizes("lib/a.so", 800, facts, ("gfx1030",)) == Sizes(host=400, code={"gfx1030": 100, "CUDA": 300})
+    sizes = only(package("core", "acme_core", [File("lib/a.so", 1000, {**facts, "device": {}})]))
+    assert (sizes.sizes.device, sizes.targets) == (300, ("CUDA",))
+
+
+def test_dlls_and_programs_of_windows_are_for_the_host() -> None:
+    facts = {"type": "pe-library", "size": 1000, "device": {"gfx1030": 100}}
+    assert file_sizes("bin/a.dll", 1000, facts) == Sizes(host=900, code={"gfx1030": 100})
+    assert file_sizes("bin/a.exe", 50, {"type": "pe-program", "size": 50}) == Sizes(host=50)
+
+
 def test_missing_documents_are_named() -> None:
     one = package("core", "rocm_sdk_core", [File("share/a", 5)])
     with pytest.raises(ToolError, match="core: no index has share/a, which the plan packs"):

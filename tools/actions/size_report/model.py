@@ -1,7 +1,7 @@
 """What a package's bytes are for: host, device and data, as installed; and what its wheel's download takes.
 
-*Device* is what GPUs run: code objects in ELF files, and files that hold nothing but such code. *Host* is the rest of
-ELF files, *data* all else. All numbers are bytes.
+*Device* is what GPUs run: code objects in programs and libraries, and files that hold nothing but such code. *Host* is
+the rest of programs and libraries, *data* all else. All numbers are bytes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Sizes:
 
     host: int = 0
     data: int = 0
-    #: Of code objects in ELF files, and of files of device code: target ID -> bytes.
+    #: Of code objects in programs and libraries, and of files of device code: target ID, or kind of code -> bytes.
     code: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ TITLE = "Sizes of packages"
 #: More targets than these are given as a number.
 NAMED_TARGETS = 3
 DEVICE_WORDS = (
-    ("Device", "What GPUs run: code objects in libraries and programs, and files that hold nothing else."),
+    ("Device", "What GPUs run: code in libraries and programs, and files that hold nothing else."),
     ("Host", "The rest of libraries and programs."),
     ("Data", "All other files."),
     ("Installed", "Device, host and data: the package's tree on disk. Of devel, its tree once it is unpacked."),

@@ -29,10 +29,15 @@ def _is_found(entry: Entry) -> bool:
     return entry.type == PE_LIBRARY or (entry.type == LIBRARY and entry.soname == posixpath.basename(entry.path))
 
 
+def libraries_of(plan: Plan) -> dict[str, str]:
+    """Return the libraries of a package, sorted by name, and the path of each in the package's tree."""
+    paths = (one.path for one in plan.entries if one.treatment in COPIES and _is_found(one))
+    return dict(sorted((posixpath.basename(path), path) for path in paths))
+
+
 def sonames_of(plan: Plan) -> tuple[str, ...]:
     """Return the libraries of a package, sorted."""
-    found = {posixpath.basename(one.path) for one in plan.entries if one.treatment in COPIES and _is_found(one)}
-    return tuple(sorted(found))
+    return tuple(libraries_of(plan))
 
 
 def read_sonames(path: str) -> Sonames:

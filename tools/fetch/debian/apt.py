@@ -44,7 +44,7 @@ Debug::NoLocking "1";
 """
 NO_APT = (
     "apt-get, apt-config, apt-cache and dpkg-deb are needed, and {} is not there; expected Debian or Ubuntu. "
-    "Elsewhere, build from artifacts: --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path"
+    "Elsewhere, build from a directory of artifacts"
 )
 
 
@@ -94,7 +94,7 @@ class Apt:
             ["apt-get", "-q", "--error-on=any", "update"],
             f"fetching the package lists of {self.choice.name} with the machine's apt sources",
             "Check the network and apt's sources (`apt-get update` as root says more); a mirror without "
-            f"{self.choice.suite} needs another suite: rocm.debian(suite = ...)",
+            f"{self.choice.suite} needs another `suite`",
         )
 
     def absent(self, names: list[str]) -> list[str]:
@@ -109,8 +109,8 @@ class Apt:
         """
         if absent := self.absent(names):
             raise ToolError(
-                f"{self.choice.name} has no package {', '.join(absent)}; correct rocm.debian(packages = ...), or "
-                "choose a suite that has it: rocm.debian(suite = ...)"
+                f"{self.choice.name} has no package {', '.join(absent)}; correct `packages`, or "
+                "choose a `suite` that has it"
             )
         said = self._run(
             ["apt-get", "-q", "--simulate", "install", *names],

@@ -11,7 +11,7 @@ from tools.fetch.debian.artifact_paths import (
     link_text,
     relocated,
 )
-from tools.fetch.debian.table import RULES, LayoutRule, rule_of
+from tools.fetch.debian.table import RULES, LayoutRule, plain_rule_of, rule_of
 
 LIBRARY = "usr/lib/x86_64-linux-gnu/"
 
@@ -208,3 +208,19 @@ def test_which_files_are_read() -> None:
     assert is_text_to_mend(MULTIARCH)
     assert is_text_to_mend("usr/libexec/rocm_smi/rsmiBindings.py")
     assert not is_text_to_mend("usr/lib/x86_64-linux-gnu/libx.so.1")
+
+
+@pytest.mark.parametrize(
+    ("package", "artifact"),
+    [
+        ("ffmpeg", "ffmpeg_run"),
+        ("libavcodec61", "libavcodec61_lib"),
+        ("libavcodec-dev", "libavcodec-dev_dev"),
+        ("libstdc++6", None),
+        ("libx11-6", None),
+    ],
+)
+def test_artifacts_of_any_sdk(package: str, artifact: str | None) -> None:
+    rule = plain_rule_of(package, ("libx11-*", "libstdc++6"))
+    assert (rule and f"{rule.artifact}_{rule.component}") == artifact
+    assert rule is None or rule.matches(package)

@@ -160,7 +160,7 @@ def choose(sources: list[AptSource], suite: str) -> Choice:
         raise ToolError(
             "apt has no source of Debian or Ubuntu; expected one in /etc/apt/sources.list or /etc/apt/sources.list.d "
             "with the component main and, if its URI does not end in /debian, signed by debian-archive-keyring. Add "
-            "one, or build from artifacts: --repo_env=ROCM_ARTIFACTS_DIR=/absolute/path"
+            "one, or build from a directory of artifacts"
         )
     own = [one for one in by_distribution[distribution] if any(pocket(name) is not None for name in one.suites)]
     if not own:

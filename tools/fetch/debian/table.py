@@ -1,12 +1,16 @@
 """Which Debian packages are taken, and what becomes of them: the data behind `rocm.debian`.
 
+`artifacts.debian` takes packages of any SDK. It needs no table: `plain_rule_of` makes an artifact of each.
+
 Names of packages are regular expressions, matched as a whole, because they carry versions that differ from suite to
 suite (libamdhip64-5, libamdhip64-6). The first rule that matches counts; packages that none matches are the system's
 own (libc, Python), and stay with it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 
 @dataclass(frozen=True)
@@ -175,5 +179,13 @@ TARGET_IN_NAME = re.compile(r"(?<![^-_.])gfx[0-9]{2,3}[0-9a-f](?=[-_.])")
 
 
 def rule_of(package: str) -> LayoutRule | None:
-    """Return the rule for a package; None if it stays with the system."""
+    """Return the rule for a package of ROCm; None if it stays with the system."""
     return next((rule for rule in RULES if rule.matches(package)), None)
+
+
+def plain_rule_of(package: str, system: Sequence[str] = ()) -> LayoutRule | None:
+    """Return the rule for a package of any SDK, an artifact of its own; None if a pattern of `system` matches it."""
+    if any(fnmatchcase(package, pattern) for pattern in system):
+        return None
+    component = "dev" if package.endswith("-dev") else "lib" if package.startswith("lib") else "run"
+    return LayoutRule(re.escape(package), package, component, "stage")

@@ -1,36 +1,44 @@
-"""Debian's ROCm packages as artifacts: the program of the repository rule `debian_rocm`, run when that is fetched.
+"""Debian's packages as artifacts: the program of the repository rule `debian`, run when that is fetched.
 
-    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME...]
+    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME... [--plain [--system PATTERN...]]]
     tool.py download DIRECTORY
-    tool.py lay-out DIRECTORY
+    tool.py lay-out DIRECTORY [--plain]
 
 `resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in order of
 which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which packages
-each artifact is made from. It stands on the standard library, because it runs before anything is fetched.
+each artifact is made from. Packages are ROCm's, or with `--plain` those of any SDK. The program stands on the standard
+library, because it runs before anything is fetched.
 """
 
 import argparse
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tools.fetch.debian.apt import Apt, DebianPackage
-from tools.fetch.debian.table import SELECTIONS, PackageSelection, rule_of
+from tools.fetch.debian.table import SELECTIONS, LayoutRule, PackageSelection, plain_rule_of, rule_of
 from tools.fetch.debian.unpack import Unpacking
 from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
 #: The artifact, and in it the base directory, of what a build says about itself.
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")
+#: Returns what becomes of a package; None if it stays with the system.
+Rules = Callable[[str], LayoutRule | None]
+_REMEDIES = {
+    False: "choose others, declare `artifacts.debian` for another SDK, or add a rule to tools/fetch/debian/table.py",
+    True: "remove it from `packages`, or from `system`",
+}
 
 
-def resolve(directory: Path, suite: str, selection: PackageSelection) -> None:
+def resolve(directory: Path, suite: str, selection: PackageSelection, rules: Rules, *, plain: bool) -> None:
     """Write `resolved.json`: the packages to fetch, and those that stay with the system."""
-    if unknown := [name for name in selection.required if not rule_of(name)]:
-        raise ToolError(
-            f"no rule for {', '.join(unknown)}; choose other packages, or add a rule to tools/fetch/debian/table.py"
-        )
+    if unknown := [name for name in selection.required if not rules(name)]:
+        what = "`system` leaves out" if plain else "no rule of ROCm's packages for"
+        raise ToolError(f"{what} {', '.join(unknown)}; {_REMEDIES[plain]}")
     apt = Apt.create(directory / "apt", suite)
     apt.update()
     absent = apt.absent(list(selection.optional))
@@ -42,8 +50,8 @@ def resolve(directory: Path, suite: str, selection: PackageSelection) -> None:
         "distribution": apt.choice.distribution,
         "suite": apt.choice.suite,
         "absent": absent,
-        "packages": [asdict(one) for one in chosen if rule_of(one.name)],
-        "system": [asdict(one) for one in chosen if not rule_of(one.name)],
+        "packages": [asdict(one) for one in chosen if rules(one.name)],
+        "system": [asdict(one) for one in chosen if not rules(one.name)],
     }
     write_document(str(directory / "resolved.json"), document)
 
@@ -58,10 +66,10 @@ def download(directory: Path) -> None:
     shutil.rmtree(directory / "apt")
 
 
-def lay_out(directory: Path) -> None:
+def lay_out(directory: Path, rules: Rules, *, plain: bool) -> None:
     """Make the artifacts, removing each package once it is unpacked."""
     resolved = read_document(str(directory / "resolved.json"))
-    unpacking = Unpacking(directory / "artifacts")
+    unpacking = Unpacking(directory / "artifacts", rules)
     for package in resolved["packages"]:
         file = directory / "debs" / f"{package['name']}.deb"
         unpacking.add(package["name"], file)
@@ -70,7 +78,8 @@ def lay_out(directory: Path) -> None:
     for package in resolved["packages"]:
         package["artifacts"] = sorted(unpacking.artifacts.get(package["name"], ()))
     write_document(str(directory / "packages.json"), resolved)
-    write_about(unpacking, resolved)
+    if not plain:
+        write_about(unpacking, resolved)
     for artifact, bases in sorted(unpacking.bases.items()):
         manifest = directory / "artifacts" / artifact / "artifact_manifest.txt"
         manifest.write_text("".join(f"{base}\n" for base in sorted(bases)), encoding="utf-8")
@@ -113,6 +122,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--suite", default="", help="suite of Debian or Ubuntu; the usual one if empty")
     parser.add_argument("--set", default="all", help="set of packages: " + ", ".join(sorted(SELECTIONS)))
     parser.add_argument("--package", action="append", default=[], help="a package to begin with, in place of a set")
+    parser.add_argument("--plain", action="store_true", help="make an artifact of each package, whatever it is")
+    parser.add_argument("--system", action="append", default=[], help="with --plain: packages that are not taken")
     parser.add_argument("--label", default="debian_rocm", help="name of the repository, for messages")
     args = parser.parse_args(argv)
 
@@ -124,12 +135,13 @@ def main(argv: list[str]) -> int:
             raise ToolError(f"{where}: {error.strerror}; check its permissions and the space on its disk") from None
 
     def take_step() -> None:
+        rules = partial(plain_rule_of, system=args.system) if args.plain else rule_of
         if args.step == "resolve":
-            resolve(args.directory, args.suite, selection_of(args.set, args.package))
+            resolve(args.directory, args.suite, selection_of(args.set, args.package), rules, plain=args.plain)
         elif args.step == "download":
             download(args.directory)
         else:
-            lay_out(args.directory)
+            lay_out(args.directory, rules, plain=args.plain)
 
     return report_errors(args.label, work)
 

@@ -70,6 +70,25 @@ def test_artifacts_that_the_catalog_takes(downloaded: Path) -> None:
     assert json.loads(about.read_text()) == packages
 
 
+@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
+def test_packages_of_any_sdk(downloaded: Path) -> None:
+    """Each is an artifact, with all its files, and there is no word of ROCm."""
+    assert main(["lay-out", str(downloaded), "--plain"]) == 0
+    folders = downloaded / "artifacts"
+    found = sorted(str(path.relative_to(folders)) for path in folders.rglob("*") if path.is_file())
+    assert found == [
+        "libnuma1_lib_generic/artifact_manifest.txt",
+        "libnuma1_lib_generic/stage/lib/libnuma.so.1",
+        "libnuma1_lib_generic/stage/share/doc/libnuma1/copyright",
+        "libnuma1_lib_generic/stage/share/unwanted",
+        "librocblas0_lib_generic/artifact_manifest.txt",
+        "librocblas0_lib_generic/stage/lib/T_gfx1010.co",
+        "librocblas0_lib_generic/stage/lib/T_gfx906.co",
+        "librocblas0_lib_generic/stage/lib/librocblas.so.0",
+        "librocblas0_lib_generic/stage/share/doc/librocblas0/copyright",
+    ]
+
+
 def test_no_space_left(downloaded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -89,4 +108,10 @@ def test_an_unknown_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_package_that_no_rule_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resolve", str(tmp_path), "--package=hipcc", "--package=bash"]) == 1
     said = capsys.readouterr().err
-    assert "no rule for bash; choose other packages, or add a rule to tools/fetch/debian/table.py" in said
+    assert "no rule of ROCm's packages for bash; choose others, declare `artifacts.debian` for another SDK" in said
+
+
+def test_a_package_that_stays_with_the_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--plain", "--package=libc6", "--package=ffmpeg", "--system=libc*"]
+    assert main(["resolve", str(tmp_path), *options]) == 1
+    assert "`system` leaves out libc6; remove it from `packages`, or from `system`" in capsys.readouterr().err

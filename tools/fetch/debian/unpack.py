@@ -10,6 +10,7 @@ Files are written as they are read, links at the end: only then is known where a
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +45,8 @@ class Unpacking:
     """Artifacts in the making."""
 
     directory: Path
+    #: What becomes of a package.
+    rule_of: Callable[[str], LayoutRule | None] = rule_of
     #: Artifact -> its base directories.
     bases: dict[str, set[str]] = field(default_factory=dict)
     #: Package -> the artifacts that have something of it.
@@ -60,7 +63,7 @@ class Unpacking:
 
     def add(self, package: str, file: Path) -> None:
         """Unpack a package. Raises ToolError if it is damaged, or has what another package has already."""
-        rule = rule_of(package)
+        rule = self.rule_of(package)
         if rule is None:
             raise ToolError(f"{package}: no rule for it in tools/fetch/debian/table.py; add one")
         # dpkg-deb knows every compression that packages come in.
@@ -98,8 +101,8 @@ class Unpacking:
             linked = member.linkname.removeprefix("./")
             if linked not in self._files:
                 raise ToolError(
-                    f"{package}: {path} is a hard link to {linked}, which no artifact has; give both a place in "
-                    "tools/fetch/debian/table.py"
+                    f"{package}: {path} is a hard link to {linked}, which no artifact has; leave the package out, "
+                    "or give both a place in tools/fetch/debian/table.py"
                 )
             place.hardlink_to(self._files[linked][1])
         elif member.isfile():
@@ -122,8 +125,8 @@ class Unpacking:
         place = self.directory / artifact / rule.base / new
         if owner != package or place.is_symlink() or place.exists():
             raise ToolError(
-                f"{package}: {path} goes to {new}, which {owner} has already; give one of them another place in "
-                "tools/fetch/debian/table.py"
+                f"{package}: {path} goes to {new}, which {owner} has already; leave one of them out, or give it "
+                "another place in tools/fetch/debian/table.py"
             )
         place.parent.mkdir(parents=True, exist_ok=True)
         self.bases.setdefault(artifact, set()).add(rule.base)
@@ -153,7 +156,7 @@ class Unpacking:
             raise ToolError(
                 f"{package}: no licences in usr/share/doc/{owners[-1]}/copyright; add {owners[-1]} to the packages"
             )
-        rule = rule_of(package)
+        rule = self.rule_of(package)
         assert rule
         place = self.directory / artifact / rule.base / licence_path(package, artifact)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 IS_WINDOWS = sys.platform == "win32"
 
 #: What the names of programs end in.
 PROGRAM_SUFFIX = ".exe" if IS_WINDOWS else ""
-
-# What this process has added: closing one, or forgetting it, would take the directory away again.
-_DLL_DIRECTORIES: dict[Path, object] = {}
 
 #: For `os.open`: bytes as they are (Windows has texts, too), and not for programs that are started meanwhile.
 _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -38,14 +34,6 @@ def free_space(directory: Path) -> tuple[int, int | None]:
         return shutil.disk_usage(directory).free, None
     free = os.statvfs(directory)
     return free.f_bavail * free.f_frsize, free.f_favail if free.f_files else None
-
-
-def add_dll_directories(directories: Iterable[Path]) -> None:
-    """Let the loader look for what extension modules need in these directories, too; on Linux, RPATH leads there."""
-    if sys.platform == "win32":
-        for directory in directories:
-            if directory not in _DLL_DIRECTORIES:
-                _DLL_DIRECTORIES[directory] = os.add_dll_directory(str(directory))
 
 
 def try_lock_file(descriptor: int) -> bool:

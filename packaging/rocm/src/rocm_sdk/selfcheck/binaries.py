@@ -13,7 +13,7 @@ from ..elf import is_elf, read_dynamic
 from ..installation import InstalledPackage
 from ..libraries import find_libraries, find_tree, library_directories
 from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
-from ..preload import unversioned
+from ..loading import unversioned
 from ..record import Row
 from ..system import IS_WINDOWS
 from .check import FailureError, SkipError, run_python

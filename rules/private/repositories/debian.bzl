@@ -1,17 +1,15 @@
-"""The ROCm packages of Debian or Ubuntu, as artifacts.
+"""Packages of Debian or Ubuntu, as artifacts: ROCm's, or those of any SDK.
 
 The machine's own apt fetches the packages: its sources say from where, its keys verify them. It works in a directory of
-its own in the repository, so any user can, and nothing of the system changes. Which packages become which artifacts is
-data, in `tools/fetch/debian/table.py`.
+its own in the repository, so any user can, and nothing of the system changes. Which packages of ROCm become which artifacts
+is data, in `tools/fetch/debian/table.py`; any other package becomes an artifact of its own.
 
 What was fetched stays until the declaration or a program changes; `bazel fetch --force --repo=@NAME` takes newer versions.
 """
 
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 
-visibility(["//rules/private/rocm"])
-
-_SET = "ROCM_DEBIAN_SET"
+visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
     "//tools/lib/common:program.py",
@@ -34,15 +32,18 @@ def _debian_impl(rctx):
 
     def step(progress, name, options = []):
         rctx.report_progress(progress)
-        arguments = [name, directory, "--label", "rocm.debian(name = {})".format(repr(rctx.name.replace("+", "~").rpartition("~")[2]))]
+        arguments = [name, directory, "--label", "{}(name = {})".format(rctx.attr.tag, repr(rctx.name.replace("+", "~").rpartition("~")[2]))]
         said = run_program(rctx, "tools.fetch.debian.tool", arguments + options, sources)
         if said:
             print(said.strip())  # buildifier: disable=print
 
-    options = ["--suite", rctx.attr.suite, "--set", rctx.getenv(_SET, "") or "all"]
-    step("asking apt for ROCm", "resolve", options + ["--package=" + name for name in rctx.attr.packages])
+    variable = rctx.attr.set_variable
+    plain = [] if variable else ["--plain"]
+    options = plain + ["--suite", rctx.attr.suite, "--set", rctx.getenv(variable, "") or "all" if variable else "all"]
+    options += ["--package=" + name for name in rctx.attr.packages] + ["--system=" + name for name in rctx.attr.system]
+    step("asking apt for packages", "resolve", options)
     step("fetching packages with apt", "download")
-    step("unpacking packages", "lay-out")
+    step("unpacking packages", "lay-out", plain)
     rctx.report_progress("scanning artifacts")
     run_program(rctx, "tools.fetch.catalog.catalog", [
         "--artifacts",
@@ -56,12 +57,14 @@ def _debian_impl(rctx):
     rctx.file(".bazelignore", "artifacts\n")
 
 debian = repository_rule(
-    doc = "ROCm of Debian or Ubuntu, as the machine's apt fetches it, laid out and catalogued as artifacts.",
+    doc = "Packages of Debian or Ubuntu, as the machine's apt fetches them, laid out and catalogued as artifacts.",
     implementation = _debian_impl,
     attrs = {
-        "packages": attr.string_list(doc = "Packages to begin with; if there are none, the set that ROCM_DEBIAN_SET names."),
+        "packages": attr.string_list(doc = "Packages to begin with; if there are none, the set that the variable names."),
+        "set_variable": attr.string(doc = "Environment variable that names a set of tools/fetch/debian/table.py. Without it, each package becomes an artifact of its own."),
         "suite": attr.string(doc = "Suite; if empty, trixie of Debian, and of Ubuntu the machine's own release."),
+        "system": attr.string_list(doc = "Without `set_variable`: patterns of packages that are not taken."),
+        "tag": attr.string(mandatory = True, doc = "The tag that declares the repository, for messages."),
         "_sources": attr.label_list(default = _SOURCES, allow_files = True),
     },
-    environ = [_SET],
 )

@@ -1,0 +1,84 @@
+"""sdk_image: makes a container image of layers."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:providers.bzl", "LayerInfo")
+load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+
+visibility(["//rules"])
+
+def _definition(ctx):
+    """Writes what the BUILD file says about the image; returns the file."""
+    version = ctx.attr.version[BuildSettingInfo].value if ctx.attr.version else "{version}"
+    definition = ctx.actions.declare_file(ctx.label.name + ".definition.json")
+    ctx.actions.write(definition, json.encode({
+        "annotations": {name: value.replace("{version}", version) for name, value in ctx.attr.annotations.items()},
+        "architecture": ctx.attr.architecture,
+        "cmd": ctx.attr.cmd,
+        "entrypoint": ctx.attr.entrypoint,
+        "env": ctx.attr.env,
+        "labels": {name: value.replace("{version}", version) for name, value in ctx.attr.labels.items()},
+        # A tag cannot contain the `+` of a local version.
+        "reference": ctx.attr.reference.replace("{version}", version.replace("+", "-")),
+        "user": ctx.attr.user,
+        "working_dir": ctx.attr.working_dir,
+    }))
+    return definition
+
+def _write(ctx, definition, output, option):
+    """Declares the action that writes the image in one form."""
+    if len(ctx.files.base) > 1:
+        fail("{}: base: {} has {} files; expected one: an OCI image layout, as a directory or a tar, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
+    layers = [layer[LayerInfo] for layer in ctx.attr.layers]
+    args = tool_args(ctx)
+    args.add(definition, format = "--definition=%s")
+    args.add_all(ctx.files.base, format_each = "--base=%s", expand_directories = False)
+    args.add_all([layer.layer for layer in layers], format_each = "--layer=%s")
+    args.add_all([layer.descriptor for layer in layers], format_each = "--descriptor=%s")
+    args.add(output.path, format = option + "=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._image,
+        args = args,
+        inputs = [definition] + ctx.files.base + [file for layer in layers for file in [layer.layer, layer.descriptor]],
+        outputs = [output],
+        mnemonic = "RocmImage",
+        progress_message = "Making image %{label}",
+        use_default_shell_env = True,
+        # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
+        execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
+    )
+
+def _sdk_image_impl(ctx):
+    layout = ctx.actions.declare_directory(ctx.label.name)
+    archive = ctx.actions.declare_file(ctx.label.name + ".tar")
+    definition = _definition(ctx)
+    _write(ctx, definition, layout, "--layout")
+    _write(ctx, definition, archive, "--archive")
+    return [
+        DefaultInfo(files = depset([layout])),
+        OutputGroupInfo(archive = depset([archive])),
+    ]
+
+sdk_image = rule(
+    doc = """Makes a container image: an OCI image layout, as a directory with the target's name.
+
+The layers are linked to, so an image takes no space of its own. The output group `archive` has the same as a tar for
+`docker load`, `podman load` and `ctr images import`. Only then are the layers copied.""",
+    implementation = _sdk_image_impl,
+    attrs = {
+        "annotations": attr.string_dict(doc = "Annotations of the manifest. `{version}` stands for `version`."),
+        "architecture": attr.string(default = "amd64", values = ["amd64", "arm64"], doc = "CPU of the image. The build stops if the base or a layer is for another one."),
+        "base": attr.label(allow_files = True, doc = "What the image begins with: an OCI image layout, as a directory or a tar, or the tar of a root file system. The image begins with nothing if there is none, or if the target has no files."),
+        "cmd": attr.string_list(doc = "Arguments that a container runs if none are given."),
+        "entrypoint": attr.string_list(doc = "Program that a container runs. It replaces `cmd` of the base, too."),
+        "env": attr.string_dict(doc = "Environment of a container, beside that of the base."),
+        "labels": attr.string_dict(doc = "Labels of the image, beside those of the base. `{version}` stands for `version`."),
+        "layers": attr.label_list(mandatory = True, providers = [LayerInfo], doc = "Each an `sdk_layer`, from the lowest to the highest."),
+        "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/rocm:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
+        "user": attr.string(doc = "User of a container; that of the base if empty."),
+        "version": attr.label(providers = [BuildSettingInfo], doc = "Build setting with the version."),
+        "working_dir": attr.string(doc = "Working directory of a container; that of the base if empty."),
+        "_image": tool_attr("//tools/actions/image:image_tool"),
+    },
+)

@@ -1,0 +1,122 @@
+"""The packages of an SDK as its build lists them, and which of them are installed.
+
+`sdk_runtime` writes the list, `_packages.json`, beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+_TABLE = Path(__file__).with_name("_packages.json")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package: its distribution, its tree in site-packages, and file names of libraries -> paths in the tree."""
+
+    distribution: str
+    tree: str
+    libraries: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The packages of one SDK, all of one version; `variable` may name the directory of an SDK that has no packages."""
+
+    version: str
+    variable: str
+    packages: tuple[Package, ...]
+
+    def library_files(self) -> list[str]:
+        """Return the file names of all libraries that this system can load."""
+        names = {name for package in self.packages for name in package.libraries}
+        return sorted(name for name in names if _is_dll(name) == (sys.platform == "win32"))
+
+    def file_name(self, name: str) -> str | None:
+        """Return the file name of a library: of `foo`, which may be `libfoo.so.1` or `foo_1.dll`, the newest.
+
+        A file name that is not in the table is returned as it is. None if `name` is neither.
+        """
+        files = self.library_files()
+        own = re.escape(name)
+        short = re.compile(rf"(lib)?{own}\.so(\.[\w.]+)?|(?i:(lib)?{own}[-_\d.]*\.dll)")
+        whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
+        found = whole or [file for file in files if short.fullmatch(file)]
+        if found:
+            return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file))
+        return name if ".so" in name or _is_dll(name) else None
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An installed package: `version` is "" if its metadata was removed, `tree` the directory of its files."""
+
+    package: Package
+    version: str
+    tree: Path
+
+    def libraries(self) -> Iterator[Path]:
+        """Yield its libraries that are there."""
+        paths = (self.tree / path for path in self.package.libraries.values())
+        return (path for path in paths if path.is_file())
+
+
+@lru_cache(maxsize=None)
+def read_table() -> Table:
+    """Return the list of packages."""
+    table = json.loads(_TABLE.read_text("utf-8"))
+    packages = (Package(one["distribution"], one["tree"], one["libraries"]) for one in table["packages"])
+    return Table(table["version"], table["variable"], tuple(packages))
+
+
+def installed_packages() -> list[Installed]:
+    """Return the packages that are installed, in the build's order; each where Python finds it first."""
+    found = []
+    for package in read_table().packages:
+        places = (_installed(package, site) for site in _sites())
+        found += [place for place in [next(filter(None, places), None)] if place]
+    return found
+
+
+def family(name: str) -> str:
+    """Return what the file names of all versions of a library share: `foo` of `libfoo.so.1` and of `foo_1.dll`."""
+    name = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else name.partition(".so")[0]
+    return name.removeprefix("lib")
+
+
+def _is_dll(name: str) -> bool:
+    return name[-4:].lower() == ".dll"
+
+
+def _sites() -> list[Path]:
+    """Return where packages are, first the directory that this code is in."""
+    paths = [Path(path) for path in sys.path if path]
+    own = [path for path in Path(__file__).parents if path in paths]
+    return list(dict.fromkeys([*own, *paths]))
+
+
+def _installed(package: Package, site: Path) -> Installed | None:
+    version, tree = _version(package.distribution, site), site / package.tree
+    is_there = version or (tree.is_dir() and any(os.scandir(tree)))
+    return Installed(package, version, tree) if is_there else None
+
+
+def _version(distribution: str, site: Path) -> str:
+    """Return the version in the name of a package's metadata directory; a left-over empty one does not count."""
+    for path in sorted(site.glob("*.dist-info")):
+        name, _, version = path.name[: -len(".dist-info")].partition("-")
+        if _normalized(name) == _normalized(distribution) and (path / "METADATA").is_file():
+            return version
+    return ""
+
+
+def _normalized(name: str) -> str:
+    """Return a distribution name as PEP 503 compares them."""
+    return re.sub(r"[-_.]+", "-", name).lower()

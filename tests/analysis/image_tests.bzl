@@ -1,0 +1,45 @@
+"""Tests of sdk_layer and sdk_image: their actions, and what they are refused for."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:images.bzl", "sdk_image")
+load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+
+visibility("private")
+
+def _layer_impl(ctx):
+    env = analysistest.begin(ctx)
+    (layer,) = actions_of(env, "RocmLayer")
+    assert_hermetic(env, layer)
+    inputs = [file.basename for file in layer.inputs.to_list()]
+    asserts.equals(env, 1, len([name for name in inputs if name.endswith(".whl")]), "a layer depends on its wheel alone")
+    return analysistest.end(env)
+
+_layer_test = analysistest.make(_layer_impl)
+
+def _image_impl(ctx):
+    env = analysistest.begin(ctx)
+    images = actions_of(env, "RocmImage")
+    asserts.equals(env, 2, len(images), "a directory, and a tar that is only written if somebody asks for it")
+    for image in images:
+        assert_hermetic(env, image)
+    (directory,) = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.true(env, directory.is_directory)
+    return analysistest.end(env)
+
+_image_test = analysistest.make(_image_impl)
+
+def image_test_suite(name):
+    """Declares the tests of layers and images.
+
+    Args:
+        name: name of the suite.
+    """
+    native.filegroup(name = name + "_several", srcs = ["data.txt", "manifest.json"], tags = ["manual"])
+    sdk_image(name = name + "_ambiguous", base = name + "_several", layers = [], reference = "localhost/a:1", tags = ["manual"])
+    _layer_test(name = name + "_layer_test", target_under_test = "//examples/packages:core_layer")
+    _image_test(name = name + "_image_test", target_under_test = "//examples/packages:image")
+    native.test_suite(name = name, tests = [
+        name + "_layer_test",
+        name + "_image_test",
+        expect_failure(name + "_ambiguous_refused_test", name + "_ambiguous", ["has 2 files; expected one: an OCI image layout"]),
+    ])

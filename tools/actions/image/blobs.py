@@ -1,0 +1,54 @@
+"""Blobs of an image, by digest: bytes that are there already, in a file or a part of one, or a small JSON document."""
+
+import hashlib
+import json
+import posixpath
+from dataclasses import dataclass
+from typing import Any
+
+from tools.lib.wheel.output_file import Output
+
+#: Media types of the OCI image specification 1.1.
+INDEX = "application/vnd.oci.image.index.v1+json"
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+CONFIG = "application/vnd.oci.image.config.v1+json"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A blob: its media type, its SHA-256 in hex, its size in bytes, and the bytes themselves."""
+
+    media_type: str
+    sha256: str
+    size: int
+    #: The bytes, or the file and the offset at which they lie.
+    data: bytes = b""
+    file: str = ""
+    offset: int = 0
+
+    @property
+    def path(self) -> str:
+        """Where an OCI image layout has the blob."""
+        return posixpath.join("blobs", "sha256", self.sha256)
+
+    def descriptor(self, **more: Any) -> dict[str, Any]:
+        """Return how a manifest or an index refers to the blob."""
+        return {"mediaType": self.media_type, "digest": f"sha256:{self.sha256}", "size": self.size, **more}
+
+    def write_to(self, output: Output) -> None:
+        """Append the bytes to a file."""
+        if self.file:
+            output.copy(self.file, self.offset, self.size)
+        else:
+            output.write(self.data)
+
+
+def json_bytes(document: Any) -> bytes:
+    """Return a document as an image has it: the same bytes for the same content."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def json_blob(media_type: str, document: Any) -> Blob:
+    """Return a blob with a JSON document."""
+    data = json_bytes(document)
+    return Blob(media_type, hashlib.sha256(data).hexdigest(), len(data), data=data)

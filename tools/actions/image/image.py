@@ -1,0 +1,130 @@
+"""An image: layers of packages on a base, its config, manifest and index (OCI image specification 1.1)."""
+
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tools.actions.image.base import Base
+from tools.actions.image.blobs import CONFIG, INDEX, MANIFEST, Blob, json_blob, json_bytes
+from tools.actions.layer.model import LayerDescriptor
+from tools.lib.common.archive_time import archive_time
+from tools.lib.common.program import ToolError
+
+#: A reference: host, path and tag, as the distribution specification has them.
+_REFERENCE: Final = re.compile(
+    r"(?:localhost|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d+)?"
+    r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+"
+    r":(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127})"
+)
+
+
+@dataclass(frozen=True)
+class ImageDefinition:
+    """What a BUILD file says about an image."""
+
+    #: Host or `localhost`, path and tag: the name under which engines load the image.
+    reference: str
+    #: CPU, as OCI calls it (Go's GOARCH).
+    architecture: str
+    env: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    entrypoint: list[str] = field(default_factory=list)
+    cmd: list[str] = field(default_factory=list)
+    user: str = ""
+    working_dir: str = ""
+
+
+@dataclass(frozen=True)
+class Image:
+    """The parts of an image: its blobs, each once, and the small files beside them, {path: bytes}."""
+
+    blobs: tuple[Blob, ...]
+    files: dict[str, bytes]
+
+
+def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
+    """Return what a container of the image starts with: what the base says, and what the definition says instead."""
+    config = dict(base.config.get("config") or {})
+    env = {name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())} | definition.env
+    labels = (config.get("Labels") or {}) | definition.labels
+    given = {
+        "Env": [f"{name}={value}" for name, value in env.items()],
+        "Labels": labels,
+        "Entrypoint": definition.entrypoint,
+        # As with docker build: another entry point takes the base's arguments away.
+        "Cmd": definition.cmd or ([] if definition.entrypoint else config.get("Cmd") or []),
+        "User": definition.user or config.get("User") or "",
+        "WorkingDir": definition.working_dir or config.get("WorkingDir") or "",
+    }
+    given["Entrypoint"] = given["Entrypoint"] or config.get("Entrypoint") or []
+    others = {name: value for name, value in config.items() if name not in given}
+    return others | {name: value for name, value in given.items() if value}
+
+
+def _config(definition: ImageDefinition, base: Base, layers: Iterable[LayerDescriptor]) -> dict[str, Any]:
+    """Return the image's config."""
+    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(archive_time()))
+    ours = list(layers)
+    history = list(base.config.get("history") or ())
+    return {
+        **{name: base.config[name] for name in ("os.version", "os.features", "variant") if name in base.config},
+        "architecture": definition.architecture,
+        "os": "linux",
+        "created": created,
+        "config": _run_config(definition, base),
+        "rootfs": {"type": "layers", "diff_ids": base.diff_ids + [f"sha256:{layer.diff_id}" for layer in ours]},
+        "history": history + [{"created": created, "created_by": layer.history} for layer in ours],
+    }
+
+
+def _checked_tag(definition: ImageDefinition) -> str:
+    """Return the tag of the image's name; raises ToolError for a name that no engine takes."""
+    found = _REFERENCE.fullmatch(definition.reference)
+    if not found:
+        raise ToolError(
+            f"reference is {definition.reference!r}; expected HOST/NAME:TAG, the name in lower case, such as "
+            "localhost/rocm:7.10.0-gfx942. Set `reference`"
+        )
+    return found["tag"]
+
+
+def make_image(definition: ImageDefinition, base: Base, layers: list[tuple[LayerDescriptor, str]]) -> Image:
+    """Return an image of a base and layers: (descriptor, file) each. Raises ToolError for what fits no image."""
+    tag = _checked_tag(definition)
+    for layer, _ in layers:
+        if layer.architecture not in ("", definition.architecture):
+            raise ToolError(
+                f"{layer.history}: the layer is for {layer.architecture}; expected {definition.architecture}. Leave it "
+                "out, or set `architecture`"
+            )
+    config = json_blob(CONFIG, _config(definition, base, (layer for layer, _ in layers)))
+    own = [Blob(layer.media_type, layer.sha256, layer.size, file=file) for layer, file in layers]
+    blobs = [*base.layers, *own]
+    based_on = {"org.opencontainers.image.base.digest": f"sha256:{base.sha256}"} if base.sha256 else {}
+    annotations = based_on | definition.annotations
+    manifest = json_blob(
+        MANIFEST,
+        {
+            "schemaVersion": 2,
+            "mediaType": MANIFEST,
+            "config": config.descriptor(),
+            "layers": [blob.descriptor() for blob in blobs],
+            **({"annotations": annotations} if annotations else {}),
+        },
+    )
+    names = {"io.containerd.image.name": definition.reference, "org.opencontainers.image.ref.name": tag}
+    platform = {"os": "linux", "architecture": definition.architecture}
+    entry = manifest.descriptor(annotations=names, platform=platform)
+    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}
+    loaded = {"Config": config.path, "RepoTags": [definition.reference], "Layers": [blob.path for blob in blobs]}
+    files = {
+        "oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
+        "index.json": json_bytes(index),
+        # What `docker load` reads where Docker keeps images itself, not containerd.
+        "manifest.json": json_bytes([loaded]),
+    }
+    by_path = {blob.path: blob for blob in (*blobs, manifest, config)}
+    return Image(tuple(by_path[path] for path in sorted(by_path)), files)

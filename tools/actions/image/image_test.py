@@ -1,0 +1,263 @@
+"""Tests of images: the documents of the OCI image specification, bases, and what is refused."""
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.actions.image.tool import main
+from tools.actions.layer.model import TAR_GZIP, LayerDescriptor
+
+REFERENCE = "localhost/acme:1.0-gfx942"
+
+
+def layer(directory: Path, name: str, architecture: str = "") -> list[str]:
+    """Write a layer and its descriptor; return the arguments that name them."""
+    data = name.encode() * 1000
+    (directory / name).write_bytes(data)
+    sha256 = hashlib.sha256(data).hexdigest()
+    diff_id = hashlib.sha256(name.encode()).hexdigest()
+    LayerDescriptor(TAR_GZIP, sha256, len(data), diff_id, f"{name}.whl", architecture).write(f"{directory}/{name}.json")
+    return [f"--layer={directory}/{name}", f"--descriptor={directory}/{name}.json"]
+
+
+def make(directory: Path, *options: str, output: str = "--layout", **definition: Any) -> int:
+    """Run the tool; the image is `image` in the directory."""
+    document = {"reference": REFERENCE, "architecture": "amd64"} | definition
+    (directory / "definition").write_text(json.dumps(document))
+    return main(["--label=//:image", f"--definition={directory}/definition", f"{output}={directory}/image", *options])
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    """Return the files of an image, by path: of a directory or a tar."""
+    image = directory / "image"
+    if image.is_dir():
+        return {str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()}
+    with tarfile.open(image, "r:") as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive if member.isreg()}  # type: ignore[union-attr]
+
+
+def read(files: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return manifest and config of the one image; every digest is computed again, and no blob is left over."""
+    for path, data in files.items():
+        if path.startswith("blobs/"):
+            assert path == f"blobs/sha256/{hashlib.sha256(data).hexdigest()}"
+    used = set()
+
+    def blob(descriptor: dict[str, Any]) -> bytes:
+        path = "blobs/" + descriptor["digest"].replace(":", "/")
+        assert len(files[path]) == descriptor["size"]
+        used.add(path)
+        return files[path]
+
+    (entry,) = json.loads(files["index.json"])["manifests"]
+    manifest = json.loads(blob(entry))
+    config = json.loads(blob(manifest["config"]))
+    for one in manifest["layers"]:
+        blob(one)
+    assert used == {path for path in files if path.startswith("blobs/")}
+    assert len(config["rootfs"]["diff_ids"]) == len(manifest["layers"])
+    return manifest, config
+
+
+@pytest.mark.parametrize("output", ["--layout", "--archive"])
+def test_an_image_from_nothing(output: str, tmp_path: Path) -> None:
+    layers = [*layer(tmp_path, "core", "amd64"), *layer(tmp_path, "libraries")]
+    settings = {"env": {"A": "1=2"}, "labels": {"l": "ï"}, "annotations": {"a": "b"}, "cmd": ["rocm-sdk", "test"]}
+    assert make(tmp_path, *layers, output=output, **settings, user="1000", working_dir="/w") == 0
+    files = files_of(tmp_path)
+    manifest, config = read(files)
+    assert config == {
+        "architecture": "amd64",
+        "os": "linux",
+        "created": "1980-01-01T00:00:00Z",
+        "config": {
+            "Env": ["A=1=2"],
+            "Labels": {"l": "ï"},
+            "Cmd": ["rocm-sdk", "test"],
+            "User": "1000",
+            "WorkingDir": "/w",
+        },
+        "rootfs": {
+            "type": "layers",
+            "diff_ids": [f"sha256:{hashlib.sha256(name).hexdigest()}" for name in (b"core", b"libraries")],
+        },
+        "history": [{"created": "1980-01-01T00:00:00Z", "created_by": f"{name}.whl"} for name in ("core", "libraries")],
+    }
+    assert manifest["annotations"] == {"a": "b"}
+    assert json.loads(files["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
+    (entry,) = json.loads(files["index.json"])["manifests"]
+    # Docker's two stores, and containerd, each look for the name elsewhere.
+    assert entry["annotations"] == {
+        "io.containerd.image.name": REFERENCE,
+        "org.opencontainers.image.ref.name": "1.0-gfx942",
+    }
+    (loaded,) = json.loads(files["manifest.json"])
+    assert loaded["RepoTags"] == [REFERENCE]
+    assert [files[path] for path in loaded["Layers"]] == [b"core" * 1000, b"libraries" * 1000]
+    assert json.loads(files[loaded["Config"]]) == config
+
+
+def test_layers_are_linked_to_and_bytes_do_not_depend_on_the_directory(tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        assert make(tmp_path / name, *layer(tmp_path / name, "core")) == 0
+        assert (tmp_path / name / "core").stat().st_nlink == 2
+        found.append(files_of(tmp_path / name))
+        (tmp_path / name / "again").mkdir()
+        assert make(tmp_path / name / "again", *layer(tmp_path / name, "core"), output="--archive") == 0
+        assert files_of(tmp_path / name / "again") == found[-1]
+    assert found[0] == found[1]
+
+
+def base_image(directory: Path, **definition: Any) -> Path:
+    """Write an image to base others on; return its path."""
+    (directory / "base").mkdir()
+    settings = {"env": {"PATH": "/bin", "A": "base"}, "labels": {"b": "1"}, "entrypoint": ["/sh"], "cmd": ["-l"]}
+    assert make(directory / "base", *layer(directory / "base", "root"), **settings | definition) == 0
+    return directory / "base/image"
+
+
+@pytest.mark.parametrize("as_tar", [False, True])
+def test_an_image_on_a_base(as_tar: bool, tmp_path: Path) -> None:
+    base = base_image(tmp_path)
+    below, _ = read(files_of(base.parent))
+    digest = json.loads((base / "index.json").read_bytes())["manifests"][0]["digest"]
+    if as_tar:
+        with tarfile.open(tmp_path / "base.tar", "w") as archive:
+            archive.add(base, ".")
+        base = tmp_path / "base.tar"
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core"), env={"A": "own", "B": "2"}, cmd=["x"]) == 0
+    manifest, config = read(files_of(tmp_path))
+    assert config["config"] == {
+        "Env": ["PATH=/bin", "A=own", "B=2"],
+        "Labels": {"b": "1"},
+        "Entrypoint": ["/sh"],
+        "Cmd": ["x"],
+    }
+    assert [one["created_by"] for one in config["history"]] == ["root.whl", "core.whl"]
+    assert manifest["layers"][0] == below["layers"][0]
+    assert manifest["annotations"] == {"org.opencontainers.image.base.digest": digest}
+
+
+def test_another_entrypoint_takes_the_arguments_of_the_base_away(tmp_path: Path) -> None:
+    base = base_image(tmp_path)
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core"), entrypoint=["/own"]) == 0
+    _, config = read(files_of(tmp_path))
+    assert config["config"]["Entrypoint"] == ["/own"]
+    assert "Cmd" not in config["config"]
+
+
+def test_a_root_file_system_is_a_base(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "root.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("./etc/os-release"), io.BytesIO())
+    assert make(tmp_path, f"--base={tmp_path}/root.tar", *layer(tmp_path, "core")) == 0
+    manifest, config = read(files_of(tmp_path))
+    digest = f"sha256:{hashlib.sha256((tmp_path / 'root.tar').read_bytes()).hexdigest()}"
+    assert manifest["layers"][0]["mediaType"] == "application/vnd.oci.image.layer.v1.tar"
+    assert manifest["layers"][0]["digest"] == config["rootfs"]["diff_ids"][0] == digest
+
+
+def test_of_an_index_the_image_for_the_cpu_is_taken(tmp_path: Path) -> None:
+    base = base_image(tmp_path)
+    index = json.loads((base / "index.json").read_bytes())
+    other = {"os": "linux", "architecture": "arm64"}
+    index["manifests"].insert(0, index["manifests"][0] | {"platform": other, "digest": "sha256:" + "0" * 64})
+    (base / "index.json").write_text(json.dumps(index))
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core")) == 0
+    assert len(read(files_of(tmp_path))[0]["layers"]) == 2
+
+
+def _damaged(base: Path) -> None:
+    path = max((base / "blobs/sha256").iterdir(), key=lambda path: path.stat().st_size)
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(b"X" + data[1:])
+
+
+def _without_layer(base: Path) -> None:
+    max((base / "blobs/sha256").iterdir(), key=lambda path: path.stat().st_size).unlink()
+
+
+def _leading_out(base: Path) -> None:
+    index = json.loads((base / "index.json").read_bytes())
+    index["manifests"][0]["digest"] = "sha256:../../../../etc/passwd"
+    (base / "index.json").write_text(json.dumps(index))
+
+
+def _no_json(base: Path) -> None:
+    (base / "index.json").write_text("{")
+
+
+def _no_object(base: Path) -> None:
+    (base / "index.json").write_text("[]")
+
+
+def _no_descriptors(base: Path) -> None:
+    (base / "index.json").write_text('{"manifests": ["sha256"]}')
+
+
+def _no_layout(base: Path) -> None:
+    (base / "oci-layout").unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_damaged, "has 4000 bytes with SHA-256 "),
+        (_without_layer, "; expected a complete OCI image layout. Copy the base again"),
+        (_leading_out, "a digest is 'sha256:../../../../etc/passwd'; expected `sha256:` and 64 digits"),
+        (_no_json, "index.json: expected a JSON document"),
+        (_no_object, "index.json: expected a JSON object"),
+        (_no_descriptors, "`manifests` is no list of descriptors; expected one"),
+        (_no_layout, "has no oci-layout; expected an OCI image layout, or the tar of a root file system"),
+    ],
+)
+def test_a_bad_base_is_refused(
+    change: Callable[[Path], None], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = base_image(tmp_path)
+    change(base)
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core")) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"ERROR: //:image: {base}: ")
+    assert message in error
+
+
+def test_a_base_for_another_platform_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = base_image(tmp_path, architecture="arm64")
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core")) == 1
+    assert "0 of 1 images are for linux/amd64; expected one" in capsys.readouterr().err
+    index = json.loads((base / "index.json").read_bytes())
+    del index["manifests"][0]["platform"]
+    (base / "index.json").write_text(json.dumps(index))
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core")) == 1
+    assert "the base is for linux/arm64; expected linux/amd64" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"no tar", b"\x1f\x8b" + bytes(1000)])
+def test_a_file_that_is_no_base_is_refused(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "base").write_bytes(content)
+    assert make(tmp_path, f"--base={tmp_path}/base", *layer(tmp_path, "core")) == 1
+    assert f"{tmp_path}/base: cannot be read as a tar: " in capsys.readouterr().err
+
+
+def test_a_layer_for_another_cpu_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert make(tmp_path, *layer(tmp_path, "core", "arm64")) == 1
+    assert capsys.readouterr().err == (
+        "ERROR: //:image: core.whl: the layer is for arm64; expected amd64. Leave it out, or set `architecture`\n"
+    )
+
+
+@pytest.mark.parametrize("reference", ["rocm", "rocm:1.0", "localhost/ROCm:1.0", "localhost/rocm:1.0+local", ""])
+def test_a_name_that_no_engine_takes_is_refused(
+    reference: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert make(tmp_path, *layer(tmp_path, "core"), reference=reference) == 1
+    assert f"reference is {reference!r}; expected HOST/NAME:TAG" in capsys.readouterr().err
