@@ -53,7 +53,7 @@ def _content_of_both(linux, windows):
     }
 
 def _content(layout, targets, dist_targets, has_profiler, members = {}):
-    """What `_distributions.json` says of packages for one platform, but for the version and the version suffix."""
+    """What `_distributions.json` says of packages for one platform, except the version and the version suffix."""
     split = layout == "split"
     packages = {role: _described(role) for role in ["core", "devel"] + (["profiler"] if has_profiler else [])}
     if split or targets:

@@ -77,7 +77,7 @@ def compared_targets(artifacts, selected):
 def of_devel(split, targets, thin):
     """Returns the targets of the artifacts that devel is made of.
 
-    Headers and the like are the same for every family: those of the first that is packaged serve all.
+    Headers and CMake files are the same for every family: the first packaged family's serve all.
 
     Args:
         split: whether the artifacts are of the split layout.

@@ -1,11 +1,13 @@
 """What the BUILD file of a repository such as `@rocm` consists of; `rocm.sdk` writes it."""
 
+load("//rules/private/hip:hip_no_toolchain.bzl", _hip_no_toolchain = "hip_no_toolchain")
 load("//rules/private/hip:hip_targets.bzl", _hip_targets = "hip_targets")
 load("//rules/private/hip:hip_toolchain.bzl", _hip_toolchain = "hip_toolchain")
 load("//rules/private/hip:rocm_library.bzl", _rocm_library = "rocm_library")
 load("//rules/private/hip:rocm_program.bzl", _rocm_program = "rocm_program")
 load("//rules/private/hip:rocm_shared_library.bzl", _rocm_shared_library = "rocm_shared_library")
 
+hip_no_toolchain = _hip_no_toolchain
 hip_targets = _hip_targets
 hip_toolchain = _hip_toolchain
 rocm_library = _rocm_library

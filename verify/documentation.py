@@ -44,7 +44,7 @@ def table(rules: Mapping[str, Rule]) -> str:
 
 
 def _row(rule: Rule) -> str:
-    severity = f"{rule.severity.value}; of others a note" if rule.id in FORM else rule.severity.value
+    severity = f"{rule.severity.value}; for third-party wheels a note" if rule.id in FORM else rule.severity.value
     cells = [rule.id, severity, rule.title, rule.why, rule.remedy]
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;") for cell in cells) + " |"
 

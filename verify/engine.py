@@ -48,7 +48,7 @@ class Request:
     targets: tuple[str, ...] = ()
     """The GPU targets of the machines that the set is for: it is looked at as installed on each of them."""
     others: tuple[Path, ...] = ()
-    """Wheels of others among those to verify, or directories of them: their form is no fault."""
+    """Third-party wheels among those to verify, or directories of them: their form is no fault."""
     last_release: tuple[Path, ...] = ()
     """Distributions of the last release, or directories of them: what they have, these should have as well."""
     processes: int = MAX_PROCESSES
@@ -96,7 +96,7 @@ def verify(paths: Sequence[Path], request: Request) -> Outcome:
 def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]:
     """Yield what all checks find in distributions that were read.
 
-    Raises ToolError for a target that is none, and if only a target could say what is installed together.
+    Raises ToolError for an unknown target, and if only a target could say what is installed together.
     """
     for suite in registry.SUITES:
         if suite.check_wheel is not None:

@@ -1,4 +1,4 @@
-"""Wheels of others: who verifies them can neither build them again nor change them.
+"""Third-party wheels: whoever verifies them can neither rebuild nor change them.
 
 What would break an installation stays what it is. What is about form alone, and what only their authors can decide, is
 a note for them.
@@ -16,7 +16,7 @@ FORM: Final = frozenset(
         "W105",  # Bytes between members: installers skip them.
         "W111",  # Limits: those of who verifies, not of who built the wheel.
         "W113",
-        "W112",  # Installers set modes anew, but for the executable bit.
+        "W112",  # Installers set modes anew, except the executable bit.
         "W116",
         "W206",  # Lines of RECORD that pip and uv accept.
         "W305",  # Installers take the tags of the file name.

@@ -1,4 +1,4 @@
-"""What is a fault of a wheel, and of others' a note."""
+"""What is a fault of your own wheel, and only a note for a third-party wheel."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ BROKEN = Sample({"acme/__init__.py": b"x = 1\n"}, name="acme", tag="py3-none-any
 
 
 def found(folder: Path, sample: Sample) -> dict[bool, list[Finding]]:
-    """Return what is found in a wheel: taken for one of others, and not."""
+    """Return what is found in a wheel: once as a third-party wheel, once as your own."""
     path = folder / sample.filename
     path.write_bytes(sample.build())
     requests = {True: ([], Request(others=(folder,), processes=1)), False: ([path], Request(processes=1))}

@@ -105,7 +105,7 @@ def commands(arguments: Arguments, scratch: Path) -> list[Command]:
     environment, empty = scratch / "environment", scratch / "empty"
     empty.mkdir()
     python = str(environment / "bin/python")
-    # A PATH for compilers and the like; nothing of the user's configuration.
+    # A PATH for programs such as compilers; nothing of the user's configuration.
     variables = {"HOME": str(scratch), "PATH": "/usr/bin:/bin", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INPUT": "1"}
     variables |= dict(pair.split("=", 1) for pair in arguments.env)
     install, check, more = installer(arguments.installer, python)

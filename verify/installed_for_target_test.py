@@ -38,7 +38,7 @@ def device(target: str) -> Sample:
 
 
 def found(folder: Path, *samples: Sample, targets: tuple[str, ...], settings: Settings | None = None) -> list[Finding]:
-    """Return what is found in a set of these wheels, but for notes on the system that they need."""
+    """Return what is found in a set of these wheels, except notes on the system that they need."""
     for sample in samples:
         (folder / sample.filename).write_bytes(sample.build())
     request = Request(settings or Settings(), targets=targets, processes=1)

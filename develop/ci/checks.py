@@ -6,7 +6,7 @@ One that has `needs` is skipped where they are not met. SCHEDULED, at the end, n
 from develop.ci import steps
 from develop.ci.check import ALL, APT, ENGINES, Check
 
-#: What many others need; those do not wait for each other, but for the network.
+#: What many others need; these wait for the network, not for each other.
 FETCHED = (
     Check(
         "root-debian13",
@@ -255,6 +255,7 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
+    Check("hip-page", "the README's HIP program, from an empty folder", steps.hip_page, (steps.DEBIAN_PACKAGES,)),
     Check(
         "debian-rocm",
         "Debian's ROCm in one command",
@@ -297,6 +298,8 @@ SCHEDULED = frozenset(
         "installers-debian13",
         "remote-cache-rocm7",
         "remote-hip",
+        # `hip` builds a bigger project with real ROCm.
+        "hip-page",
         "served-bucket",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),

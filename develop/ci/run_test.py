@@ -74,7 +74,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_passes_and_what_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The output of a check that fails is shown whole, and how full the disk is; that of others not at all."""
+    """Only a failing check's output is shown, all of it, and how full the disk is."""
 
     def fail(machine: Machine) -> None:
         machine.say("said before")

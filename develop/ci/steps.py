@@ -154,9 +154,21 @@ def installers(machine: Machine) -> None:
 
 
 def pages(machine: Machine) -> None:
-    """Paste the tutorial and the examples that need nothing but Bazel and Python."""
+    """Paste the README's doors, the tutorial and the examples that need nothing but Bazel and Python."""
+    artifact = machine.scratch / "page-artifacts" / "core-hip_lib_generic"
+    (artifact / "stage" / "lib").mkdir(parents=True, exist_ok=True)
+    (artifact / "artifact_manifest.txt").write_text("stage\n")
+    (artifact / "stage" / "lib" / "data").write_text("data\n")
+    doors = ("package-a-rocm-build", "package-your-own-sdk", "deliver-a-framework-per-gpu")
+    given = f"--artifacts={artifact.parent}"
+    machine.module("tests.docs.pasted", given, *(f"README.md#{door}" for door in doors))
     examples = [f"examples/{name}/README.md" for name in ("another_sdk", "mini_sdk", "packages")]
     machine.module("tests.docs.pasted", "docs/tutorial.md", *examples)
+
+
+def hip_page(machine: Machine) -> None:
+    """Paste the README's HIP program into an empty folder."""
+    machine.module("tests.docs.pasted", "README.md#compile-hip-with-bazel")
 
 
 def launcher_for_windows(machine: Machine) -> None:

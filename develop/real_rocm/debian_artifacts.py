@@ -56,7 +56,7 @@ def target_of(path: str, rule: LayoutRule, family: str) -> str:
 
 
 def link_text(text: str) -> str:
-    """Return the text of a link: as Debian has it, but for the compiler's directory, which loses its version."""
+    """Return the text of a link: as Debian has it; only the compiler's directory loses its version."""
     text = re.sub(r"^(?:\.\./)+(?:usr/)?lib/llvm-\d+/", "../lib/llvm/", text)
     return re.sub(r"^\.\./llvm-\d+/", "llvm/", text)
 

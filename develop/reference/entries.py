@@ -33,7 +33,7 @@ class Parameter:
 
     name: str
     doc: str
-    #: Type of an attribute; of others none is declared.
+    #: Type of an attribute; None for parameters and fields.
     type: str | None = None
     #: As Starlark writes it; None where a value must be given, or cannot be.
     default: str | None = None
@@ -55,7 +55,7 @@ class ReferenceEntry:
 
 
 def entry(workspace: Workspace, path: str, name: str) -> ReferenceEntry:
-    """Return what is to be said of a name that a file exports. Raises StarlarkError if its documentation is missing."""
+    """Return the documentation of a name that a file exports. Raises StarlarkError if its documentation is missing."""
     found = workspace.resolve(path, name)
     if isinstance(found.node, ast.FunctionDef):
         return _function(workspace, found, name)

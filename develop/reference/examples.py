@@ -35,6 +35,7 @@ EXAMPLES: Final = {
     "hip_binary": Example(_HIP, "show"),
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
+    "hip_no_toolchain": Example(_HIP_SDK, "no_compiler"),
     "hip_targets": Example(_HIP_SDK, "targets"),
     "hip_test": Example(_HIP, "saxpy_test"),
     "hip_toolchain": Example(_HIP_SDK, "hip_compiler"),

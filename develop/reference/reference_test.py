@@ -40,7 +40,7 @@ SHARED = 'SHARED = {"name_of": attr.string(doc = "A | name.")}\n'
 
 
 def workspace(root: Path, **files: str) -> Workspace:
-    """Write files, whose names have `__` in place of `/`, and return their workspace."""
+    """Write files, whose names have `__` instead of `/`, and return their workspace."""
     for name, text in files.items():
         path = root / (name.replace("__", "/") + ".bzl")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def check(data: bytes, shape: str, path: Path) -> str:
 
 
 def fuzzer(files: Sequence[bytes], folder: Path) -> Fuzzer[tuple[str, str, bytes]]:
-    """Return the fuzzer; `folder` is where each damaged wheel lies in turn."""
+    """Return the fuzzer; `folder` is where it writes each damaged wheel."""
     seeds = [(FAT.filename, SHAPES[0], FAT.build()), (SEPARATE.filename, SHAPES[1], SEPARATE.build())]
     seeds += [(FAT.filename, SHAPES[2], FAT.build())]
     seeds += [(FAT.filename, SHAPES[0], content) for content in files]

@@ -1,4 +1,4 @@
-"""What every fuzzer of ours does around its own damage and check.
+"""What every fuzzer does around its own damage and check.
 
     def fuzzer(files: Sequence[bytes]) -> Fuzzer[bytes]:
         return Fuzzer(make=lambda rng: …, check=lambda case: "read", content=bytes, suffix=".whl")

@@ -4,7 +4,7 @@
 
 Knows nothing of how a slice is made. Every code object that one of the targets can load must be there with the same
 bytes, aligned as before, and no other; each wrapper must point to the same bundle as before; and at every other address
-that the original loads, the same byte must be loaded, but for what has to tell of the change.
+that the original loads, the same byte must be loaded, except where the change is recorded.
 """
 
 from collections.abc import Collection, Iterator, Sequence

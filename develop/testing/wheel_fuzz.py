@@ -114,7 +114,7 @@ def check(data: bytes, path: Path) -> str:
 
 
 def fuzzer(files: Sequence[bytes], folder: Path) -> Fuzzer[tuple[str, bytes]]:
-    """Return the fuzzer; `folder` is where each damaged wheel lies in turn."""
+    """Return the fuzzer; `folder` is where it writes each damaged wheel."""
     seeds = [(sample.filename, sample.build()) for sample in SAMPLES]
     seeds += [(SAMPLES[0].filename, content) for content in files]
 

@@ -1,7 +1,7 @@
 """Fetches Apache Arrow, and lays it out as artifacts: `python3 fetch.py`.
 
 PyPI's wheel has libraries and headers in one directory. Two artifacts are made of them; its licence texts go into every
-wheel of ours:
+wheel:
 
     artifacts/arrow_lib_generic/stage/lib/libarrow.so.2600
     artifacts/arrow_dev_generic/stage/include/arrow/api.h

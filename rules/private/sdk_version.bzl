@@ -8,7 +8,7 @@ load("//rules/private/common:version_suffix.bzl", "version_suffix")
 visibility(["//rules"])
 
 # The kinds of version that `sdk_version` knows.
-KINDS = ["dev", "nightly", "prerelease", "release"]
+KINDS = ["dev", "nightly", "bkc", "prerelease", "release"]
 
 # The serial that stands for the current commit, or for its date.
 _STAMP = "stamp"
@@ -48,6 +48,12 @@ def _nightly(ctx, base, serial):
         _refuse(ctx, serial, expected + ", or `stamp` for that of the commit", "20251021")
     return "{}a{}".format(base, date)
 
+def _bkc(ctx, base, serial):
+    nightly, _, date = serial.partition(".")
+    if not _is_date(nightly) or not _is_date(date):
+        _refuse(ctx, serial, "the date of the nightly that the build is based on and the date of the build, YYYYMMDD.YYYYMMDD", "20260811.20260814")
+    return "{}a{}+bkc.{}".format(base, nightly, date)
+
 def _prerelease(ctx, base, serial):
     if not serial.isdigit() or str(int(serial)) != serial:
         _refuse(ctx, serial, "the number of the release candidate, from 0 on, without leading zeros", "2")
@@ -58,7 +64,7 @@ def _release(ctx, base, serial):
         _refuse(ctx, serial, "no serial: a release is {} itself".format(base), None)
     return base
 
-_FORMS = {"dev": _dev, "nightly": _nightly, "prerelease": _prerelease, "release": _release}
+_FORMS = {"dev": _dev, "nightly": _nightly, "bkc": _bkc, "prerelease": _prerelease, "release": _release}
 
 def _sdk_version_impl(ctx):
     base = ctx.attr.base
@@ -88,8 +94,8 @@ def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = ""
 
     | setting | meaning |
     |---|---|
-    | `{name}_kind` | `dev`, `nightly`, `prerelease` or `release` |
-    | `{name}_serial` | the commit (dev), date (nightly) or number (prerelease) |
+    | `{name}_kind` | `dev`, `nightly`, `bkc`, `prerelease` or `release` |
+    | `{name}_serial` | the commit (dev), date (nightly), two dates (bkc) or number (prerelease) |
     | `{name}` | overrides both: a complete version, in the normal form of PEP 440 |
     | `{name}_suffix` | suffix of the names of trees, to install two versions side by side; empty for none |
 
@@ -101,6 +107,7 @@ def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = ""
     | `dev` | | `7.10.0.dev0` |
     | `dev` | commit, or `stamp` | `7.10.0.dev0+gefed3c3b10a5` |
     | `nightly` | date; `stamp` or nothing for the date of the commit | `7.10.0a20251021` |
+    | `bkc` | dates of the nightly and of the build | `7.10.0a20260811+bkc.20260814` |
     | `prerelease` | number | `7.10.0rc2` |
     | `release` | | `7.10.0` |
 

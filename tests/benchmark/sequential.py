@@ -51,7 +51,7 @@ def stage(plan: Plan, artifacts: Path, folder: Path) -> None:
 
 
 def archive_tree(plan: Plan, folder: Path) -> None:
-    """Put a devel package's tree into an archive, in place of the tree."""
+    """Put a devel package's tree into an archive, instead of the tree."""
     package = folder / plan.tree.removeprefix("_")
     package.mkdir()
     with tarfile.open(package / "_devel.tar", "w") as archive:

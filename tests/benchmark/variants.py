@@ -1,4 +1,4 @@
-r"""Measures builds from nothing with different options, in turn: what a layout or a setting costs.
+r"""Measures builds from nothing with different options, alternating: what a layout or a setting costs.
 
     bazel run //tests/benchmark:variants -- --artifacts DIR --variant balanced= \
         --variant "fast=--//rules/settings:compression=fast"
@@ -9,7 +9,7 @@ tools, as in the scenario "cold" of //tests/benchmark:packages, which says what 
 CPU time by program, as far as programs stay (persistent workers).
 
 With --therock, AMD's own script makes its packages of the same artifacts after each round of builds; amd.py says what
-it wants: of the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the
+it needs: on the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the
 workspace, by a Python that has leather and pyelftools:
 
     python3 -m tests.benchmark.variants --artifacts DIR --variant split=--disk_cache= --therock THEROCK \
@@ -52,7 +52,7 @@ def progress(run: int, runs: int, name: str, cost: Cost) -> None:
 def measure(
     workspace: Workspace, variants: Mapping[str, tuple[str, ...]], runs: int, script: amd.Script | None, scratch: Path
 ) -> report.Costs:
-    """Build each variant from nothing, in turn, so many times; AMD's script, if any, is the last of each turn."""
+    """Build each variant from nothing in each of so many rounds; AMD's script, if any, comes last in a round."""
     assert workspace.artifacts
     for options in variants.values():
         built(workspace.build(*TARGETS, options=("--nobuild", *options)))  # fetches

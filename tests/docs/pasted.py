@@ -1,10 +1,11 @@
 """Pastes the commands of a page into a shell, in the page's order, as a reader would.
 
-    python3 -m tests.docs.pasted docs/tutorial.md examples/*/README.md
+    python3 -m tests.docs.pasted docs/tutorial.md examples/*/README.md README.md#package-your-own-sdk
 
-Run it from the top of the workspace. All blocks of `sh` of a page run in one shell, which stops at the first failure.
-The page's `/tmp` is a directory that is removed at the end. If there is no `bazel` on PATH, `bazelw` replaces it.
-A line of a block that ends in `# prints TEXT` must print that.
+Run it from the top of the workspace. All blocks of `sh` of a page, or of one section, run in one shell, which stops at
+the first failure. The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of
+these as `artifacts`. A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`. In a project
+outside of the workspace, it takes the rules from here: no registry has them yet.
 """
 
 import argparse
@@ -33,23 +34,44 @@ def script(page: str, scratch: str) -> str:
     return "\n".join(["set -eu", "set -x", *lines, ""]).replace("/tmp/", f"{scratch}/")
 
 
+def section(page: str, anchor: str) -> str:
+    """Return the part of a page's text below the headline of level 2 with this anchor; without an anchor, all of it.
+
+    Raises ValueError if there is no such headline.
+    """
+    for part in re.split(r"^(?=## )", page, flags=re.MULTILINE) if anchor else ():
+        if part.partition("\n")[0].removeprefix("## ").lower().replace(" ", "-") == anchor:
+            return part
+    if anchor:
+        raise ValueError(f"no section {anchor!r}")
+    return page
+
+
+def _bazel(path: str) -> str:
+    """Return a program that calls `bazelw`, which looks for a Bazel on `path` and must not find this program."""
+    rules = f'set -- "$1" --override_module=rules_rocm_python={WORKSPACE} "${{@:2}}"'
+    return f'#!/bin/bash\ncase $PWD in {WORKSPACE}*) ;; *) {rules};; esac\nPATH={path} exec {WORKSPACE}/bazelw "$@"\n'
+
+
 def _checked(line: str) -> str:
     """Return a line, with a check of what it promises to print."""
     promise = PROMISE.match(line)
     return f'test "$({promise["command"]})" = "{promise["text"]}"' if promise else line
 
 
-def paste(page: Path) -> int:
-    """Run the commands of a page, and return the shell's exit status."""
+def paste(page: str, artifacts: Path | None = None) -> int:
+    """Run the commands of a page, `PATH` or `PATH#ANCHOR`, and return the shell's exit status."""
+    file, _, anchor = page.partition("#")
+    text = section(Path(file).read_text(encoding="utf-8"), anchor)
     with tempfile.TemporaryDirectory(prefix="pasted-") as scratch:
         programs = Path(scratch, "bin")
         programs.mkdir()
         path = os.environ["PATH"]
-        if not shutil.which("bazel"):
-            # bazelw looks for a Bazel on PATH, and must not find this one.
-            (programs / "bazel").write_text(f'#!/bin/sh\nPATH={path} exec {WORKSPACE}/bazelw "$@"\n')
-            (programs / "bazel").chmod(0o755)
-        command = ["bash", "-c", script(page.read_text(encoding="utf-8"), scratch)]
+        (programs / "bazel").write_text(_bazel(path))
+        (programs / "bazel").chmod(0o755)
+        if artifacts:
+            shutil.copytree(artifacts, Path(scratch, "artifacts"))
+        command = ["bash", "-c", script(text, scratch)]
         variables = os.environ | {"PATH": f"{programs}:{path}"}
         try:
             return subprocess.run(
@@ -64,8 +86,10 @@ def paste(page: Path) -> int:
 def main(argv: list[str]) -> int:
     """Paste each page, and say which did not work."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="+", type=Path)
-    failed = [page for page in parser.parse_args(argv).pages if paste(page)]
+    parser.add_argument("pages", nargs="+", help="PATH, or PATH#ANCHOR for one section")
+    parser.add_argument("--artifacts", type=Path, help="what pages call /tmp/artifacts")
+    options = parser.parse_args(argv)
+    failed = [page for page in options.pages if paste(page, options.artifacts)]
     for page in failed:
         print(f"ERROR: {page}: a command failed, see above", file=sys.stderr)
     return 1 if failed else 0

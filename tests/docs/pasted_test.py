@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pasted import main, script
+from tests.docs import pasted
+from tests.docs.pasted import main, script, section
 
 PAGE = """\
 # A page
@@ -34,6 +35,34 @@ def test_a_page(tmp_path: Path, page: str, status: int) -> None:
     path = tmp_path / "page.md"
     path.write_text(page)
     assert main([str(path)]) == status
+
+
+def test_one_section() -> None:
+    page = "# A page\n\n## The first\n\none\n\n## A second one\n\n```sh\n# two\n```\n\n### More\n\n## Third\n"
+    assert section(page, "a-second-one") == "## A second one\n\n```sh\n# two\n```\n\n### More\n\n"
+    assert section(page, "") == page
+    with pytest.raises(ValueError, match="no section 'fourth'"):
+        section(page, "fourth")
+
+
+def test_artifacts_and_a_section(tmp_path: Path) -> None:
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "file").write_text("data\n")
+    path = tmp_path / "page.md"
+    path.write_text("## Bad\n\n```sh\nfalse\n```\n\n## Good\n\n```sh\ncat /tmp/artifacts/file  # prints data\n```\n")
+    assert main([f"{path}#good", f"--artifacts={tmp_path / 'given'}"]) == 0
+
+
+def test_bazel_takes_the_rules_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does so in other projects alone: the workspace cannot override itself."""
+    (tmp_path / "bazelw").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "bazelw").chmod(0o755)
+    monkeypatch.setattr(pasted, "WORKSPACE", tmp_path)
+    build = "bazel build //:a # prints build"
+    path = tmp_path / "page.md"
+    override = "--override_module=rules_rocm_python=$OLDPWD"
+    path.write_text(f"```sh\n{build} //:a\ncd /tmp/\n{build} {override} //:a\n```\n")
+    assert main([str(path)]) == 0
 
 
 def test_the_first_failure_is_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from tools.lib.gpus.derive import written_files
 
 
 def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
-    """Copy each plan in place of all golden ones, and the options; write AMD's table. Returns the files written."""
+    """Copy each plan instead of all golden ones, and the options; write AMD's table. Returns the files written."""
     folder = workspace / "tests" / "golden"
     for old in folder.glob("*/*.json"):
         old.unlink()

@@ -21,7 +21,7 @@ PASSED_ON = ("SOURCE_DATE_EPOCH",)
 class Faults:
     """How an action ran in the jail."""
 
-    #: What is wrong, one line each but for what a failing action printed.
+    #: What is wrong, one line each, except what a failing action printed.
     found: list[str]
     #: Whether the action itself said that it failed.
     stopped: bool = False
@@ -42,7 +42,7 @@ def snapshot(directory: Path) -> dict[str, str]:
 
 
 def stage(action: Recorded, execroot: Path, without: Place | None) -> None:
-    """Copy the inputs of an action but for one, and make the folders of its outputs."""
+    """Copy the inputs of an action except one, and make the folders of its outputs."""
     execroot.mkdir(parents=True)
     for place in action.files:
         if place != without:

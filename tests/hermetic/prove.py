@@ -85,7 +85,7 @@ def build_all(checkout: Checkout, *options: str) -> dict[str, str]:
 def check_planted(checkout: Checkout, column: int, *options: str) -> None:
     """Build every planted fault; assert that it is stopped, or let be, as expected.
 
-    What is let be is lost: files beside the outputs, and in the strictest sandbox those in the root and in /tmp, which
+    What is allowed is lost: files beside the outputs, and in the strictest sandbox those in the root and in /tmp, which
     are its own.
     """
     for fault, row in PLANTED.items():
@@ -94,7 +94,7 @@ def check_planted(checkout: Checkout, column: int, *options: str) -> None:
         assert build.succeeded == (not expected), f"{target}: expected {expected or 'success'}\n{build.output}"
         assert expected in build.output, f"{target}: expected {expected}\n{build.output}"
         print(f"{target}: {expected or 'let be'}", flush=True)
-        # The one thing that is let be and not lost, for the sake of artifacts below /tmp: docs/hermeticity.md.
+        # The only thing that is allowed and not lost, for the sake of artifacts below /tmp: docs/hermeticity.md.
         assert Path(TMP).exists() == (fault == "write_tmp" and not options), f"{target}: {TMP}"
         Path(TMP).unlink(missing_ok=True)
     folder = checkout.output_base / "execroot/_main/bazel-out/k8-fastbuild/bin/tests/hermetic"

@@ -1,4 +1,4 @@
-"""A release holds what its last candidate held, byte by byte, but for the few files that say the version."""
+"""A release holds what its last candidate held, byte by byte, except the few files that contain the version."""
 
 import gzip
 import io

@@ -109,7 +109,7 @@ def test_extras_are_those_of_the_sdist_but_for_those_that_ask(tmp_path: Path) ->
 
 
 def test_the_same_code_is_in_both(tmp_path: Path) -> None:
-    """The wheel holds what installing the sdist gives, but for the choice that the latter made."""
+    """The wheel holds what installing the sdist gives, except the choice that the latter made."""
     environment = Environment(tmp_path / "environment")
     environment.install("rocm")
     installed = {

@@ -41,7 +41,7 @@ def _imports(root: Path, file: str) -> Iterator[Arrow]:
             continue
         for module in modules:
             if module.startswith("packaging."):
-                continue  # Of PyPI: that folder of ours has no Python package that others import.
+                continue  # From PyPI: no Python package of that folder is imported elsewhere.
             path = module.replace(".", "/")
             while path and not (root / path).is_dir():
                 path = path.rpartition("/")[0]

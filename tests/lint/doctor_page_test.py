@@ -1,6 +1,6 @@
 """Each line of docs/doctor.md has a test, and names a finding that `rocm-sdk doctor` has.
 
-A line that is added or changed there is to be named here, with the test that shows it.
+If you add or change a line there, name it here with the test that shows it.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Each line of docs/packages.md on what stops the build, and what is noted, has a test.
 
-A line that is added or changed there is to be named here, with the test that shows it.
+If you add or change a line there, name it here with the test that shows it.
 """
 
 from tests.lint.workspace import WORKSPACE
@@ -136,7 +136,7 @@ SHOWN_BY = (
         "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
     ),
     (
-        "a pointer of Git LFS in place of a file",
+        "a pointer of Git LFS instead of a file",
         "tools/actions/inspect/tool_test.py::test_a_pointer_of_git_lfs_is_no_file_whatever_its_name",
     ),
     (

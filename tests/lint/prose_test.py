@@ -2,15 +2,20 @@
 
 Linters for prose exist, but not as a wheel that works without a network: Vale's downloads a program, proselint needs
 compiled code for one interpreter. Tables and code are not prose, and are not checked for the length of sentences.
+`messages_test.py` checks the phrases of messages.
 """
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.lint.workspace import WORKSPACE
+from tests.lint.workspace import WORKSPACE, sources
 
 #: Words of a sentence, at most. CONTRIBUTING asks for 30; some enumerate.
 LONGEST: Final = 45
@@ -39,7 +44,15 @@ PHRASES: Final = {
     r"\bis to be (?:named|had|said)\b": "say who does it",
     r"\bmay not be meant\b": "may be a mistake",
     r"\bas it comes\b": "unmodified",
+    r"\bof others\b": "third-party, or name them",
+    r"\b(?:it|that|which) is none\b": "is not a … (name it again)",
+    r"\ball but\b": "all except",
+    r"\bin turn\b": "one after the other, or leave it out",
+    r"\ba \w+ more\b": "one more …",
 }
+#: What defines the phrases.
+HERE: Final = "tests/lint/prose_test.py"
+CODE: Final = [path for path in sources(".py", ".bzl", ".bazel") if path != HERE]
 
 PAGES: Final = sorted(
     path.relative_to(WORKSPACE).as_posix()
@@ -75,6 +88,35 @@ def test_no_phrase_that_readers_stumble_over(page: str) -> None:
     matches = {phrase: re.search(phrase, text, re.IGNORECASE) for phrase in PHRASES}
     found = [f"{match[0]!r}: write {PHRASES[phrase]!r}" for phrase, match in matches.items() if match]
     assert found == [], page
+
+
+def remarks(text: str) -> Iterator[str]:
+    """Yield the docstrings and comments of a program, in Python or Starlark; comments of consecutive lines are one."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+    blocks: dict[int, str] = {}  # line that a block ends in -> its text
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            line, comment = token.start[0], token.string.lstrip("#: ")
+            blocks[line] = f"{blocks.pop(line - 1)} {comment}" if line - 1 in blocks else comment
+    yield from blocks.values()
+
+
+@pytest.mark.parametrize("path", CODE)
+def test_no_phrase_in_comments_and_docstrings(path: str) -> None:
+    found = [
+        f"{match[0]!r}: write {instead!r}"
+        for text in remarks((WORKSPACE / path).read_text(encoding="utf-8"))
+        for phrase, instead in PHRASES.items()
+        if (match := re.search(phrase, " ".join(text.split()), re.IGNORECASE))
+    ]
+    assert found == [], path
+
+
+def test_what_is_a_remark() -> None:
+    text = '"""A."""\nx = "b"  # in\n# turn\n\n#: Of others.\ndef f():\n    """C\n    d."""\n'
+    assert list(remarks(text)) == ["A.", "C\n    d.", "in turn", "Of others."]
 
 
 def test_what_is_prose() -> None:

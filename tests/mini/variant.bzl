@@ -25,7 +25,7 @@ def _variant_impl(ctx):
     return [DefaultInfo(files = depset([link]), runfiles = ctx.runfiles([link]))]
 
 variant = rule(
-    doc = "The directory of a `sdk_index`, as it comes out with these settings of //packaging.",
+    doc = "The directory of a `sdk_index`, as built with these settings of //packaging.",
     implementation = _variant_impl,
     attrs = {
         "dist": attr.label(mandatory = True, cfg = _settings, doc = "The `sdk_index`."),

@@ -253,7 +253,7 @@ class Life:
             self.use(self.sites[step.site], step)
 
     def install(self, site: Site, step: Install) -> None:
-        """Install a release, in place of what is there."""
+        """Install a release, instead of what is there."""
         release = self.releases[step.release % len(self.releases)].wheels.values()
         wheels = {one.package.distribution: one.file for one in release if one.package.name not in step.without}
         for distribution in [one for one in site.wheels if one not in wheels]:

@@ -98,7 +98,7 @@ class Site:
     # What installers do
 
     def install(self, wheels: Mapping[str, Path], *, leaves_directories: bool) -> None:
-        """Install wheels, by distribution, in place of those that are installed."""
+        """Install wheels, by distribution, instead of those that are installed."""
         for distribution, wheel in wheels.items():
             self.uninstall(distribution, leaves_directories=leaves_directories)
             unzip(wheel, self.folder)

@@ -45,7 +45,7 @@ Patch = contextlib.AbstractContextManager[Any]
 
 
 def instead(module: Any, name: str, new: Any) -> Callable[[], Patch]:
-    """Plant a value, or a function, in place of a module's."""
+    """Plant a value, or a function, instead of a module's."""
     return lambda: mock.patch.object(module, name, new)
 
 
@@ -72,7 +72,7 @@ def by_second_run(before: Sdk, after: Sdk) -> None:
 
 @dataclass(frozen=True)
 class Plant:
-    """A defect."""
+    """A bug."""
 
     item: str
     """The part of the packages that it concerns, or a number of a class of defects."""

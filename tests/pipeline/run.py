@@ -287,7 +287,7 @@ def _plan(run: _Build, package: Package) -> None:
 
 
 def launcher(settings: Settings) -> bytes:
-    """Return a program with room for a target, in place of the compiled launcher."""
+    """Return a program with room for a target, instead of the compiled launcher."""
     return tiny_elf.program(".launcher.target", bytes(512), machine=settings.machine)
 
 

@@ -29,7 +29,7 @@ WITH_WHEELS = "--config=remote_wheels"
 
 
 def check_second(first: Outcome, second: Outcome, again: tuple[str, ...]) -> None:
-    """Assert that the second checkout took all but those mnemonics from the cache, and got the same bytes."""
+    """Assert that the second checkout took everything except those mnemonics from the cache, and got the same bytes."""
     executed = {spawn.mnemonic for spawn in second.spawns if not spawn.cache_hit}
     assert executed == set(again), count_by(second.spawns)
     assert {spawn.mnemonic for spawn in second.spawns} >= {"RocmInspect", "RocmPack", "RocmPlan", "RocmLink"}
@@ -86,7 +86,7 @@ def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
 
 
 def measure(checkout: Checkout, runs: int) -> None:
-    """Build from nothing without the cache and with it, in turn; all that is kept is what was fetched."""
+    """Build from nothing, alternately without the cache and with it; only what was fetched is kept."""
     ways = {"no cache": ("--remote_cache=",), "cache": (), "cache with wheels": (WITH_WHEELS,)}
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(runs):

@@ -73,7 +73,7 @@ def forget_wheels(service: BuildGrid, whole: Outcome) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put other content in place of a blob; a new file, as whoever reads the old one shall not see both."""
+    """Put other content instead of a blob; a new file, as whoever reads the old one shall not see both."""
     new = path.with_suffix(".new")
     new.write_bytes(content)
     new.rename(path)

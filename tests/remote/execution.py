@@ -4,8 +4,8 @@
 
 Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
 BuildGrid. One checkout builds here, and then there, and tests there, on two workers. With `--failures`, it builds
-there while a worker or the server is killed, and with damaged blobs in the service's store. Nothing runs here in place
-of a worker (`--remote_local_fallback=false`).
+there while a worker or the server is killed, and with damaged blobs in the service's store. Nothing runs here instead
+of on a worker (`--remote_local_fallback=false`).
 """
 
 import argparse

@@ -46,7 +46,7 @@ class Recorded:
 
     @property
     def files(self) -> list[Place]:
-        """The inputs but for the interpreter and its library, which are used from where they really are.
+        """The inputs except the interpreter and its library, which are used from where they really are.
 
         An interpreter in a folder `bin` has its library beside that. Any other is alone: bazel_tools' script that looks
         for one is an output, below the `bin` that all outputs of its configuration share.

@@ -1,6 +1,6 @@
 """Small libraries that the mini SDK has none of: with symbol versions, and with device code in every form.
 
-They are made byte by byte, with no compiler, and hold no code. `with_search_path` and the like change any library.
+They are made byte by byte, with no compiler, and hold no code. `with_search_path` and its siblings change any library.
 """
 
 import io
@@ -58,7 +58,7 @@ def with_segment(data: bytes, kind: int, **fields: int) -> bytes:
 
 
 def with_dynamic(data: bytes, *entries: tuple[int, int]) -> bytes:
-    """Return a file with more dynamic entries, in place of spare ones."""
+    """Return a file with more dynamic entries, instead of spare ones."""
     elf, changed = facts(data), bytearray(data)
     assert elf.dynamic_spare >= len(entries), f"{elf.dynamic_spare} spare entries for {len(entries)}"
     for number, entry in enumerate(entries, 1):

@@ -53,7 +53,7 @@ def _(edited: EditedSet) -> None:
     edited.wheel("tool").replace("METADATA", "License-File", f"{extras}License-File")
 
 
-@fault("S143", "a local version whose number has a digit more", "tool-1.0+rocm10")
+@fault("S143", "a local version whose number has one more digit", "tool-1.0+rocm10")
 def _(edited: EditedSet) -> None:
     for local in ("rocm7.15", "rocm10.1"):
         wheel = small_wheel("tool", {"tool/__init__.py": b""})
@@ -117,6 +117,6 @@ def _(edited: EditedSet) -> None:
     edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"}))
 
 
-@fault("S137", "a default target that is none", "rocm-7.10.0.dev0")
+@fault("S137", "a default target that does not exist", "rocm-7.10.0.dev0")
 def _(edited: EditedSet) -> None:
     change_selector(edited, lambda document: document.update(default_target="gfx1201"))

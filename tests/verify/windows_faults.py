@@ -22,7 +22,7 @@ def base(edited: EditedSet) -> EditedWheel:
 
 
 def put_math(edited: EditedSet, sample: Sample) -> None:
-    """Put another DLL in place of that with device code."""
+    """Put another DLL instead of that with device code."""
     edited.wheel("win_math").files[MATH] = windows_library([offload_bundle(TARGETS)], sample)
 
 

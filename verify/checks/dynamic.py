@@ -32,7 +32,7 @@ RUNPATH = Rule(
     "W413",
     Severity.ERROR,
     "DT_RUNPATH",
-    why="LD_LIBRARY_PATH comes before it, and it does not serve what a library needs in turn: another installation on "
+    why="LD_LIBRARY_PATH comes before it, and it does not serve a library's own dependencies: another installation on "
     "the machine would be mixed in.",
     remedy="Link with -Wl,--disable-new-dtags, or let `sdk_package` set DT_RPATH.",
 )

@@ -23,7 +23,7 @@ SPECIAL = Rule(
 OUTSIDE = Rule(
     "W109",
     Severity.ERROR,
-    "a path that leads out of the place of installation, or that is none",
+    "a path that leads out of the place of installation, or is not a valid path",
     why="Absolute paths, `..`, backslashes, empty parts and control characters are refused or mean something else on "
     "another system.",
     remedy="Give the file a plain relative path with `/` between its parts.",

@@ -53,7 +53,7 @@ _RUN_AS_WELL: Final = {
 }
 #: No image is smaller than the header for DOS, in bytes.
 _DOS_HEADER: Final = 64
-#: The CPUs of systems; other ELF files are for GPUs and the like.
+#: The CPUs of systems; other ELF files are for other processors, such as GPUs.
 _CPUS: Final = frozenset((elf.EM_386, elf.EM_X86_64, elf.EM_AARCH64))
 
 

@@ -6,7 +6,7 @@
 The selector says what the packages are for that it selects. Of all others, other makers' and those that are verified
 without a selector, the name tells it, if it ends in a target (`-gfx1030`) or in a family (`-gfx110x-all`). The coverage
 table lists which targets must have code; without one it is what the library has. Code for a generic target, or for
-fewer features, serves in place of special code. Pure functions over target IDs.
+fewer features, serves instead of special code. Pure functions over target IDs.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -192,6 +192,6 @@ def _without(text: str, targets: Iterable[str]) -> str:
 
 
 def _with(text: str, targets: Iterable[str]) -> str:
-    """Return a path with the target in place of the placeholder, if there is just one."""
+    """Return a path with the target instead of the placeholder, if there is just one."""
     found: Collection[str] = sorted(targets)
     return text.replace(PER_TARGET, next(iter(found))) if len(found) == 1 else text

@@ -135,7 +135,7 @@ def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
 
 
 def _elsewhere(wheel: Wheel) -> dict[str, FileFacts]:
-    """Return scripts, data and the like (PyPA, "Binary distribution format", "The .data directory")."""
+    """Return scripts, data and headers (PyPA, "Binary distribution format", "The .data directory")."""
     parted = ((path.split("/", 2), facts) for path, facts in wheel.files.items() if wheel.installed(path) is None)
     return {f"{{{parts[1]}}}/{parts[2]}": facts for parts, facts in parted if len(parts) == 3}
 

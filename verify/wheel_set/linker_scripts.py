@@ -19,7 +19,7 @@ LEADS_NOWHERE: Final = Rule(
 )
 RULES: Final = (LEADS_NOWHERE,)
 SCRIPT: Final = "linker script"
-#: No linker script of ours is bigger, in bytes.
+#: Our linker scripts are smaller, in bytes.
 _MAX_SIZE: Final = 1 << 12
 
 

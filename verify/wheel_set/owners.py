@@ -1,6 +1,6 @@
 """Checks that each path has one owner.
 
-Installers overwrite in silence, and whoever is uninstalled first takes the file along.
+Installers overwrite without a message, and whoever is uninstalled first takes the file along.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

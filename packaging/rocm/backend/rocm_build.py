@@ -128,7 +128,7 @@ def requirements(known: Distributions, selection: Selection) -> dict[str, list[s
 
 
 def metadata(pkg_info: str, wanted: dict[str, list[str]]) -> str:
-    """Return METADATA: the text of PKG-INFO with requirements in place of the fields about them."""
+    """Return METADATA: the text of PKG-INFO with requirements instead of the fields about them."""
     head, blank, description = pkg_info.partition("\n\n")
     kept: list[str] = []
     keep = True

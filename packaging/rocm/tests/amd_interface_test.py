@@ -28,6 +28,24 @@ print(json.dumps({
     "of": d.ALL_LIBRARIES["miopen"].package.dist_package_template,
 }))
 """
+OWNERS = """
+import json
+from rocm_sdk_core._dist_info import *
+print(json.dumps({
+    "canonical": [canonical_target("gfx1250-strict" + f) for f in ("", ":xnack+", "-xnack-", ":sramecc+:xnack-")],
+    "owners": [package_owner(name) for name in ("gfx1250-strict:xnack+", "gfx90a-xnack-", "gfx110X-all", "gfx1250-x")],
+    "groups": group_package_targets(["gfx1250-strict", "gfx1250", "gfx1250-strict", "gfx950:xnack+"]),
+    "families": [architectural_family(name) for name in ("gfx1250", "gfx1250-strict:xnack+", "gfx1251", "gfx942")],
+    "data": ownership_data(),
+}))
+"""
+PLATFORMS = """
+import json
+from rocm_sdk_core._dist_info import *
+names = ("gfx1100", "gfx942", "gfx942:xnack+", "gfx1151", "gfx906")
+markers = {name: get_target_family_platform_marker(name) for name in names}
+print(json.dumps([LINUX_TARGET_FAMILIES, WINDOWS_TARGET_FAMILIES, markers]))
+"""
 IN_EFFECT = """
 import rocm_sdk
 from rocm_sdk._dist_info import ALL_PACKAGES, determine_target_family
@@ -72,6 +90,34 @@ def test_entries_of_packages_and_libraries(shared_environment: Environment) -> N
         "library": ["miopen", "libMIOpen.so*", "lib"],
         "of": "rocm-sdk-libraries",
     }
+
+
+def test_which_package_owns_a_target(shared_environment: Environment) -> None:
+    """The expected values are those of AMD's tests and table, September 2026."""
+    assert json.loads(shared_environment.run_code(OWNERS)) == {
+        "canonical": ["gfx1250-strict"] * 4,
+        "owners": ["gfx1250", "gfx90a", "gfx110X-all", "gfx1250-x"],
+        "groups": {"gfx1250": ["gfx1250-strict", "gfx1250"], "gfx950": ["gfx950:xnack+"]},
+        "families": ["gfx125X", "gfx125X", None, None],
+        "data": {"schema_version": 1, "package_owners": {"gfx1250-strict": "gfx1250"}},
+    }
+
+
+def test_targets_by_platform(environment: Environment, split_sdk: FakeSdk) -> None:
+    """A build for one platform has no lists, and so no markers."""
+    environment.install(split_sdk.index, "rocm")
+    assert json.loads(environment.run_code(PLATFORMS))[:2] == [[], []]
+    path = environment.site / "rocm_sdk" / "_distributions.json"
+    known = json.loads(path.read_text())
+    on_linux = {"packages": list(known["packages"]), "targets": ["gfx1100", "gfx942"], "default_target": "gfx1100"}
+    platforms = {"linux": on_linux, "win32": {**on_linux, "targets": ["gfx1100", "gfx1151"]}}
+    path.write_text(json.dumps({**known, "platforms": platforms}))
+    linux, windows = 'sys_platform == "linux"', 'sys_platform == "win32"'
+    assert json.loads(environment.run_code(PLATFORMS)) == [
+        ["gfx1100", "gfx942"],
+        ["gfx1100", "gfx1151"],
+        {"gfx1100": "", "gfx942": linux, "gfx942:xnack+": linux, "gfx1151": windows, "gfx906": ""},
+    ]
 
 
 @pytest.mark.parametrize(("variable", "chosen"), [("", 0), ("gfx94X-dcgpu", 1), ("gfx94x-dcgpu", 1), ("gfx942", 1)])

@@ -86,7 +86,7 @@ def make_commands(scratch: Path, sdk: FakeSdk, installer: str, therock: Path | N
 
 
 def put_amds_scripts(package: Path, therock: Path) -> None:
-    """Put the sources of AMD's console scripts in the place of ours; its build fills in the suffix of trees."""
+    """Put the sources of AMD's console scripts where this project's are; its build fills in the suffix of trees."""
     for name, source in AMDS_FILES.items():
         text = (therock / TEMPLATES / source).read_text("utf-8")
         (package / name).unlink()

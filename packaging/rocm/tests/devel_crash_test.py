@@ -159,7 +159,7 @@ def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Cal
 def repaired_from_every_step(
     site: Path, before: Callable[[Path], object], after: Callable[[Path], object], *, verify: bool = False
 ) -> None:
-    """Die at each step of a call in turn, with a change before it and one after: the next call restores the tree."""
+    """Kill a call at each of its steps, with a change before and one after: the next call restores the tree."""
     whole, rows = tree_of(site), recorded(site)
     for step in range(1, 1000):
         before(site)

@@ -20,7 +20,7 @@ VERSION = "7.10.0.dev0"
 TARGETS = ("gfx1100", "gfx942")
 FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
 THIN_TARGETS = ("gfx90a", "gfx1030")
-#: Targets by layout, the default first. But for the layout `split`, each has a libraries package.
+#: Targets by layout, the default first. Except in the layout `split`, each has a libraries package.
 TARGETS_OF_LAYOUT = {"split": TARGETS, "family": FAMILIES, "thin": THIN_TARGETS}
 SCRIPT = b'#!/bin/sh\necho "$0" "$@"\n'
 

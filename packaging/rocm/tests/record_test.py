@@ -1,4 +1,4 @@
-"""Editing RECORD: nothing of others is changed, and any name survives."""
+"""Editing RECORD: rows of other packages stay as they are, and any name survives."""
 
 from __future__ import annotations
 

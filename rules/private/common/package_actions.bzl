@@ -136,7 +136,7 @@ def _check_artifacts(ctx):
         found[identity] = artifact.label
 
 def _check_patterns(ctx):
-    """Fails for a pattern or directory of `allow_unmatched` that is none of the package's."""
+    """Fails for a pattern or directory of `allow_unmatched` that the package does not have."""
     for pattern in ctx.attr.allow_unmatched:
         if pattern not in ctx.attr.include + ctx.attr.exclude + ctx.attr.rpath + ctx.attr.dlopens.keys() + ctx.attr.unedited:
             fail("{}: allow_unmatched: {} is in none of `include`, `exclude`, `rpath`, `dlopens` and `unedited`; expected one of their patterns or directories. Remove it".format(shown(ctx.label), repr(pattern)))

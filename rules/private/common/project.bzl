@@ -88,7 +88,7 @@ def _license_path(file):
     """Returns the path of a file in its workspace, below the workspace's name if it is not the main one.
 
     Canonical names are those of a module (`name+`, `name+1.0`) or of an extension's repository (`module++extension+name`);
-    Bazel 7 has `~` in place of `+`.
+    Bazel 7 has `~` instead of `+`.
     """
     if not file.short_path.startswith("../"):
         return file.short_path

@@ -51,12 +51,18 @@ def hip_compile_commands(name, targets, **kwargs):
 
     Args:
         name: name of the target.
-        targets: labels of libraries, programs and tests. The HIP sources of all that they depend on are listed, too.
+        targets: list of labels of libraries, programs and tests, visible here or not. The HIP sources of all that they depend on are
+            listed, too.
         **kwargs: further attributes of `py_binary`.
     """
     kwargs = {"testonly": True} | kwargs  # tests may be among the targets
     common = {key: kwargs[key] for key in ["compatible_with", "restricted_to", "target_compatible_with", "testonly"] if key in kwargs}
-    _hip_command_index(name = name + ".index", tags = ["manual"], targets = targets, visibility = ["//visibility:private"], **common)
+    hidden = {"tags": ["manual"], "visibility": ["//visibility:private"]}
+    named = ["{}.{}".format(name, number) for number in range(len(targets))]
+    for setting, target in zip(named, targets):
+        # Bazel does not ask who may use the value of a setting: so the targets need not be visible here.
+        native.label_flag(name = setting, build_setting_default = target, testonly = kwargs["testonly"], **hidden)
+    _hip_command_index(name = name + ".index", targets = named, **(hidden | common))
     py_binary(
         name = name,
         srcs = [Label("//tools/commands/compile_commands:tool.py")],

@@ -6,6 +6,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load(":compile.bzl", "assemble", "bundle", "hip_compiler", "link_device")
+load(":find_hip_toolchain.bzl", "HIP_TOOLCHAIN_ATTRS", "find_hip_toolchain", "use_hip_toolchain")
 load(":providers.bzl", "HipInfo", "merge_hip_infos")
 load(":static_library.bzl", "static_library")
 
@@ -45,7 +46,7 @@ def _hip_device_link_impl(ctx):
     if not linked.device_objects:
         return [CcInfo()]
     _check_targets(linked.libraries.to_list())
-    hip, cc_toolchain = ctx.toolchains["//rules/hip:toolchain_type"].hip, find_cc_toolchain(ctx)
+    hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
     compiler = hip_compiler(ctx, hip, cc_toolchain, cc_common.create_compilation_context(), relocatable = True)
     stem = "_hip/" + ctx.label.name
     code_objects = {
@@ -59,11 +60,11 @@ def _hip_device_link_impl(ctx):
 hip_device_link = rule(
     doc = "Links relocatable device code.",
     implementation = _hip_device_link_impl,
-    attrs = {
+    attrs = HIP_TOOLCHAIN_ATTRS | {
         "compress": attr.bool(doc = "Compress device code (zstd)."),
         "deps": attr.label_list(providers = [HipInfo], doc = "Libraries with relocatable device code."),
         "_embed": tool_attr("//tools/actions/hip_embed:hip_embed_tool"),
     },
     fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + ["//rules/hip:toolchain_type"],
+    toolchains = use_cc_toolchain() + use_hip_toolchain(),
 )

@@ -6,7 +6,9 @@ load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/common:labels.bzl", "shown", "written")
 load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "hip_compiler")
+load(":find_hip_toolchain.bzl", "HIP_TOOLCHAIN_ATTRS", "find_hip_toolchain", "use_hip_toolchain")
 load(":hip_targets.bzl", "expanded_targets")
+load(":one_runtime.bzl", "check_one_runtime")
 load(":options.bzl", "compiler_options", "expanded_defines", "expanded_options")
 load(":providers.bzl", "HipCommandsInfo", "HipInfo", "merge_hip_infos")
 load(":static_library.bzl", "static_library")
@@ -47,9 +49,10 @@ def _compile(compiler, source, targets, compressed):
     return struct(device = {}, object = compile_host(compiler, source, stem, targets[0], bundled))
 
 def _hip_library_impl(ctx):
-    hip, cc_toolchain = ctx.toolchains["//rules/hip:toolchain_type"].hip, find_cc_toolchain(ctx)
+    hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
     public = [dep[CcInfo] for dep in ctx.attr.deps] + [hip.runtime]
     private = [dep[CcInfo] for dep in ctx.attr.implementation_deps]
+    check_one_runtime(ctx.label, public + private)
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
     own = _own_context(ctx, ctx.files.hdrs + ctx.files.textual_hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in public])
@@ -99,7 +102,7 @@ hip_library = rule(
 Each source is compiled once for each GPU target, in actions that run side by side and are cached by target, and once for
 the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
     implementation = _hip_library_impl,
-    attrs = {
+    attrs = HIP_TOOLCHAIN_ATTRS | {
         "additional_linker_inputs": attr.label_list(allow_files = True, doc = "Files that `linkopts` name with `$(location)`, such as version scripts."),
         "alwayslink": attr.bool(doc = "Link all of the library into programs, also what they do not refer to."),
         "compress": attr.bool(doc = "Compress device code (zstd)."),
@@ -121,5 +124,5 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
     },
     fragments = ["cpp"],
     provides = [CcInfo, HipCommandsInfo, HipInfo],
-    toolchains = use_cc_toolchain() + ["//rules/hip:toolchain_type"],
+    toolchains = use_cc_toolchain() + use_hip_toolchain(),
 )

@@ -25,7 +25,7 @@ SPLIT = False
 '''
 
 def _has_fingerprint(ctx, directory):
-    """Returns whether ROCM_ARTIFACTS_FINGERPRINT changes with this directory: it may be of others alone."""
+    """Returns whether ROCM_ARTIFACTS_FINGERPRINT changes with this directory: it may cover only other directories."""
     lines = ctx.getenv(FINGERPRINT, "").split("\n")
     return bool([line for line in lines if line.partition(" ")[2] == directory])
 

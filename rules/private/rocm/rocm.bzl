@@ -7,8 +7,10 @@ chosen when a build starts, by environment variables of repositories; a source t
 load("//rules/private/repositories:artifacts_directory.bzl", "artifacts_directory")
 load("//rules/private/repositories:artifacts_lock.bzl", "locked_artifacts")
 load("//rules/private/repositories:debian.bzl", "debian")
+load(":chosen_sdks.bzl", "OWN", "chosen_sdks")
 load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")
+load(":sdk_toolchains.bzl", "sdk_toolchains")
 load(":selected_artifacts.bzl", "VARIABLES", "choice")
 load(":selection.bzl", "selection")
 load(":version.bzl", "version")
@@ -47,7 +49,9 @@ _lock = tag_class(
 )
 
 _sdk = tag_class(
-    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [hip.md](hip.md).",
+    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [hip.md](hip.md). " +
+          "Of several modules that declare one of a name, the module nearest to the root counts, the root first. Without a tag, `@rocm` " +
+          "is `/opt/rocm`, or the directory that the variable `ROCM_PATH` names.",
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
         "name": attr.string(default = "rocm", doc = "Name of the repository."),
@@ -75,10 +79,13 @@ _xla_config = tag_class(
     doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [hip-for-xla.md](hip-for-xla.md).",
     attrs = {
         "name": attr.string(default = "local_config_rocm", doc = "Name of the repository."),
-        "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk` of the same module."),
+        "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk`."),
         "toolkit_path": attr.string(default = "/opt/rocm", doc = "Directory in which XLA's programs look for ROCm when they run."),
     },
 )
+
+# The repository of toolchains.
+_TOOLCHAINS = "rocm_toolchains"
 
 def _declare_artifacts(mctx, tag):
     sources = {}
@@ -96,62 +103,64 @@ def _declare_artifacts(mctx, tag):
         sources = sources,
     )
 
-def _declare_sdk(mctx, module, tag):
-    name = "module {}: rocm.sdk(name = {})".format(module.name, repr(tag.name))
+def _declare_sdk(mctx, tag, title):
     if len([source for source in [tag.artifacts, tag.path, tag.wheels] if source]) != 1:
-        fail("{}: expected one of `artifacts`, `path` and `wheels`".format(name))
+        fail("{}: expected one of `artifacts`, `path` and `wheels`".format(title))
     sdk(
         name = tag.name,
         artifacts = tag.artifacts,
         lock_file = str(tag.wheels).removeprefix("@@") if tag.wheels else "",
         path = tag.path,
         repository = tag.name,
-        tag = name,
+        tag = title,
         targets = tag.targets,
         variable = tag.variable,
         wheels = locked_wheels(mctx, tag.name, tag.wheels, tag.targets) if tag.wheels else {},
     )
 
-def _declare_xla_config(module, tag):
+def _declare_xla_config(module, tag, sdks):
     name = "module {}: rocm.xla_config(name = {})".format(module.name, repr(tag.name))
-    sdks = {one.name: one for one in module.tags.sdk}
     if tag.sdk not in sdks:
-        fail("{}: sdk = {}: there is no rocm.sdk() of this name in the module; expected one of: {}".format(
-            name,
-            repr(tag.sdk),
-            ", ".join(sdks) or "(none is declared)",
-        ))
+        fail("{}: sdk = {}: there is no rocm.sdk() of this name; expected one of: {}".format(name, repr(tag.sdk), ", ".join(sdks)))
     xla_config(
         name = tag.name,
         repository = tag.name,
         sdk = tag.sdk,
         tag = name,
-        targets = sdks[tag.sdk].targets,
+        targets = sdks[tag.sdk].tag.targets,
         toolkit_path = tag.toolkit_path,
     )
 
 def _rocm_impl(mctx):
-    names = {}
+    sdks = chosen_sdks(mctx.modules)
+    names = {_TOOLCHAINS: "module " + OWN} | {name: one.title for name, one in sdks.items()}
     for module in mctx.modules:
         tags = module.tags
-        for tag in tags.artifacts + tags.debian + tags.lock + tags.sdk + tags.selection + tags.version + tags.xla_config:
+        for tag in tags.artifacts + tags.debian + tags.lock + tags.selection + tags.version + tags.xla_config:
             if tag.name in names:
-                fail("module {}: the name {} of a tag of `rocm` is taken by module {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
-            names[tag.name] = module.name
+                fail("module {}: the name {} of a tag of `rocm` is taken by {}; choose another name".format(module.name, repr(tag.name), names[tag.name]))
+            names[tag.name] = "module " + module.name
         for tag in tags.artifacts:
             _declare_artifacts(mctx, tag)
         for tag in tags.debian:
             debian(name = tag.name, packages = tag.packages, set_variable = "ROCM_DEBIAN_SET", suite = tag.suite, tag = "rocm.debian")
         for tag in tags.lock:
             locked_artifacts(mctx, tag.name, tag.file)
-        for tag in tags.sdk:
-            _declare_sdk(mctx, module, tag)
         for tag in tags.selection:
             selection(name = tag.name)
         for tag in tags.version:
             version(name = tag.name, file = tag.file)
         for tag in tags.xla_config:
-            _declare_xla_config(module, tag)
+            _declare_xla_config(module, tag, sdks)
+    for one in sdks.values():
+        _declare_sdk(mctx, one.tag, one.title)
+    sdk_toolchains(
+        name = _TOOLCHAINS,
+        default = sdks.keys()[0],
+        paths = {name: one.tag.path for name, one in sdks.items()},
+        titles = {name: one.title for name, one in sdks.items()},
+        variables = {name: one.tag.variable for name, one in sdks.items()},
+    )
     return mctx.extension_metadata(reproducible = True)
 
 rocm = module_extension(

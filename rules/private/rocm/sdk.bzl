@@ -9,6 +9,7 @@ load("//rules/private/common:artifact_names.bzl", "artifact_parts")
 load("//rules/private/repositories:artifact_archive.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":device_code.bzl", "may_run")
+load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//rules/private/rocm"])
 
@@ -20,6 +21,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "cmake_project/CMakeLists.txt",
     "compiler.py",
     "device_data.py",
+    "installed.py",
     "merge.py",
     "packages.py",
     "plan.py",
@@ -27,6 +29,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "repository.py",
     "shared_libraries.py",
 ]] + [
+    Label("//tools/fetch/debian:table.py"),
     Label("//tools/lib/gpus:target_id.py"),
     Label("//tools/lib/gpus:paths.py"),
 ] + [Label("//tools/lib/elf:" + name) for name in [
@@ -90,8 +93,7 @@ def _manifests(rctx):
 
 def _installed(rctx):
     """Returns the directory in which an SDK is installed."""
-    named = rctx.getenv(rctx.attr.variable, "") if rctx.attr.variable else ""
-    path = named or rctx.attr.path
+    path = installed_directory(rctx, rctx.attr.path, rctx.attr.variable)
     if not path.startswith("/"):
         fail("\n{}: {}: expected an absolute path".format(rctx.attr.tag, repr(path)))
     if not rctx.path(path).is_dir:

@@ -99,7 +99,7 @@ def _xla_config_impl(rctx):
         "%{rocm_version}": str(rocm_version),
         "%{toolkit_path}": rctx.attr.toolkit_path,
     })
-    rctx.template("crosstool/BUILD.bazel", rctx.attr._crosstool, {"%{toolchain}": "@@{}//:hip_toolchain".format(sdk)})
+    rctx.template("crosstool/BUILD.bazel", rctx.attr._crosstool, {"%{toolchain}": "@rocm_toolchains//:{}_toolchain".format(rctx.attr.sdk)})
 
 xla_config = repository_rule(
     doc = "The repository that XLA's BUILD files call `@local_config_rocm`.",

@@ -58,7 +58,7 @@ def main() -> int:
     parser.add_argument("--therock", type=Path, required=True, help="checkout of TheRock")
     parser.add_argument("--root", type=Path, required=True, help="root file system in which packages are installed")
     parser.add_argument("--amd", type=Path, required=True, help="directory of AMD's distributions")
-    parser.add_argument("--ours", type=Path, required=True, help="directory of ours")
+    parser.add_argument("--ours", type=Path, required=True, help="directory of this project's distributions")
     parser.add_argument("--python", default=sys.executable, help="interpreter with setuptools")
     arguments = parser.parse_args()
     tests = (arguments.therock / TESTS).absolute()

@@ -10,7 +10,7 @@ its input in place: give it a copy). AMD's script takes minutes, and of disk thr
 wheels can be given as `--amd` the next time, and likewise ours as `--ours`.
 
 Compared are the wheels, and the archive in the devel wheel: paths, kinds, modes, bytes, texts of links; ELF files by
-all but their RPATH, and RPATHs by the directories that they lead to; launchers by what they start; console scripts
+all except their RPATH, and RPATHs by the directories that they lead to; launchers by what they start; console scripts
 and what METADATA requires. Each difference that there may be is in comparison.toml, with its reason. Any other is
 an error, and so is one that is listed and does not occur. The sdist `rocm` is not compared: it is another program.
 """
@@ -97,7 +97,7 @@ class Pair:
         yield from (("ELF", part) for part in parts if of_amd.get(part) != of_ours.get(part))
         amd_path, our_path = search_path(amd, path), search_path(ours, path)
         yield from (("search path of AMD", one) for one in amd_path if one not in our_path)
-        yield from (("search path of ours", one) for one in our_path if one not in amd_path)
+        yield from (("our search path", one) for one in our_path if one not in amd_path)
         both = set(amd_path) & set(our_path)
         if [one for one in amd_path if one in both] != [one for one in our_path if one in both]:
             yield "search path order", f"AMD {':'.join(amd_path)}, ours {':'.join(our_path)}"

@@ -66,7 +66,7 @@ def launcher_target(path: Path) -> str:
 
 
 def content(path: Path) -> dict[str, str]:
-    """Return what the file says, but for its RPATH, by name of the part."""
+    """Return what the file says, except its RPATH, by name of the part."""
     with path.open("rb") as file:
         elf = ELFFile(file)
         parts = {"header": f"{elf['e_type']} {elf['e_machine']} {elf['e_entry']:#x} {elf['e_flags']:#x}"}

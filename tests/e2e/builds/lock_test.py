@@ -57,7 +57,7 @@ class Locked:
         return self.workspace.build(*(f"//packaging:{target}" for target in targets))
 
     def refused(self, *messages: str, target: str = "core_plan") -> None:
-        """Assert that a build fails and says all of this, in place of the bucket's address `URL`."""
+        """Assert that a build fails and says all of this, instead of the bucket's address `URL`."""
         build = self.build(target)
         assert not build.succeeded, build.output
         said = build.output.replace(self.bucket.url, "URL")

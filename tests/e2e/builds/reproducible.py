@@ -114,7 +114,7 @@ def compare(first: Path, second: Path) -> int:
 
 
 def second_workspace(first: Workspace, place: Path) -> Workspace:
-    """Return the second workspace, with its conditions but for the clock."""
+    """Return the second workspace, with its conditions except the clock."""
     home = place / "home"
     for folder in (place, home):
         folder.mkdir(parents=True, exist_ok=True)

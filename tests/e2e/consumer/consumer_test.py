@@ -144,7 +144,7 @@ def test_console_scripts(project: Project) -> None:
 
 
 def test_nothing_of_rocm(project: Project) -> None:
-    """No name of ROCm is in any byte of the result, but for that by which the rules sign."""
+    """No name of ROCm is in any byte of the result, except in the rules' own signature."""
     signed = set()
     for path in sorted(path for path in project.dist.rglob("*") if path.is_file()):
         whole = path.read_bytes()

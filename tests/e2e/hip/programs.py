@@ -3,10 +3,11 @@
     python3 -m tests.e2e.hip.programs --artifacts DIR
 
 Run it from the top of the workspace. The project examples/hip is copied beside a copy of the workspace, and built from
-artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. It shows which actions a change runs, that two
-output bases have the same bytes, and that actions read nothing but their inputs, the system's libraries, and the
-headers and programs of that toolchain. It runs the programs: without a GPU, they say so. Headers that no target
-declares stop the build, and those that a source does not include compile nothing.
+artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP turned off, its targets are skipped,
+and no SDK is fetched. It shows which actions a change runs, that two output bases have the same bytes, and that
+actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
+the programs: without a GPU, they say so. Headers that no target declares stop the build, and those that a source does
+not include compile nothing.
 """
 
 import argparse
@@ -52,7 +53,7 @@ def copy_project(directory: Path, example: str, artifacts: Path | None = None) -
     module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
     (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
     (project / "bazelw").chmod(0o755)
-    # The artifacts may lie below /tmp, which sandboxes hide. In a project of others, toolchains have other names.
+    # The artifacts may lie below /tmp, which sandboxes hide. In other projects, toolchains have other names.
     return Workspace(project, artifacts, options=("--sandbox_add_mount_pair=/tmp", "--incompatible_auto_exec_groups"))
 
 
@@ -79,6 +80,14 @@ def outputs(workspace: Workspace) -> dict[str, str]:
         for path, name in inside.items()
         if name.parts[0] != "external" and ".runfiles" not in str(name)
     }
+
+
+def check_without_hip(workspace: Workspace) -> None:
+    """Build with HIP turned off: the targets are skipped, and the SDK is not fetched."""
+    build = workspace.build("//...", options=("--@rules_rocm_python//rules/hip:enabled=false",))
+    expect("HIP is turned off", build)
+    repositories = Path(workspace.info("output_base"), "external").glob("*[+~]rocm")
+    assert not list(repositories), "the SDK was fetched"
 
 
 def check_changes(workspace: Workspace) -> None:
@@ -113,7 +122,7 @@ def check_changes(workspace: Workspace) -> None:
     compiled_again = [action.output for action in built(more).ran("HipCompileDevice")]
     assert [ANOTHER in output for output in compiled_again] == [True] * SOURCES, compiled_again
     assert [ANOTHER in action.output for action in more.ran("HipLinkDevice")] == [True]
-    print(f"a target more: {ran(more)}", flush=True)
+    print(f"one more target: {ran(more)}", flush=True)
 
 
 def check_bytes(workspace: Workspace, directory: Path) -> None:
@@ -179,6 +188,7 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="rocm-hip-") as directory:
         workspace = copy_project(Path(directory), EXAMPLE, args.artifacts.resolve())
         try:
+            check_without_hip(workspace)
             check_changes(workspace)
             check_programs(workspace)
             check_commands(workspace)

@@ -9,7 +9,7 @@ from tests.e2e.testing.builds import WORKSPACE
 from tests.e2e.testing.nginx import LISTEN, Server, nginx
 
 DOCUMENT = WORKSPACE / "docs/index.md"
-#: What the document's configuration has in place of this test's.
+#: What the document's configuration has instead of this test's.
 ROOT = "root /srv/packages;"
 PLAIN = f"server {{ {LISTEN} {ROOT} index index.html; types {{ text/html html; }} }}"
 

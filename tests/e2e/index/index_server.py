@@ -1,10 +1,10 @@
-"""What pip and uv fetch from an index: wheels that they install, and of others only the metadata. nginx's log says so.
+"""What pip and uv fetch from an index: the wheels that they install, and metadata. nginx's log says so.
 
     python3 -m tests.e2e.index.index_server --installers DIR --dist DIR --newer DIR [--python PROGRAM]
 
 Run it from the top of the workspace, where nginx is on PATH. The directories are those of
 `tests.e2e.install.installers`: the packages of the mini SDK, in two versions, and the installers' wheels. Every
-installer gets the index as JSON, from nginx as docs/index.md sets it up, and as HTML, from nginx as it comes; the main
+installer gets the index as JSON, from nginx as docs/index.md sets it up, and as HTML, from a plain nginx; the main
 one and the static one; both versions at once, of which it has to take the older one; and the landing page as
 `--find-links`.
 """

@@ -110,7 +110,7 @@ def main() -> int:
         fetch(tools)
         return 0
     if not args.dist or not args.output:
-        parser.error("--dist and --output are needed, but for --fetch")
+        parser.error("--dist and --output are needed, except with --fetch")
     chromium = shutil.which("chromium")
     if not chromium:
         sys.exit("chromium is not on PATH; install it (apt-get install chromium)")

@@ -50,7 +50,7 @@ class Installation:
 
 
 def is_library(path: Path) -> bool:
-    """Whether a file is a shared library of the host: device code is ELF, too, but for another machine."""
+    """Whether a file is a shared library of the host: device code is ELF, too, for another machine."""
     with path.open("rb") as file:
         header = file.read(20)
     return header[:4] == b"\x7fELF" and header[18:20] == b"\x3e\x00" and ".so" in path.name

@@ -63,7 +63,7 @@ def pypiserver(programs: Path, scratch: Path, authenticate: str) -> Iterator[tup
 
 
 def uploaded(publisher: Publisher) -> dict[str, bytes]:
-    """Return what is uploaded to an index: distributions, but for those in static/."""
+    """Return what is uploaded to an index: distributions, except those in static/."""
     content = {path: data for path, data in tree(publisher.dist).items() if path.endswith((".whl", ".tar.gz"))}
     expected = {path: data for path, data in content.items() if "/" not in path}
     assert len(expected) < len(content), "static/ is missing, so that this would not show that it is left out"

@@ -15,7 +15,7 @@ from tests.e2e.publish.publisher import Publisher, check_conflict, check_halfway
 from tests.e2e.publish.swift_server import Server, swift_server
 from tests.e2e.testing.servers import flaky_proxy
 
-#: A wheel that is sent in parts: a bit more than two of 16 MiB.
+#: A wheel that is sent in parts: slightly more than two of 16 MiB.
 BIG = "rocm_sdk_big-1.0-py3-none-any.whl"
 BIG_SIZE = (32 << 20) + 5
 

@@ -116,7 +116,7 @@ def running(
 
 @contextmanager
 def flaky_proxy(port: int, failures: int) -> Iterator[int]:
-    """Yield a port that forwards to another, but for the first connections: those it cuts when the request has come."""
+    """Yield a port that forwards to another. It cuts the first connections as soon as the request has come."""
     left = [failures]
     stop = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))

@@ -30,7 +30,7 @@ VERSIONS = range(18, 31)
 GPUS = ("gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")
 #: For which there is to be a slice.
 SLICES = (("gfx1030",), ("gfx90a",), ("gfx90a:xnack-",), ("gfx1030", "gfx1100"))
-#: What clang wants to be declared in each source file, and defined in one library, in place of HIP's headers.
+#: What clang needs declared in each source file, and defined in one library, instead of HIP's headers.
 SOURCE = """
 struct dim3 { unsigned x, y, z; };
 typedef struct stream *hipStream_t;

@@ -76,5 +76,5 @@ def _resolve(path: Path, bundle: Bundle, compressed: dict[Code, Bundle]) -> Bund
         return bundle
     (code,) = bundle
     if code not in compressed:
-        raise SystemExit(f"{path}: hands over a compressed bundle of {code.size} bytes that is none of the file's")
+        raise SystemExit(f"{path}: hands over a compressed bundle of {code.size} bytes that the file does not have")
     return compressed[code]

@@ -9,8 +9,8 @@ unstable), with a C compiler, clang-offload-bundler if the packages have none, p
 The code objects of each library are read in ways that know nothing of each other: by `tools.lib.device`, by LLVM's
 clang-offload-bundler, by the packages' own comgr, and in the memory of a process that loads it (readers.py). All
 must agree on the fat library, and on each slice in what of it the target can load: bundle by bundle, by size and
-SHA-256. What came compressed is compressed in the same version. All slices together must hold all that there was, but
-for what is left out. So it is of files that are bundles by themselves; one without code for a target may be missing
+SHA-256. What came compressed is compressed in the same version. All slices together must hold all that there was,
+except what is left out. So it is of files that are bundles by themselves; one without code for a target may be missing
 from its package. Data files whose names have a target are in the package of that target alone.
 """
 

@@ -18,7 +18,7 @@ from tests.e2e.testing.builds import WORKSPACE, Workspace, built
 from tests.e2e.validators.tools import make_tools
 from tests.e2e.validators.validate import CHUNK, check_wheel
 
-#: A bit more than what 32 bits of a zip header can say, in bytes.
+#: Slightly more bytes than 32 bits of a zip header can express.
 BIG = (4 << 30) + (100 << 20)
 ARTIFACT = "core-hip_lib_generic"
 

@@ -59,7 +59,7 @@ def differences(wheel: Path, report: dict[str, Any]) -> list[str]:
     # auditwheel has no types, and is not there where mypy runs.
     abi: Any = importlib.import_module("auditwheel.wheel_abi")
     libc: Any = importlib.import_module("auditwheel.libc").Libc.GLIBC
-    # No folder of this machine is searched for libraries: what these need in turn is not the wheel's.
+    # No folder of this machine is searched for libraries: their own dependencies are not the wheel's.
     options = {"disable_isa_ext_check": False, "allow_graft": False, "args_ldpaths": ""}
     try:
         elf = abi.get_wheel_elfdata(libc, None, wheel, frozenset(), "")

@@ -177,7 +177,7 @@ def _pefile_strings(image: Any) -> tuple[tuple[str | None, str | None], ...]:
 
 
 def lief_facts(path: Path) -> Facts:
-    """Read a file with lief: all but the strings of the version."""
+    """Read a file with lief: everything except the strings of the version."""
     image = lief.PE.parse(str(path))
     if image is None:
         raise ValueError("lief cannot read it")
@@ -246,7 +246,7 @@ def _lief_forwarder(export: Any) -> str | None:
 
 
 def llvm_facts(path: Path, root: Path | None = None) -> Facts:
-    """Read a file with llvm-readobj, that of a root if there is one: all but resources and the name of the DLL."""
+    """Read a file with llvm-readobj, from a root if there is one: all except resources and the name of the DLL."""
     options = ("--file-headers", "--sections", "--coff-imports", "--coff-exports")
     inside = ("tests/e2e/roots/in_root.sh", root) if root else ()
     done = subprocess.run([*inside, "llvm-readobj", *options, path], capture_output=True, check=False)

@@ -153,7 +153,7 @@ def stand_in(exports: tuple[str, ...], base: int) -> bytes:
 
 
 def test_code_for_gpus_loads(python: Python, tmp_path: Path) -> None:
-    """All but AMD's DLLs, which users have to have, is there; it registers its code when it is loaded."""
+    """Everything is there except AMD's DLLs, which users must have; it registers its code when it is loaded."""
     library = python.site / "_real_sdk_hip/bin/libbitsandbytes_rocm72.dll"
     with library.open("rb") as file:
         image: PeImage = read_pe(file, library.name)

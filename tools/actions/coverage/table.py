@@ -56,12 +56,12 @@ def collect(pairs: Iterable[tuple[str, str]]) -> Coverage:
 
 
 def read_coverage(path: str) -> Coverage:
-    """Read a table; raises ToolError, with the file and the place in it, for anything that is none."""
+    """Read a table; raises ToolError, with the file and the place in it, for anything that is not a table."""
     return parse_coverage(read_document(path), path)
 
 
 def parse_coverage(document: Any, origin: str) -> Coverage:
-    """Return the table of JSON data that came from `origin`; raises ToolError for anything that is none."""
+    """Return the table of JSON data that came from `origin`; raises ToolError for anything that is not a table."""
     if not isinstance(document, dict) or "format" not in document:
         raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
     if document["format"] != FORMAT:

@@ -22,7 +22,7 @@ from tools.actions.hip_compile.dependencies import TARGET, Declared, place_of, r
 from tools.lib.common.program import ToolError, argument_parser, end_with_parent, file_arguments, report_errors
 
 _REMEDY = (
-    "Expected only declared headers: after a change of others, Bazel would compile nothing again. Add a header of the "
+    "Expected only declared headers: if another header changed, Bazel would compile nothing again. Add a header of the "
     "workspace to `hdrs` or `srcs`, or the library that has it to `deps`. Declare a library of headers that are "
     "elsewhere; if they belong to the C++ library, name their directory in `cxx_builtin_include_directories` of the "
     "toolchain for C++"

@@ -61,7 +61,7 @@ def test_what_no_target_declares_is_named(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err == (
         "ERROR: //app:app: undeclared inclusion(s): app/a.hip includes files that no target declares:\n"
         "  '/opt/z.h' (included by 'app/a.h')\n  'app/c.h'\n"
-        "Expected only declared headers: after a change of others, Bazel would compile nothing again. Add a header of "
+        "Expected only declared headers: if another header changed, Bazel would compile nothing again. Add a header of "
         "the workspace to `hdrs` or `srcs`, or the library that has it to `deps`. Declare a library of headers that "
         "are elsewhere; if they belong to the C++ library, name their directory in `cxx_builtin_include_directories` "
         "of the toolchain for C++\n"

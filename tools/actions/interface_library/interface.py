@@ -63,7 +63,7 @@ class Interface:
 
 
 def read_interface(file: BinaryIO, path: str) -> Interface:
-    """Read a shared library, called by its file name if it has no SONAME. Raises ElfError if it is none, or damaged."""
+    """Read a shared library, called by its file name if it has no SONAME. Raises ElfError if it cannot."""
     elf = read_elf(file, path)
     if elf.type != c.ET_DYN or elf.elf_class != 64 or not elf.dynamic:
         raise ElfError(path, 0, "no shared library of a 64-bit machine")

@@ -5,7 +5,7 @@
 Programs that are linked with such a file are linked with the library: SONAME, symbols and versions are the same. Code
 and data have addresses in it, and no bytes. Addresses are made up: code has one for all, data begins where any
 alignment fits. Two names of the same data keep one address, because a program that copies data into itself has to know
-that. What a library needs of others is not in it.
+that. It does not list the library's own dependencies.
 """
 
 from collections.abc import Sequence

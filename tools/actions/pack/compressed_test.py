@@ -150,7 +150,7 @@ def test_what_is_compressed_is_not_deflated(application: Path, tmp_path: Path) -
     dense = ccob(bundle([(HOST, b""), (f"{PREFIX}gfx1030", random.Random(5).randbytes(2 * BLOCK_BYTES))]), 3)
     unit = Unit(application, tmp_path, [Sample((Part(dense),)).build()])
     unit.pack("balanced", ())
-    # 5 bytes for every 65,535 (RFC 1951, 3.2.4), but for the last, short block of the file.
+    # 5 bytes for every 65,535 (RFC 1951, 3.2.4), except the last, short block of the file.
     assert (tmp_path / "segment0").stat().st_size > len(dense)
 
 

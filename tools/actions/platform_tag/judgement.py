@@ -118,7 +118,7 @@ def _remedy(judgement: Judgement, promise: Promise, lacks: tuple[Need, ...], set
 
 
 def notes(needs: Needs) -> Iterator[str]:
-    """Yield what may not be meant, though no tag forbids it: a line each, for people."""
+    """Yield what may be a mistake, though no tag forbids it: a line each, for people."""
     if unreached := [need for need in needs.unreached if need.version is None]:
         more = f" and {len(unreached) - _NAMED} more" if len(unreached) > _NAMED else ""
         named = f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}"

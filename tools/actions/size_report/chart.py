@@ -3,7 +3,7 @@
     group = draw(report)
     Path("sizes.svg").write_text(svg_document(group, style))
 
-leather makes axes, scale and legend. It has no stacked bars, but takes shapes of others: here, bars that begin where
+leather makes axes, scale and legend. It has no stacked bars, but draws custom shapes: here, bars that begin where
 the one before ended. What has to differ by day and by night has a class, for the style sheet.
 """
 

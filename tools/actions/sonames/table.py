@@ -41,7 +41,7 @@ def sonames_of(plan: Plan) -> tuple[str, ...]:
 
 
 def read_sonames(path: str) -> Sonames:
-    """Read a table; raises ToolError for anything that is none."""
+    """Read a table; raises ToolError for anything that is not a table."""
     document = read_document(path)
     packages = document.get("packages") if isinstance(document, dict) else None
     if not isinstance(packages, dict) or document.get("format") != FORMAT:

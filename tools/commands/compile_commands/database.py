@@ -39,9 +39,19 @@ class Places:
         """Return an argument of the compiler with a path that holds in the workspace, too."""
         if not (found := _PATH.match(argument)):
             return argument
-        # External repositories may be gone from the execution root after the next build; here they stay.
-        parent = self.execution_root.parents[1] if found[2] == "external" else self.execution_root
-        return f"{found[1] or ''}{parent}/{argument[found.start(2) :]}"
+        path = argument[found.start(2) :]
+        place = self._repository_path(path) if found[2] == "external" else self.execution_root / path
+        return f"{found[1] or ''}{place}"
+
+    def _repository_path(self, path: str) -> str:
+        """Return where a file of an external repository is.
+
+        Repositories may be gone from the execution root after the next build; in the output base they stay. If one is a
+        directory of the user (local_path_override), that is what editors open.
+        """
+        external, name, *rest = path.split("/")
+        repository = self.execution_root.parents[1] / external / name
+        return "/".join([str(repository.resolve() if repository.is_symlink() else repository), *rest])
 
 
 def read_index(places: Places, index: Path) -> Iterator[Entry]:
@@ -76,7 +86,7 @@ def _others(file: Path, replaced: set[str]) -> list[Entry]:
 
 
 def update(file: Path, entries: list[Entry]) -> int:
-    """Put entries into a database, in place of those of an earlier run; return how many of others are in it.
+    """Put entries into a database, instead of those of an earlier run; return the number of other entries in it.
 
     The file is written whole or not at all. Raises ToolError if there is one that is no such database.
     """

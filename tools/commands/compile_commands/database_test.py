@@ -1,4 +1,4 @@
-"""Tests of compile_commands.json: paths that hold in the workspace, entries of others, files that are no database."""
+"""Tests of compile_commands.json: paths in the workspace, other tools' entries, files that are no database."""
 
 import json
 from pathlib import Path
@@ -82,6 +82,20 @@ def test_paths_hold_in_the_workspace(project: Project) -> None:
         "file": "one.hip",
         "output": f"{project.root}/bazel-out/k8/bin/_hip/one/one.hip.o",
     }
+
+
+def test_sources_of_a_local_module_are_where_they_are(project: Project, tmp_path: Path) -> None:
+    """Bazel links the repository of local_path_override to the directory, whose path editors know."""
+    module = tmp_path / "acme"
+    module.mkdir()
+    external = project.root.parents[1] / "external"
+    external.mkdir()
+    (external / "acme+").symlink_to(module)
+    project.write("external/acme+/src/one.hip")
+    assert project.run() == 0
+    (entry,) = project.entries()
+    assert entry["file"] == f"{module}/src/one.hip"
+    assert f"{module}/src/one.hip" in entry["arguments"]
 
 
 def test_entries_of_others_stay(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ class Place(Protocol):
         ...
 
     def put_page(self, file: LocalFile, sent: Sent) -> None:
-        """Put a page, in place of an older one if there is one."""
+        """Put a page, instead of an older one if there is one."""
         ...
 
 
@@ -113,7 +113,7 @@ def parse_directory(text: str, base: Path) -> Path:
 
 
 def check_url(option: str, url: str) -> str:
-    """Return a URL as it is. Raises ToolError if it is none, or has a password in it."""
+    """Return a URL as it is. Raises ToolError if it is not a URL, or contains a password."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ToolError(f"{option}={url}: expected a URL, https://HOST/PATH")

@@ -4,7 +4,7 @@ An object appears whole or not at all: S3 has it so, for uploads in parts as wel
 where it knows them; the sum of the whole file is stored with each object, so that a later run need not download it.
 Objects that must not change are put with `If-None-Match: *`, which keeps two publishers from replacing each other's.
 
-Credentials, region and the like are the client's affair: environment, `~/.aws`, or the machine's role.
+The client finds credentials and region: environment, `~/.aws`, or the machine's role.
 """
 
 import base64
@@ -219,6 +219,6 @@ class S3Place:
         return nullcontext()
 
     def put_page(self, file: LocalFile, sent: Sent) -> None:
-        """Upload a page, in place of an older one."""
+        """Upload a page, instead of an older one."""
         with self._errors(f"send {file.path}"):
             self._upload(file, sent, {})

@@ -1,7 +1,7 @@
 """What a package index has of a project: the simple repository API as clients see it (PEP 503, PEP 691).
 
-Indexes answer as JSON or as HTML, whichever they know. `IndexClient` asks them, and keeps credentials to itself but for
-the index.
+Indexes answer as JSON or as HTML, whichever they know. `IndexClient` asks them, and sends credentials to
+no other host than the index's.
 """
 
 import html.parser
@@ -116,7 +116,7 @@ def _entry(url: str) -> tuple[str, IndexFile]:
 
 
 def parse_page(text: str, content_type: str, url: str) -> dict[str, IndexFile]:
-    """Read a project's page, by file name. Raises ToolError if it is none."""
+    """Read a project's page, by file name. Raises ToolError if it is not a page of the API."""
     kind = content_type.partition(";")[0].strip().lower()
     is_html = kind in ("text/html", "application/vnd.pypi.simple.v1+html")
     if not is_html and kind != "application/vnd.pypi.simple.v1+json":

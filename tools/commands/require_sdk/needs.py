@@ -146,7 +146,7 @@ def _taken(name: str, own: Mapping[str, Collection[str]], gone: Mapping[str, Cop
 
 
 def shown(faults: Collection[str]) -> str:
-    """Return lines for an error: the first faults, and the number of others."""
+    """Return lines for an error: the first faults, and how many more there are."""
     first = list(faults)[:SHOWN]
     more = f"\n  and {len(faults) - len(first)} more" if len(faults) > len(first) else ""
     return "".join(f"\n  {fault}" for fault in first) + more

@@ -17,7 +17,7 @@ from verify.model import DistributionSet
 from verify.wheel_set.gather import gather
 from verify.wheel_set.model import Package
 
-#: Words in place of GPUs: that of the machine which installs the wheel, all of the SDK, and no device code.
+#: Words instead of GPUs: the GPU of the machine that installs the wheel, all GPUs of the SDK, and no device code.
 MACHINE: Final = "machine"
 ALL: Final = "all"
 NONE: Final = "none"

@@ -86,9 +86,9 @@ class RequiringWheel:
     opened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that may open libraries of the SDK by name, and which."""
     device: tuple[str, ...] = ()
-    """What is to be said of requirements on device code."""
+    """Notes on requirements of device code."""
     lost_extras: tuple[str, ...] = ()
-    """What is to be said of extras that cannot be installed with these requirements."""
+    """Notes on extras that cannot be installed with these requirements."""
 
     @property
     def left_out(self) -> tuple[Copy, ...]:

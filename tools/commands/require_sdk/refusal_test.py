@@ -37,7 +37,7 @@ def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *o
 
 
 def acme(name: str, data: bytes) -> Sample:
-    """Return the wheel with a file more."""
+    """Return the wheel with one more file."""
     return Sample({**FILES, name: data}, name="acme")
 
 

@@ -128,7 +128,7 @@ def _stray(fat: SoundWheel) -> str:
 
 
 def _host_files(fat: SoundWheel) -> Iterator[str]:
-    """Yield the files that are copied: all but those that every thin wheel has its own of."""
+    """Yield the files that are copied: all except those that each thin wheel has its own version of."""
     own = {f"{fat.name.dist_info}/{name}" for name in MADE}
     yield from (path for path in fat.wheel.files if path not in own)
 

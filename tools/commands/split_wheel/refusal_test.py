@@ -29,7 +29,7 @@ def refused(path: Path, output: Path, capsys: pytest.CaptureFixture[str], *optio
 
 
 def wheel(folder: Path, files: dict[str, bytes], record: bytes | None = None) -> Path:
-    """Write a wheel with these files more, or instead of others."""
+    """Write a wheel with these files added, or replacing others."""
     return written(folder, Sample({**FILES, **files}, name="acme", record=record))
 
 

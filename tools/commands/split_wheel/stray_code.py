@@ -149,7 +149,7 @@ def _opened(fat: SoundWheel, path: str) -> Iterator[Source]:
 
 
 def _bundled(source: Source, offset: int) -> set[TargetId]:
-    """Return the targets of the bundle that begins there; none if it is none, as in programs that read bundles."""
+    """Return the targets of the bundle there; empty if there is none, as in programs that read bundles."""
     try:
         bundle = read_bundle(source, offset, source.size)
     except ElfError:

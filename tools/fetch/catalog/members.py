@@ -65,7 +65,7 @@ class Members:
         self._limits = limits
         self._count = 0
         self._size = 0
-        #: Path -> what it is; a directory that is only named by what lies in it is None.
+        #: Path -> the member; None for a directory that only its members' paths name.
         self._kinds: dict[str, MemberKind | None] = {}
         self._links: dict[str, str] = {}
 

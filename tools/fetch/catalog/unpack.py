@@ -56,7 +56,7 @@ def members_of(archive: str, stream: ArchiveStream) -> Iterator[tarfile.TarInfo]
 class _Unpacking:
     """One archive on its way into a folder.
 
-    Only what has content is made as it comes. The rest waits until all of the archive was read and found to be right: a
+    Only members with content are made at once. The rest waits until the whole archive was read and checked: a
     million empty members are refused before any of them was made.
     """
 

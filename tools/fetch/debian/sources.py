@@ -1,7 +1,7 @@
 """The apt sources of the machine, and which a private apt gets: those of the distribution itself, for one suite.
 
 Which mirror, which key and which protocol a machine uses is written in its sources, and nowhere else: so those of
-Debian or Ubuntu itself are taken as they are, but for the suite. Sources of others are left out.
+Debian or Ubuntu itself are taken as they are, except the suite. Third-party sources are left out.
 
     chosen = choose(sources, suite="")
     text = deb822(chosen)
@@ -23,7 +23,7 @@ DEBIAN_SUITES = frozenset(
 )
 #: Components that only Ubuntu has. ROCm is in universe there.
 UBUNTU_COMPONENTS = frozenset({"restricted", "universe", "multiverse"})
-#: Options of a source that a private apt keeps. `Trusted` and the like are none: signatures are always verified.
+#: Options of a source that a private apt keeps. It drops `Trusted`: signatures are always verified.
 OPTIONS = (
     "Signed-By",
     "Check-Valid-Until",
@@ -149,7 +149,7 @@ class Choice:
 
 
 def choose(sources: list[AptSource], suite: str) -> Choice:
-    """Choose the sources of the distribution itself, with `suite` in place of the machine's release.
+    """Choose the sources of the distribution itself, with `suite` instead of the machine's release.
 
     An empty suite means DEBIAN_DEFAULT of Debian, and of Ubuntu the machine's own release. Raises ToolError if there is
     no such source.

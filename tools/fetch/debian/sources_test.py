@@ -108,7 +108,7 @@ deb http://mirror.invalid/ubuntu/ jammy-updates universe
 deb http://mirror.invalid/ubuntu/ jammy-backports main restricted universe multiverse
 deb http://security.invalid/ubuntu jammy-security main restricted
 """
-#: Of others, with the names of suites that distributions have.
+#: Third-party sources, with the names of suites that distributions have.
 OTHERS = """\
 deb [arch=amd64 signed-by=/etc/apt/keyrings/docker.gpg] https://containers.invalid/linux/debian bookworm stable
 deb https://monitoring.invalid stable main

@@ -121,7 +121,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("directory", type=Path, help="where all is kept")
     parser.add_argument("--suite", default="", help="suite of Debian or Ubuntu; the usual one if empty")
     parser.add_argument("--set", default="all", help="set of packages: " + ", ".join(sorted(SELECTIONS)))
-    parser.add_argument("--package", action="append", default=[], help="a package to begin with, in place of a set")
+    parser.add_argument("--package", action="append", default=[], help="a package to begin with, instead of a set")
     parser.add_argument("--plain", action="store_true", help="make an artifact of each package, whatever it is")
     parser.add_argument("--system", action="append", default=[], help="with --plain: packages that are not taken")
     parser.add_argument("--label", default="debian_rocm", help="name of the repository, for messages")

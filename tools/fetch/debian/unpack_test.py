@@ -32,7 +32,7 @@ class Packages:
         self.unpacking.add(name, write_deb(self.root / f"{name}.deb", *members, compression=compression))
 
     def tree(self) -> dict[str, str | bytes]:
-        """Finish; return all files and the texts of all links, but for the licences."""
+        """Finish; return all files and the texts of all links, except the licences."""
         self.unpacking.finish()
         return {
             str(path.relative_to(self.unpacking.directory)): str(path.readlink())

@@ -89,7 +89,7 @@ class Web:
         return ArchiveDigest(sha256.hexdigest(), size)
 
     def _chunks(self, url: str, limit: int | None = None) -> Iterator[bytes]:
-        """Yield a file's bytes, a few more than `limit` at most."""
+        """Yield a file's bytes, up to slightly more than `limit`."""
         size = 0
         if path := local_path(url):
             with _local_errors(url), path.open("rb") as file:

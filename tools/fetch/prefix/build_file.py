@@ -19,7 +19,7 @@ TARGETS: Final = ":targets"
 
 
 def _quoted(text: str) -> str:
-    """Return a string as Starlark reads it: as JSON does, but for characters beyond its escapes."""
+    """Return a string as Starlark reads it: as JSON does, except characters beyond its escapes."""
     return json.dumps(text, ensure_ascii=False)
 
 

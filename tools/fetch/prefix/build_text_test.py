@@ -65,7 +65,7 @@ def test_without_a_compiler_there_is_no_toolchain(prefix: Path) -> None:
     (prefix / "lib/llvm/bin/clang").unlink()
     text, _ = build_text(prefix, CMAKE, [])
     assert "hip_toolchain(" not in text
-    assert "# There is no :hip_toolchain: the SDK has no clang for HIP" in text
+    assert '    reason = "the SDK @rocm has no clang for HIP; expected lib/llvm/bin/clang in it. Add' in text
     assert "    build_setting_default = [],\n" in text
     assert 'name = "hip_host"' in text
 
@@ -75,6 +75,7 @@ def test_without_a_runtime_there_is_no_toolchain(prefix: Path) -> None:
     (prefix / "lib/cmake/hip/hip-config.cmake").unlink()
     text, _ = build_text(prefix, CMAKE, [])
     assert "hip_toolchain(" not in text
+    assert '    reason = "the SDK @rocm has no CMake package hip; expected the HIP runtime. Add' in text
     assert 'program = "prefix/lib/llvm/bin/clang"' in text
 
 
@@ -89,6 +90,7 @@ GOLDEN = """\
 
 load(
     "@rules_rocm_python//rules:sdk_repository.bzl",
+    "hip_no_toolchain",
     "hip_targets",
     "hip_toolchain",
     "rocm_library",
@@ -168,20 +170,6 @@ hip_toolchain(
     resource_directory = "lib/llvm/lib/clang/22",
     runtime = ":hip",
     targets = ":targets",
-)
-
-toolchain(
-    name = "hip_toolchain",
-    exec_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    target_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    toolchain = ":hip_compiler",
-    toolchain_type = "@rules_rocm_python//rules/hip:toolchain_type",
 )
 
 rocm_program(

@@ -9,8 +9,8 @@ from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.build_file import PREFIX, placed_list
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
-#: Where SDKs have LLVM, by release: a directory with `bin` and `lib`.
-LLVM = ("lib/llvm", "llvm", "lib64/llvm", "")
+#: Where SDKs have LLVM, by release: a directory with `bin` and `lib`. Of Debian's, the newest counts.
+LLVM = ("lib/llvm", "llvm", "lib64/llvm", "lib/llvm-*", "")
 #: Header of clang's resource directory: without it, clang compiles no HIP.
 WRAPPER = "include/__clang_hip_runtime_wrapper.h"
 #: One of the device libraries, and where their directory is, in the resource directory or in the prefix.
@@ -37,20 +37,6 @@ hip_toolchain(
     runtime = "{runtime}",
     targets = ":targets",
 )
-
-toolchain(
-    name = "hip_toolchain",
-    exec_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    target_compatible_with = [
-        "@platforms//cpu:x86_64",
-        "@platforms//os:linux",
-    ],
-    toolchain = ":hip_compiler",
-    toolchain_type = "@rules_rocm_python//rules/hip:toolchain_type",
-)
 """
 
 
@@ -72,25 +58,39 @@ def find_compiler(prefix: Path) -> Compiler | None:
 
     Raises CatalogError if something that clang needs is missing.
     """
-    llvm = next((place for place in LLVM if (prefix / place / "bin/clang").exists()), None)
-    if llvm is None:
+    places = [place for place in _llvm_places(prefix) if (prefix / place / "bin/clang").exists()]
+    if not places:
         return None
+    # Of several, only some may be for HIP: Debian has a package with device libraries for each release of LLVM that is.
+    llvm = next((place for place in places if _has_device_libraries(prefix / place)), places[0])
     for name in ("lld", "clang-offload-bundler"):
         _expect(prefix, [_join(llvm, "bin", name)], "which compiles device code")
-    resources = sorted(prefix.glob(_join(llvm, "lib/clang/*", WRAPPER)), key=_release)
+    wrappers = prefix.glob(_join(llvm, "lib/clang/*", WRAPPER))
+    resources = sorted((wrapper.parents[1] for wrapper in wrappers), key=_release)
     if not resources:
         _expect(prefix, [_join(llvm, "lib/clang/*", WRAPPER)], "which clang includes in HIP sources")
-    resource_directory = resources[-1].parents[1].relative_to(prefix).as_posix()
+    resource_directory = resources[-1].relative_to(prefix).as_posix()
     around = (resource_directory, llvm, "")
     places = [_join(place, bitcode) for place in around for bitcode in BITCODE]
     found = _expect(prefix, [_join(place, DEVICE_LIBRARY) for place in places], "with the device libraries")
     return Compiler(llvm, resource_directory, found.rpartition("/")[0])
 
 
-def _release(wrapper: Path) -> tuple[list[int], str]:
-    """Return by what resource directories are sorted: they are named by clang's release, such as `9` or `22.0.1`."""
-    name = wrapper.parents[1].name
-    return [int(number) for number in re.findall(r"[0-9]+", name)], name
+def _llvm_places(prefix: Path) -> list[str]:
+    """Return the directories of LLVM in a prefix, in the order in which they count."""
+    found = [sorted(prefix.glob(place), key=_release, reverse=True) if place else [prefix] for place in LLVM]
+    return [path.relative_to(prefix).as_posix().removeprefix(".") for paths in found for path in paths]
+
+
+def _has_device_libraries(llvm: Path) -> bool:
+    """Return whether device libraries are in a directory of LLVM, or in clang's resource directory in it."""
+    places = [_join(around, bitcode, DEVICE_LIBRARY) for around in ("", "lib/clang/*") for bitcode in BITCODE]
+    return any(found for place in places for found in llvm.glob(place))
+
+
+def _release(directory: Path) -> tuple[list[int], str]:
+    """Return by what directories are sorted: they are named by clang's release, such as `9`, `22.0.1` or `llvm-22`."""
+    return [int(number) for number in re.findall(r"[0-9]+", directory.name)], directory.name
 
 
 def _join(*parts: str) -> str:

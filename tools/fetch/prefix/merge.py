@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.fetch.catalog.names import CatalogError
+from tools.fetch.prefix.installed import files_of_packages
 
 #: A directory with one of these is a package of Bazel, whose files are not those of the package above.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
@@ -59,15 +60,20 @@ class Prefix:
         for path, target in links:
             self._add_link(path, target, artifact)
 
-    def add_tree(self, root: Path, path: str = "", around: frozenset[str] = frozenset()) -> None:
+    def add_tree(
+        self, root: Path, path: str = "", around: frozenset[str] = frozenset(), only: Set[str] | None = None
+    ) -> None:
         """Add a directory in which an SDK is installed, as `path` of the prefix.
 
         Links out of it count as the files and directories that they lead to, unless they lead back to where they are:
-        into a directory around one of `around` (real paths). Raises CatalogError for a directory that cannot be read.
+        into a directory around one of `around` (real paths). If `only` is given, just these absolute paths
+        are added. Raises CatalogError for a directory that cannot be read.
         """
         around |= {os.path.realpath(root)}
         for directory, names, files in os.walk(root, onerror=_refuse):
             for place in sorted(Path(directory, name) for name in (*names, *files)):
+                if only is not None and str(place) not in only:
+                    continue
                 inside = place.relative_to(root).as_posix()
                 target = os.readlink(place) if place.is_symlink() else ""  # noqa: PTH115 - Path would change the text
                 if target and not _leaves(inside, target):
@@ -212,7 +218,7 @@ def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None, bes
     for manifest in manifests:
         prefix.add(manifest)
     if tree:
-        prefix.add_tree(tree)
+        prefix.add_tree(tree, only=files_of_packages(tree))
     for directory in beside:
         prefix.add_missing(directory)
     if not prefix.files:

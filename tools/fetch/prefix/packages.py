@@ -94,7 +94,7 @@ def read_packages(prefix: Path, cmake: Path) -> tuple[Package, ...]:
 
 
 def left_out(packages: Sequence[Package]) -> list[str]:
-    """Return what packages name and targets lack: files, libraries of others, options of the compiler.
+    """Return what packages name and targets lack: files, third-party libraries, options of the compiler.
 
     A library for C++ hands on macros and directories of headers, and no other options.
     """

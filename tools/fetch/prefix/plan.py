@@ -30,7 +30,7 @@ from tools.fetch.prefix.packages import DEVICE_OPTIONS, Library, Package
 from tools.fetch.prefix.shared_libraries import SharedLibraries
 
 #: Names of targets that are no packages.
-RESERVED: Final = ("all_headers", "hip_compiler", "hip_toolchain", "targets")
+RESERVED: Final = ("all_headers", "hip_compiler", "targets")
 
 
 @dataclass(frozen=True)

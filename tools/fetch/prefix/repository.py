@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.fetch.catalog.catalog import report
-from tools.fetch.prefix.build_file import PREFIX, libraries_text, quoted_list
+from tools.fetch.prefix.build_file import PREFIX, call, libraries_text, quoted_list
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
 from tools.fetch.prefix.packages import left_out, read_packages, require_libraries
@@ -26,6 +26,7 @@ _HEAD = """\
 
 load(
     "@rules_rocm_python//rules:sdk_repository.bzl",
+    "hip_no_toolchain",
     "hip_targets",
     "hip_toolchain",
     "rocm_library",
@@ -42,11 +43,15 @@ hip_targets(
     option = "@{name}//:targets",
 )
 """
-#: What stands in the place of the toolchain, for who looks why it is not there.
-NO_TOOLCHAIN = """\
-# There is no :hip_toolchain: the SDK has no clang for HIP, or no CMake package `hip`. Add what has them: of artifacts,
-# amd-llvm and core-hip; of Debian's packages, hipcc and libamdhip64-dev. If CMake refused hip, left_out.txt says why.
-"""
+#: Why an SDK cannot compile: it lacks the compiler, or the runtime.
+NO_COMPILER = (
+    "the SDK @{name} has no clang for HIP; expected lib/llvm/bin/clang in it. Add the compiler: of artifacts, "
+    "amd-llvm; of Debian's packages, hipcc"
+)
+NO_RUNTIME = (
+    "the SDK @{name} has no CMake package hip; expected the HIP runtime. Add it: of artifacts, core-hip; of Debian's "
+    "packages, libamdhip64-dev. If CMake refused the package, left_out.txt in the repository says why"
+)
 #: What modules call the repository, unless they say otherwise.
 DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
@@ -69,7 +74,8 @@ def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DE
     if compiler and RUNTIME in names:
         parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
     else:
-        parts.append(NO_TOOLCHAIN)
+        reason = (NO_RUNTIME if compiler else NO_COMPILER).format(name=name)
+        parts.append(call("hip_no_toolchain", name="hip_compiler", reason=reason))
     parts += program_calls(prefix, compiler, names)
     return "\n".join(parts), left_out(packages)
 

@@ -80,7 +80,7 @@ def header_size(version: int) -> int:
 
 
 def pack_header(source: Source, offset: int, compression: Compression, stored: int) -> bytes:
-    """Make the header of a bundle of `stored` compressed bytes, in place of the one at file offset `offset`.
+    """Make the header of a bundle of `stored` compressed bytes, instead of the one at file offset `offset`.
 
     Raises ElfError for more bytes than a header of the same version can say: up to version 2, 4 GiB.
     """

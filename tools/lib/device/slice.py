@@ -4,7 +4,7 @@
         patch = plan_slice(file, path, [parse_target_id("gfx1030")])
         for chunk in patch.chunks(file): ...
 
-Headers and tables are read, not code, but for bundles that are compressed and lose some: those are inflated, once for
+Headers and tables are read, not code, except bundles that are compressed and lose some: those are inflated, once for
 all patches that `plan_slices` makes, and compressed again. The patch goes with others: `tools.lib.elf.compose.then`
 plans an edit of the search path on the outcome. `slice_plan` says what is kept, `tools.lib.elf.resize` what happens to
 the library around it.
@@ -121,7 +121,7 @@ class _Writer:
         self.at += size
 
     def make(self, maker: Maker, size: int, old: Bundle) -> None:
-        """Have bytes made in place of a bundle's."""
+        """Have bytes made instead of a bundle's."""
         self._flush(old.offset)
         self._pieces.append(Made(maker, size, replaces=old.size))
         self._position += old.size

@@ -258,7 +258,7 @@ def test_two_sections_of_device_code() -> None:
     assert "Leave the file whole, or link it again" in message
 
 
-#: What stands in an entry ID for each kind of code, but for the prefix, and the GPUs of `GPUS` that load it.
+#: What stands in an entry ID for each kind of code, except the prefix, and the GPUs of `GPUS` that load it.
 KINDS = {
     "gfx906": ("gfx906",),
     "gfx90a": ("gfx90a", "gfx90a:xnack+", "gfx90a:xnack-"),

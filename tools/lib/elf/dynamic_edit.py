@@ -17,7 +17,7 @@ from tools.lib.elf.search_path import SearchPath, Slot
 
 @dataclass(frozen=True)
 class DynamicEdit:
-    """Sets a search path, unless it is None, and gives needed libraries other names: new ones by old ones.
+    """Sets a search path, if there is one, and gives needed libraries other names: new ones by old ones.
 
     Raises ValueError for malformed names, and for a new name that is an old one, too.
     """

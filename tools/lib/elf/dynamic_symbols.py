@@ -1,4 +1,4 @@
-"""The symbols that a file needs of others, and those that it defines for them, with their versions.
+"""The symbols that a file imports, and those that it exports, with their versions.
 
     with open(path, "rb") as file:
         symbols = read_dynamic_symbols(file, read_elf(file, path))

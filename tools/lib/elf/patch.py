@@ -58,7 +58,7 @@ class SourceRange:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """New bytes in place of the next `replaces` bytes of the source (0: an insertion; no data: a removal)."""
+    """New bytes instead of the next `replaces` bytes of the source (0: an insertion; no data: a removal)."""
 
     data: bytes = field(repr=False)
     replaces: int = 0
@@ -78,7 +78,7 @@ class Maker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """`size` of the bytes that `maker` makes, from its byte `start` on, in place of `replaces` bytes of the source."""
+    """`size` of the bytes that `maker` makes, from its byte `start` on, instead of `replaces` bytes of the source."""
 
     maker: Maker
     size: int
@@ -242,7 +242,7 @@ class PatchBuilder:
             self._pieces.append((offset, Literal(data)))
 
     def put(self, offset: int, piece: Literal | Made) -> None:
-        """Put `piece` in place of the bytes that it replaces, from `offset` on."""
+        """Put `piece` instead of the bytes that it replaces, from `offset` on."""
         self._pieces.append((offset, piece))
 
     def build(self, strategy: Strategy, notes: tuple[str, ...] = ()) -> Patch:

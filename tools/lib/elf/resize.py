@@ -187,7 +187,7 @@ class _Resizer:
         return self.layout.address + self.content.moved[way]
 
     def _write_content(self) -> None:
-        """Put the new bytes in place of the old ones, or zeros where the section moves and its segment stays whole."""
+        """Put the new bytes instead of the old ones, or zeros where the section moves and its segment stays whole."""
         start, at = self.layout.start, self.section.offset
         self.builder.insert(start, bytes(self.layout.lead))
         for piece in self.content.pieces:

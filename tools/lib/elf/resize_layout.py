@@ -36,7 +36,7 @@ class ResizeLayout:
     """The bytes of the source from `start` to `end` give way to `lead` zeros, the section and what comes `behind` it.
 
     `address` is the section's, `size` what its header says; the file goes on `shift` bytes further down than before,
-    or up if negative. `programs` are the new program headers, but for those that what is behind it changes.
+    or up if negative. `programs` are the new program headers, except those that what is behind it changes.
     """
 
     start: int

@@ -1,4 +1,4 @@
-"""The symbol versions that a file needs of others, and those that it defines (LSB Core, "Symbol Versioning").
+"""The symbol versions that a file imports, and those that it defines (LSB Core, "Symbol Versioning").
 
 Names are offsets into the dynamic string table. Nothing is trusted: a table that does not end is an ElfError.
 """

@@ -28,7 +28,7 @@ _BY_NAME = {target.name: target for target in TARGETS}
 _PROCESSOR = re.compile(r"gfx(?:[6-9]|1[0-9])[0-9a-f]{2}")
 _MAJOR = re.compile(r"[6-9]|1[0-9]")
 _FAMILY = re.compile(r"gfx(?P<digits>[0-9a-fxX]*)(?:[-_](?P<minor>[0-9a-f]))?(?:-(?P<kind>all|dcgpu|dgpu|igpu))?")
-#: What file names have in place of the `:` before a feature.
+#: What file names have instead of the `:` before a feature.
 _HYPHEN = re.compile(r"-(?=(?:xnack|sramecc)[+-])")
 _HEX = "[0-9a-f]"
 #: As many digits are open in a family of all targets.

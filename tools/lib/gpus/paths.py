@@ -6,7 +6,7 @@
     target_of_local_version("rocm7.gfx110x.all")              # gfx110X-all
 
 ROCm's libraries open such files by names that they make up from the target of the GPU. (The names are Tensile's,
-rocBLAS's and MIOpen's; features are written with `-` in place of `:`.)
+rocBLAS's and MIOpen's; features are written with `-` instead of `:`.)
 """
 
 import re

@@ -20,7 +20,7 @@ GOOD: dict[str, Any] = {
 
 
 def refused(**changed: Any) -> str:
-    """Return the error about a document that is good but for what is given."""
+    """Return the error about a document that is good except what is given."""
     with pytest.raises(ToolError) as raised:
         Project.from_document(GOOD | changed)
     return str(raised.value)

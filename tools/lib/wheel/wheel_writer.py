@@ -3,7 +3,7 @@
 Members are sorted; the dist-info directory comes last and RECORD at its very end, so
 that an installer that reads on finds the metadata together. Names and digests of the
 tree come from the plan and the segments' indexes: bulk data is copied, never inflated,
-but for a devel package's archive, whose one SHA-256 can only be taken of the whole.
+except a devel package's archive, whose one SHA-256 can only be taken of the whole.
 """
 
 import hashlib

@@ -61,7 +61,7 @@ class ZipMember:
     host: int
     attributes: int
     readable: bool = True
-    """Whether its bytes can be found and told from those of others."""
+    """Whether its bytes can be found, and overlap with no other member's."""
 
     @property
     def is_directory(self) -> bool:

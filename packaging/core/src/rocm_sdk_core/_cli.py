@@ -30,7 +30,7 @@ _HERE = os.path.dirname(__file__)
 def read_json(path: str) -> Any:
     """Return the contents of a JSON file that the packages' build wrote; None if it is not there.
 
-    Such JSON is Python, but for three names. Importing `json` takes as long as starting half an interpreter.
+    Such JSON is Python, except for three names. Importing `json` takes as long as starting half an interpreter.
     """
     try:
         with open(path, encoding="utf-8") as stream:

@@ -69,7 +69,7 @@ def detect_gpus(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Gp
 
 
 def ask_sources(kfd_nodes: Path = KFD_NODES, path: str | None = None) -> list[Answer]:
-    """Ask the sources in turn until one knows a GPU, and return all answers; arguments as for `detect_gpus`.
+    """Ask one source after the other until one knows a GPU, and return all answers; arguments as for `detect_gpus`.
 
     Raises TargetError if the environment variable that names GPUs holds something else.
     """

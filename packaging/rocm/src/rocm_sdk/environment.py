@@ -4,7 +4,7 @@ ROCm comes before the Python environment that it is installed in, and that befor
 the system: a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables:
 programs find the libraries by their RPATH, or by preloading.
 
-All functions are pure but for looking whether directories exist; `build_variables` says what, the others how.
+All functions are pure, except that they look for directories. `build_variables` says what is set, the others how.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SEARCH = {
 }
 
 
-# To CMake, directories of LIBRARY_PATH are the system's, to which programs need no RPATH; but for those that are listed
+# To CMake, directories of LIBRARY_PATH are the system's, to which programs need no RPATH; except those that are listed
 # here (CMake 3.27 and newer), for each language.
 _NOT_IMPLICIT = "CMAKE_{}_IMPLICIT_LINK_DIRECTORIES_EXCLUDE"
 _LANGUAGES = ("C", "CXX", "Fortran", "HIP")

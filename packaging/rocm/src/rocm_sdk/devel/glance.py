@@ -52,7 +52,7 @@ def glance_at_root() -> str | None:
 def _read_json(path: str) -> Any:
     """Return the contents of a JSON file that this package or its build wrote.
 
-    Such JSON is Python, but for three names. Importing `json` takes half as long as starting the interpreter.
+    Such JSON is Python, except for three names. Importing `json` takes half as long as starting the interpreter.
     """
     with open(path, encoding="utf-8") as stream:
         return eval(stream.read(), {"__builtins__": {}, "true": True, "false": False, "null": None})

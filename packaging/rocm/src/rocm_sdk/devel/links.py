@@ -188,7 +188,7 @@ def is_link_or_copy(path: Path, target: Path) -> bool:
 def _is_the_users(place: Path, was: list[int] | None, *, is_ours: bool) -> bool:
     """Whether a user put something in the place of a link: a directory, or what has not the mark of what was made.
 
-    `is_ours` says of anything but a directory that it comes from a call of ours that was not finished.
+    `is_ours` says whether anything except a directory is left from an earlier call.
     """
     if place.is_dir() and not place.is_symlink():
         return True

@@ -116,7 +116,7 @@ def _public_libraries() -> list[Path]:
 
 
 def shadowed_libraries(facts: Facts) -> Iterator[Finding]:
-    """Find directories of LD_LIBRARY_PATH with libraries that have the names of ours.
+    """Find directories of LD_LIBRARY_PATH with libraries of the same names as the packages'.
 
     Our own files do not see them, because DT_RPATH comes first (ld.so(8)). Extension modules without an RPATH do, and
     two instances of one library in a process lead to crashes.

@@ -1,4 +1,4 @@
-"""Declares `@local_config_rocm` as XLA does, but for its content: it must not be fetched."""
+"""Declares `@local_config_rocm` as XLA does, without content: it must not be fetched."""
 
 def _not_replaced_impl(rctx):
     fail("{}: the repository that XLA declares itself; expected the one that replaces it".format(rctx.name))

@@ -1,0 +1,35 @@
+"""The toolchain of a rule that compiles HIP, or the reason why there is none."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:labels.bzl", "shown")
+
+visibility(["//rules/private/hip"])
+
+_TYPE = "//rules/hip:toolchain_type"
+
+# Attributes of a rule that calls `find_hip_toolchain`.
+HIP_TOOLCHAIN_ATTRS = {"_enabled": attr.label(default = "//rules/hip:enabled", providers = [BuildSettingInfo])}
+
+_REMEDY = "Or let builds without HIP skip the target: target_compatible_with = requires_hip()"
+
+def use_hip_toolchain():
+    """Returns the toolchains of a rule that calls `find_hip_toolchain`, which says why there is none better than Bazel can."""
+    return [config_common.toolchain_type(_TYPE, mandatory = False)]
+
+def find_hip_toolchain(ctx):
+    """Returns the toolchain that compiles HIP; fails with the reason if there is none.
+
+    Args:
+        ctx: the context of a rule with `HIP_TOOLCHAIN_ATTRS` and `use_hip_toolchain()`.
+
+    Returns:
+        HipToolchainInfo.
+    """
+    toolchain = ctx.toolchains[_TYPE]
+    if not ctx.attr._enabled[BuildSettingInfo].value:
+        fail("{}: HIP is turned off (--@rules_rocm_python//rules/hip:enabled=false), and the target needs it. Turn it on. {}".format(shown(ctx.label), _REMEDY))
+    if not toolchain:
+        fail("{}: no toolchain compiles HIP for this platform; expected --platforms for Linux on x86_64, and a machine or remote workers of that kind. Change the platform. {}".format(shown(ctx.label), _REMEDY))
+    if not toolchain.hip:
+        fail("{}: {}. {}".format(shown(ctx.label), toolchain.reason, _REMEDY))
+    return toolchain.hip

@@ -1,0 +1,24 @@
+"""Refuses programs of two SDKs: two HIP runtimes in one process do not know each other's devices and kernels."""
+
+load("//rules/private/common:labels.bzl", "shown")
+
+visibility(["//rules/private/hip"])
+
+_RUNTIME = "libamdhip64.so"
+
+def check_one_runtime(label, infos):
+    """Fails if a library would be linked with the HIP runtimes of two SDKs.
+
+    Args:
+        label: Label of the library.
+        infos: list of CcInfo of its dependencies.
+    """
+    found = {}
+    for given in depset(transitive = [info.linking_context.linker_inputs for info in infos]).to_list():
+        for library in given.libraries:
+            file = library.resolved_symlink_dynamic_library or library.dynamic_library
+            if file and file.basename.startswith(_RUNTIME):
+                found.setdefault(file.path, given.owner)
+    if len(found) > 1:
+        (one, other) = found.values()[:2]
+        fail("{}: it would be linked with two HIP runtimes, those of {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//rules/hip:sdk=NAME".format(shown(label), shown(one), shown(other)))
