@@ -125,6 +125,7 @@ def _host_impl(ctx):
     (action,) = [action for action in actions_of(env, "HipCompileHost") if _outputs(action) == ["data.hip.o"]]
     _assert_checked(env, action)
     asserts.true(env, "--cuda-host-only" in action.argv, "only the host's code")
+    asserts.false(env, "cc" in action.argv, "a subcommand of zig is no option of clang")
     at = action.argv.index("-fcuda-include-gpubinary")
     asserts.true(env, action.argv[at + 2].endswith("/data.hip.hipfb"), "the bundle is embedded")
     asserts.true(env, action.argv[at + 2] in [file.path for file in action.inputs.to_list()], "the bundle is an input")
@@ -156,7 +157,7 @@ def _features_impl(ctx):
     env = analysistest.begin(ctx)
     (host,) = actions_of(env, "HipCompileHost")
     asserts.equals(env, ctx.attr.sanitized, "-fsanitize=address" in host.argv, "a sanitizer instruments the host's code")
-    for option in ["-fno-canonical-system-headers", "-xc++", "c++"]:
+    for option in ["-fno-canonical-system-headers", "-xc++"]:
         asserts.false(env, option in host.argv, "clang does not take " + option)
     (device,) = actions_of(env, "HipCompileDevice")
     for option in ["-DHOST", "-fsanitize=address", "-fstack-protector"]:

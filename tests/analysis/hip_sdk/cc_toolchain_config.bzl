@@ -1,4 +1,4 @@
-"""A toolchain for C++ whose compiler is nothing, with options and features of GCC's, and a subcommand such as zig's."""
+"""A toolchain for C++ whose compiler is nothing, with options and features of GCC's."""
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load("@rules_cc//cc:cc_toolchain_config_lib.bzl", "feature", "flag_group", "flag_set", "tool_path")
@@ -18,7 +18,7 @@ def _cc_toolchain_config_impl(ctx):
         compiler = "gcc",
         ctx = ctx,
         features = [
-            _flags("usual", ["c++", "-std=c++20", "-D_GLIBCXX_ASSERTIONS", "-fstack-protector", "-isystem", "own", "-fno-canonical-system-headers", "-xc++"], enabled = True),
+            _flags("usual", ["-std=c++20", "-D_GLIBCXX_ASSERTIONS", "-fstack-protector", "-isystem", "own", "-fno-canonical-system-headers", "-xc++"], enabled = True),
             _flags("asan", ["-fsanitize=address"]),
             feature(name = "supports_pic", enabled = True),
         ],
