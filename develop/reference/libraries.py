@@ -19,6 +19,7 @@ EXTERNAL: Final = {
     "@bazel_tools//tools/build_defs/repo:utils.bzl": "@bazel_tools//tools/build_defs/repo:utils.bzl",
     "@rules_cc//cc/common:cc_common.bzl": "@rules_cc//cc/common",
     "@rules_cc//cc/common:cc_info.bzl": "@rules_cc//cc/common",
+    "@rules_cc//cc:action_names.bzl": "@rules_cc//cc:action_names_bzl",
     "@rules_cc//cc:defs.bzl": "@rules_cc//cc:defs.bzl",
     "@rules_cc//cc:find_cc_toolchain.bzl": "@rules_cc//cc:find_cc_toolchain_bzl",
     "@rules_python//python:defs.bzl": "@rules_python//python:defs_bzl",

@@ -19,7 +19,7 @@ _TOOLCHAIN = {"//command_line_option:extra_toolchains": ["//tests/analysis/hip_s
 _TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
 
 # The words by which a command line of this test depends on the machine or on the compilation mode.
-_VARIABLE = ("-O", "-g", "-DNDEBUG", "--sysroot=", "-iquote", "-isystem", "-I")
+_VARIABLE = ("-O", "-g", "-DNDEBUG", "-std=", "--sysroot=", "-iquote", "-isystem", "-I")
 
 # What lists the headers that a compilation did not include.
 _UNUSED = ".unused_headers"
@@ -125,6 +125,7 @@ def _host_impl(ctx):
     (action,) = [action for action in actions_of(env, "HipCompileHost") if _outputs(action) == ["data.hip.o"]]
     _assert_checked(env, action)
     asserts.true(env, "--cuda-host-only" in action.argv, "only the host's code")
+    asserts.false(env, "cc" in action.argv, "a subcommand of zig is no option of clang")
     at = action.argv.index("-fcuda-include-gpubinary")
     asserts.true(env, action.argv[at + 2].endswith("/data.hip.hipfb"), "the bundle is embedded")
     asserts.true(env, action.argv[at + 2] in [file.path for file in action.inputs.to_list()], "the bundle is an input")
@@ -151,6 +152,58 @@ def _own_targets_impl(ctx):
     asserts.equals(env, ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx90a:xnack+"], sorted([target for action in actions_of(env, "HipCompileDevice") for target in _with_prefix(action.argv, "--offload-arch=")]))
     asserts.true(env, "data.hip.gfx90a.xnack+.co" in [name for action in actions_of(env, "HipCompileDevice") for name in _outputs(action)], "no colon in the name of a file")
     return analysistest.end(env)
+
+def _features_impl(ctx):
+    env = analysistest.begin(ctx)
+    (host,) = actions_of(env, "HipCompileHost")
+    asserts.equals(env, ctx.attr.sanitized, "-fsanitize=address" in host.argv, "a sanitizer instruments the host's code")
+    for option in ["-fno-canonical-system-headers", "-xc++"]:
+        asserts.false(env, option in host.argv, "clang does not take " + option)
+    (device,) = actions_of(env, "HipCompileDevice")
+    for option in ["-DHOST", "-fsanitize=address", "-fstack-protector"]:
+        asserts.false(env, option in device.argv, "for the host alone: " + option)
+    for option in ["-D_GLIBCXX_ASSERTIONS", "-std=c++20"]:
+        asserts.true(env, option in host.argv and option in device.argv, "both read the same headers: " + option)
+    asserts.equals(env, "own", device.argv[device.argv.index("-std=c++20") + 3])
+    asserts.true(env, "-fstack-protector" in host.argv, "hardening")
+    asserts.true(env, "-DHOST" in host.argv, "host_copts")
+    asserts.true(env, "private.inc" in [file.basename for file in host.inputs.to_list()], "headers of implementation_deps are inputs")
+    headers = [file.basename for file in analysistest.target_under_test(env)[CcInfo].compilation_context.headers.to_list()]
+    asserts.true(env, "data.h" in headers, "textual_hdrs are for what depends on it, too")
+    asserts.false(env, "private.inc" in headers, "implementation_deps are for its sources alone")
+    return analysistest.end(env)
+
+_FEATURES_ATTRS = {"sanitized": attr.bool(doc = "Whether the host's code is instrumented.")}
+_WITH_FEATURES = {
+    "//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:" + name for name in ["cc_toolchain", "hip_toolchain"]],
+    _TARGETS: ["gfx90a"],
+}
+_features_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES)
+_asan_build_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES | {"//command_line_option:features": ["asan"]})
+
+def _features(name):
+    """Declares libraries with features of the toolchain for C++, and their tests; returns the names of these."""
+    hip_library(name = name + "_private", tags = ["manual"], textual_hdrs = ["private.inc"])
+    common = dict(srcs = ["data.hip"], host_copts = ["-DHOST"], implementation_deps = [name + "_private"], tags = ["manual"], textual_hdrs = ["headers/data.h"])
+    hip_library(name = name + "_usual", **common)
+    hip_library(name = name + "_asan", features = ["asan"], **common)
+    hip_library(name = name + "_no_asan", features = ["-asan"], **common)
+    tested = {
+        "asan": (_features_test, "asan", True),
+        "asan_build": (_asan_build_test, "usual", True),
+        "no_asan_build": (_asan_build_test, "no_asan", False),
+        "usual": (_features_test, "usual", False),
+    }
+    for what, (test, library, sanitized) in tested.items():
+        test(name = "{}_features_{}_test".format(name, what), sanitized = sanitized, target_under_test = "{}_{}".format(name, library))
+    return ["{}_features_{}_test".format(name, what) for what in tested]
+
+def _header_only_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, [], actions_of(env, "HipCompileDevice") + actions_of(env, "HipCompileHost"))
+    return analysistest.end(env)
+
+_header_only_test = analysistest.make(_header_only_impl, config_settings = _TOOLCHAIN)
 
 _own_targets_test = analysistest.make(_own_targets_impl, config_settings = _TOOLCHAIN | {_TARGETS: ["gfx942"]})
 
@@ -333,6 +386,8 @@ _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]}
 _REFUSED = {
     "dependency_file": ({"copts": ["-Wall -MD", "-MF x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file: copts: -MD; expected no option about dependency files", "Remove it"]),
     "dependency_file_of_devices": ({"device_copts": ["-Xclang -dependency-file -Xclang x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file_of_devices: device_copts: -dependency-file; expected no option about"]),
+    "gpu": ({"copts": ["-Wall --offload-arch=gfx942"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_gpu: copts: --offload-arch=gfx942; expected the attribute `targets`"]),
+    "rdc": ({"copts": ["-fgpu-rdc"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_rdc: copts: -fgpu-rdc; expected the attribute `relocatable`"]),
     "define": ({"local_defines": ["A=1 B=2"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_define: local_defines: [\"A=1 B=2\"]; expected one word in each"]),
     "mixed_features": ({"targets": ["gfx90a:xnack+", "gfx90a"]}, ["//tests/analysis:hip_mixed_features: targets: gfx90a and gfx90a:xnack+ cannot be in one program; expected the same features"]),
     "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel"]),
@@ -378,7 +433,7 @@ def _refused(name):
 
 def _declare(name):
     """Declares what the tests look at."""
-    for file in ["data.cu", "data.hip", "headers/data.h", "other.hip"]:
+    for file in ["data.cu", "data.hip", "headers/data.h", "other.hip", "private.inc"]:
         write_file(name = name + "_" + file, out = file, tags = ["manual"])
     common = dict(srcs = ["data.cu", "data.hip", "headers/data.h"], tags = ["manual"])
     hip_library(
@@ -395,7 +450,18 @@ def _declare(name):
     )
     hip_library(name = name + "_own", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx110X-all", "gfx90a:xnack+"])
     hip_library(name = name + "_relocatable", relocatable = True, **common)
-    hip_binary(name = name + "_program", compress = True, copts = ["-DDATA=$(location headers/data.h)"], data = ["headers/data.h"], srcs = ["other.hip"], relocatable = True, tags = ["manual"], deps = [name + "_relocatable"])
+    hip_binary(
+        name = name + "_program",
+        srcs = ["other.hip"],
+        compress = True,
+        copts = ["-DDATA=$(location headers/data.h)", "-DCC=$(CC)"],
+        data = ["headers/data.h"],
+        exec_properties = {"cpp_link.pool": "of the program alone", "pool": "of all"},
+        relocatable = True,
+        tags = ["manual"],
+        toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
+        deps = [name + "_relocatable"],
+    )
     hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program", "//tests/analysis/hip_sdk:private"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 
@@ -410,12 +476,13 @@ def hip_test_suite(name):
     _one_target_test(name = name + "_one_target_test", target_under_test = name + "_library", targets = ["gfx90a"])
     _three_targets_test(name = name + "_three_targets_test", target_under_test = name + "_library", targets = ["gfx1100", "gfx908:sramecc+:xnack-", "gfx90a"])
     _host_test(name = name + "_host_test", target_under_test = name + "_library")
+    _header_only_test(name = name + "_header_only_test", target_under_test = name + "_private")
     _own_targets_test(name = name + "_own_targets_test", target_under_test = name + "_own")
     _relocatable_test(name = name + "_relocatable_test", target_under_test = name + "_relocatable")
     _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
     _commands_test(name = name + "_commands_test", target_under_test = name + "_commands.index")
     _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
-    native.test_suite(name = name, tests = _refused(name) + _settings(name) + _wheels(name) + [
+    native.test_suite(name = name, tests = _refused(name) + _features(name) + _settings(name) + _wheels(name) + [
         "{}_{}_test".format(name, what)
-        for what in ["chosen", "commands", "one_target", "three_targets", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+        for what in ["chosen", "commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
     ])

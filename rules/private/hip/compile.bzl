@@ -2,6 +2,7 @@
 
 load("//rules/private/common:labels.bzl", "shown", "written")
 load(":providers.bzl", "HipCommandsInfo")
+load(":toolchain_flags.bzl", "toolchain_flags")
 
 visibility(["//rules/private/hip"])
 
@@ -14,7 +15,7 @@ _REPRODUCIBLE = [
     "-ffile-compilation-dir=.",
 ]
 
-# By compilation mode (`--compilation_mode`).
+# By compilation mode (`--compilation_mode`). For the host, options of the toolchain for C++ come later, and win.
 _MODES = {
     "dbg": ["-O0", "-g"],
     "fastbuild": ["-O1"],
@@ -28,8 +29,8 @@ _SYSTEM = ["/opt/rh", "/usr/include", "/usr/lib/gcc", "/usr/local/include"]
 _HOST = "host-x86_64-unknown-linux-gnu-"
 _DEVICE = "hipv4-amdgcn-amd-amdhsa--"
 
-def _compiler_args(ctx, hip, cc_toolchain, context, copts):
-    """Returns the arguments that all compilations of a rule have."""
+def _compiler_args(ctx, hip, cc_toolchain, context, flags, copts):
+    """Returns the arguments that all compilations of a rule have for the host, or for GPUs: `flags` are the toolchain's."""
     args = ctx.actions.args()
     args.set_param_file_format("multiline")  # of the file that `described` writes
     args.add_all(["-no-canonical-prefixes", "-x", "hip", "-fPIC"])
@@ -38,7 +39,7 @@ def _compiler_args(ctx, hip, cc_toolchain, context, copts):
     args.add(hip.device_libraries, format = "--rocm-device-lib-path=%s")
     if cc_toolchain.sysroot:
         args.add(cc_toolchain.sysroot, format = "--sysroot=%s")
-    args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]])
+    args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]] + flags)
     args.add_all(context.defines, format_each = "-D%s")
     args.add_all(context.includes, format_each = "-I%s")
     args.add_all(context.quote_includes, before_each = "-iquote")
@@ -63,7 +64,7 @@ def _system_directories(hip, cc_toolchain):
     sysroot = (cc_toolchain.sysroot or "").rstrip("/")
     return [hip.resource_directory] + cc_toolchain.built_in_include_directories + [sysroot + path for path in _SYSTEM]
 
-def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatable):
+def hip_compiler(ctx, hip, cc_toolchain, context, relocatable, copts = [], host_copts = [], device_copts = []):
     """Returns what all compilations of a rule share.
 
     Args:
@@ -71,20 +72,22 @@ def hip_compiler(ctx, hip, cc_toolchain, context, copts, device_copts, relocatab
         hip: HipToolchainInfo.
         cc_toolchain: CcToolchainInfo of the host, whose headers the sources include.
         context: CompilationContext of the sources: headers, search paths and defines.
-        copts: list of string: options of all compilations.
-        device_copts: list of string: options of those for GPUs.
         relocatable: whether device code of one source may refer to another's.
+        copts: list of string: options of all compilations.
+        host_copts: list of string: options of those for the host.
+        device_copts: list of string: options of those for GPUs.
 
     Returns:
         struct.
     """
+    flags = toolchain_flags(ctx, cc_toolchain)
     return struct(
-        args = _compiler_args(ctx, hip, cc_toolchain, context, copts),
         ctx = ctx,
-        device_copts = device_copts,
+        device_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.device, copts + device_copts),
         header_list = _header_list(ctx, context),
         headers = context.headers,
         hip = hip,
+        host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host, copts + host_copts),
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,
         system_directories = _system_directories(hip, cc_toolchain),
@@ -106,21 +109,21 @@ def _source_args(compiler, source, target, output):
     args.add("-o", output)
     return args
 
-def described(compiler, objects, target):
+def described(compiler, objects, targets):
     """Returns how sources are compiled for the host, for programs that read sources.
 
     Args:
         compiler: from `hip_compiler`.
         objects: list of (File, File): source and object file.
-        target: string: one of the GPU targets.
+        targets: list of string: the GPU targets. The first is shown.
 
     Returns:
         HipCommandsInfo.
     """
     arguments = compiler.ctx.actions.declare_file("_hip/{}.args".format(compiler.ctx.label.name))
-    compiler.ctx.actions.write(arguments, compiler.args)
+    compiler.ctx.actions.write(arguments, compiler.host_args)
     sources = [
-        {"file": source.path, "options": ["--cuda-host-only"] + _source_options(compiler, source, target), "output": output.path}
+        {"file": source.path, "options": ["--cuda-host-only"] + _source_options(compiler, source, targets[0]), "output": output.path}
         for source, output in objects
     ]
     library = json.encode({"arguments": arguments.path, "compiler": compiler.hip.clang.path, "sources": sources})
@@ -187,10 +190,9 @@ def compile_device(compiler, source, stem, target):
     """
     output = compiler.ctx.actions.declare_file("{}.{}.{}".format(stem, target.replace(":", "."), "bc" if compiler.relocatable else "co"))
     args = compiler.ctx.actions.args()
-    args.add_all(compiler.device_copts)
     args.add_all(["--cuda-device-only", "--no-gpu-bundle-output"])
     args.add_all(["-emit-llvm"] if compiler.relocatable else [])
-    arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
+    arguments = [compiler.device_args, args, _source_args(compiler, source, target, output)]
     _compile(compiler, source, output, arguments, "HipCompileDevice", "Compiling {} for {}".format(source.short_path, target))
     return output
 
@@ -234,7 +236,7 @@ def compile_host(compiler, source, stem, target, device_code):
     args = compiler.ctx.actions.args()
     args.add("--cuda-host-only")
     args.add_all(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", device_code] if device_code else [])
-    arguments = [compiler.args, args, _source_args(compiler, source, target, output)]
+    arguments = [compiler.host_args, args, _source_args(compiler, source, target, output)]
     _compile(compiler, source, output, arguments, "HipCompileHost", "Compiling {} for the host".format(source.short_path), device_code)
     return output
 

@@ -47,7 +47,7 @@ def _hip_device_link_impl(ctx):
         return [CcInfo()]
     _check_targets(linked.libraries.to_list())
     hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
-    compiler = hip_compiler(ctx, hip, cc_toolchain, cc_common.create_compilation_context(), [], [], True)
+    compiler = hip_compiler(ctx, hip, cc_toolchain, cc_common.create_compilation_context(), relocatable = True)
     stem = "_hip/" + ctx.label.name
     code_objects = {
         target: link_device(compiler, objects, stem, target)

@@ -18,13 +18,13 @@ visibility(["//rules", "//rules/private/hip"])
 SOURCES = [".c++", ".cc", ".cpp", ".cu", ".cxx", ".hip"]
 HEADERS = [".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp"]
 
-def _targets(ctx, hip):
-    """Returns the GPU targets to compile for: the rule's own, or the build's."""
+def _targets(ctx, hip, sources):
+    """Returns the GPU targets to compile for: the rule's own, or the build's. Without sources, there may be none."""
     expanded = expanded_targets(ctx.attr.targets)
     if expanded.error:
         fail("{}: targets: {}".format(shown(written(ctx)), expanded.error))
     targets = expanded.targets or hip.targets
-    if not targets:
+    if not targets and sources:
         fail("{}: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel, or here".format(shown(written(ctx))))
     return targets
 
@@ -50,31 +50,50 @@ def _compile(compiler, source, targets, compressed):
 
 def _hip_library_impl(ctx):
     hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
-    infos = [dep[CcInfo] for dep in ctx.attr.deps] + [hip.runtime]
-    check_one_runtime(ctx.label, infos)
+    public = [dep[CcInfo] for dep in ctx.attr.deps] + [hip.runtime]
+    private = [dep[CcInfo] for dep in ctx.attr.implementation_deps]
+    check_one_runtime(ctx.label, public + private)
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
-    own = _own_context(ctx, ctx.files.hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
-    context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in infos])
+    own = _own_context(ctx, ctx.files.hdrs + ctx.files.textual_hdrs + [file for file in ctx.files.srcs if "." + file.extension not in SOURCES])
+    context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in public])
     copts = ["-D" + define for define in expanded_defines(ctx, "local_defines")] + compiler_options(ctx, "copts")
-    compiler = hip_compiler(ctx, hip, cc_toolchain, context, copts, compiler_options(ctx, "device_copts"), ctx.attr.relocatable)
-    targets = _targets(ctx, hip)
+    compiler = hip_compiler(
+        ctx,
+        hip,
+        cc_toolchain,
+        cc_common.merge_compilation_contexts(compilation_contexts = [context] + [info.compilation_context for info in private]),
+        ctx.attr.relocatable,
+        copts = copts,
+        device_copts = compiler_options(ctx, "device_copts"),
+        host_copts = compiler_options(ctx, "host_copts"),
+    )
+    targets = _targets(ctx, hip, sources)
     compiled = [_compile(compiler, source, targets, ctx.attr.compress) for source in sources]
     objects = [one.object for one in compiled]
-    library = static_library(ctx, cc_toolchain, objects, ctx.attr.alwayslink, expanded_options(ctx, "linkopts"), [info.linking_context for info in infos])
+    library = static_library(
+        ctx,
+        cc_toolchain,
+        objects,
+        ctx.attr.alwayslink,
+        additional_inputs = ctx.files.additional_linker_inputs,
+        contexts = [info.linking_context for info in public + private],
+        linkopts = expanded_options(ctx, "linkopts"),
+    )
     device = {target: depset([one.device[target] for one in compiled]) for target in targets} if ctx.attr.relocatable else {}
     mine = HipInfo(
         device_objects = device,
         host_objects = depset(objects if ctx.attr.relocatable else []),
         libraries = depset([struct(label = written(ctx), targets = ", ".join(targets))] if device and sources else []),
     )
-    runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps + ctx.attr.data])
+    deps = ctx.attr.deps + ctx.attr.implementation_deps
+    runfiles = ctx.runfiles(ctx.files.data).merge_all([dep[DefaultInfo].default_runfiles for dep in deps + ctx.attr.data])
     return [
         CcInfo(compilation_context = context, linking_context = library.linking_context),
         DefaultInfo(files = depset([library.file] if library.file else []), runfiles = runfiles),
-        merge_hip_infos([mine] + [dep[HipInfo] for dep in ctx.attr.deps if HipInfo in dep]),
-        described(compiler, zip(sources, objects), targets[0]),
+        merge_hip_infos([mine] + [dep[HipInfo] for dep in deps if HipInfo in dep]),
+        described(compiler, zip(sources, objects), targets),
         OutputGroupInfo(hip_objects = depset(objects)),
-        coverage_common.instrumented_files_info(ctx, dependency_attributes = ["data", "deps"]),
+        coverage_common.instrumented_files_info(ctx, dependency_attributes = ["data", "deps", "implementation_deps"], extensions = [suffix[1:] for suffix in SOURCES + HEADERS], source_attributes = ["hdrs", "srcs"]),
     ]
 
 hip_library = rule(
@@ -84,6 +103,7 @@ Each source is compiled once for each GPU target, in actions that run side by si
 the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
     implementation = _hip_library_impl,
     attrs = HIP_TOOLCHAIN_ATTRS | {
+        "additional_linker_inputs": attr.label_list(allow_files = True, doc = "Files that `linkopts` name with `$(location)`, such as version scripts."),
         "alwayslink": attr.bool(doc = "Link all of the library into programs, also what they do not refer to."),
         "compress": attr.bool(doc = "Compress device code (zstd)."),
         "copts": attr.string_list(doc = "Options of clang, for the host and for GPUs. These and all other options are read as `cc_library` reads them: Make variables, `$(location)`, several words."),
@@ -92,12 +112,15 @@ the host. `cc_binary`, `cc_library` and `hip_binary` can depend on it.""",
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries: of C++, of HIP, and of `@rocm`. The HIP runtime need not be named."),
         "device_copts": attr.string_list(doc = "Options of clang for GPUs alone."),
         "hdrs": attr.label_list(allow_files = HEADERS, doc = "Headers for this library and for what depends on it."),
+        "host_copts": attr.string_list(doc = "Options of clang for the host alone."),
+        "implementation_deps": attr.label_list(providers = [CcInfo], doc = "Libraries for the sources alone: what depends on this library does not get their headers."),
         "includes": attr.string_list(doc = "Directories to search for headers, relative to the package, for this library and for what depends on it."),
         "linkopts": attr.string_list(doc = "Options of the linker of programs."),
         "local_defines": attr.string_list(doc = "Macros for this library."),
         "relocatable": attr.bool(doc = "Device code may call that of other sources (`-fgpu-rdc`). `hip_binary` links it, once for each GPU target."),
         "srcs": attr.label_list(allow_files = SOURCES + HEADERS, doc = "HIP sources, and headers for them alone. Whatever their suffix, clang compiles sources as HIP."),
         "targets": attr.string_list(doc = "GPU targets and families to compile for, instead of those of the build. Libraries of the SDK have device code for those of the build, whatever this says."),
+        "textual_hdrs": attr.label_list(allow_files = True, doc = "Files of any suffix that sources include, for this library and for what depends on it."),
     },
     fragments = ["cpp"],
     provides = [CcInfo, HipCommandsInfo, HipInfo],

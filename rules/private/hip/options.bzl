@@ -8,6 +8,14 @@ visibility(["//rules/private/hip"])
 _DEPENDENCY_PREFIXES = ("-M", "-Wp,-M", "-dependency-")
 _DEPENDENCY_OPTIONS = ["--dependencies", "--print-missing-file-dependencies", "--user-dependencies", "--write-dependencies", "--write-user-dependencies"]
 
+# Options that an attribute stands for -> the attribute.
+_ATTRIBUTES = {
+    "--cuda-gpu-arch": "targets",
+    "--offload-arch": "targets",
+    "-fgpu-rdc": "relocatable",
+    "-fno-gpu-rdc": "relocatable",
+}
+
 def _with_variables(ctx, attribute, text):
     """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as that of $ORIGIN."""
     parts = [part.replace("$(", "\n(").replace("$", "$$").replace("\n(", "$(") for part in text.split("$$")]
@@ -17,7 +25,7 @@ def expanded_options(ctx, attribute):
     """Returns the options of an attribute.
 
     Args:
-        ctx: the rule context, with `srcs`, `hdrs` and `data`.
+        ctx: the rule context, of a `hip_library`.
         attribute: string: name of an attribute that is a list of strings.
 
     Returns:
@@ -25,14 +33,15 @@ def expanded_options(ctx, attribute):
     """
 
     # Bazel takes no target twice.
-    files = {target: None for target in ctx.attr.srcs + ctx.attr.hdrs + ctx.attr.data}.keys()
+    named = ctx.attr.srcs + ctx.attr.hdrs + ctx.attr.textual_hdrs + ctx.attr.additional_linker_inputs + ctx.attr.data
+    files = {target: None for target in named}.keys()
     options = []
     for element in getattr(ctx.attr, attribute):
         options += ctx.tokenize(_with_variables(ctx, attribute, ctx.expand_location(element, files)))
     return options
 
 def compiler_options(ctx, attribute):
-    """Returns the options of an attribute, as `expanded_options` does; fails if one is about dependency files.
+    """Returns the options of an attribute, as `expanded_options` does; fails if one is about dependency files, or another attribute stands for it.
 
     Args:
         ctx: the rule context.
@@ -43,6 +52,9 @@ def compiler_options(ctx, attribute):
     """
     options = expanded_options(ctx, attribute)
     for option in options:
+        instead = _ATTRIBUTES.get(option.partition("=")[0])
+        if instead:
+            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), attribute, option, instead))
         if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
             fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), attribute, option))
     return options

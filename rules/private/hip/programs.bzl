@@ -8,12 +8,15 @@ load(":hip_library.bzl", "hip_library")
 visibility(["//rules"])
 
 # What belongs to the compilation, and what the two targets share.
-_COMPILATION = ["compress", "copts", "defines", "device_copts", "hdrs", "includes", "local_defines", "relocatable", "targets"]
-_COMMON = ["compatible_with", "exec_compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly"]
+_COMPILATION = ["compress", "copts", "defines", "device_copts", "hdrs", "host_copts", "includes", "local_defines", "relocatable", "targets", "textual_hdrs"]
+_COMMON = ["compatible_with", "exec_compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly", "toolchains"]
 
 def _program(name, program, srcs, deps, attributes):
     """Declares a library of the sources, and what links it to a program."""
     common = {key: attributes[key] for key in _COMMON if key in attributes}
+    if "exec_properties" in attributes:
+        # Those of groups, such as `test.Pool`, are for actions of the program. The library has no such group.
+        common["exec_properties"] = {key: value for key, value in attributes["exec_properties"].items() if "." not in key}
     compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
     data = {"data": attributes["data"]} if "data" in attributes else {}  # which options may name
     own = hidden(name, common)

@@ -4,7 +4,7 @@ load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 
 visibility(["//rules/private/hip"])
 
-def static_library(ctx, cc_toolchain, objects, alwayslink, linkopts = [], contexts = []):
+def static_library(ctx, cc_toolchain, objects, alwayslink, linkopts = [], contexts = [], additional_inputs = []):
     """Makes the static library of a rule.
 
     Args:
@@ -14,12 +14,14 @@ def static_library(ctx, cc_toolchain, objects, alwayslink, linkopts = [], contex
         alwayslink: whether programs get all of it, also what they do not refer to.
         linkopts: list of string: options of the linker of programs.
         contexts: list of LinkingContext: those of the libraries that it needs.
+        additional_inputs: list of File: what `linkopts` name.
 
     Returns:
         struct(file: File, None without objects, linking_context: LinkingContext).
     """
     linking_context, outputs = cc_common.create_linking_context_from_compilation_outputs(
         actions = ctx.actions,
+        additional_inputs = additional_inputs,
         alwayslink = alwayslink,
         cc_toolchain = cc_toolchain,
         compilation_outputs = cc_common.create_compilation_outputs(objects = depset(objects), pic_objects = depset(objects)),
