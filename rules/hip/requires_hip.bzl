@@ -13,5 +13,5 @@ def requires_hip():
     """
     return select({
         Label("//rules/hip:is_enabled"): [],
-        "//conditions:default": ["@platforms//:incompatible"],
+        "//conditions:default": [Label("@platforms//:incompatible")],
     })
