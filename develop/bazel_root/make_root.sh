@@ -8,8 +8,8 @@ set -euo pipefail
 
 suite=forky
 # bazel-bootstrap brings the other rule sets, a JDK and a C compiler, but not libblake3, which its native library needs.
-# pip is for fetching, venv for tests, locales for the one locale that finish() makes.
-packages=bazel-bootstrap,ca-certificates,libblake3-0,locales,python3-pip,python3-venv
+# git tells the commit, pip is for fetching, venv for tests, locales for the one locale that finish() makes.
+packages=bazel-bootstrap,ca-certificates,git,libblake3-0,locales,python3-pip,python3-venv
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 root=$1
