@@ -66,6 +66,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "the umask": (Change(wrapper=("sh", "-c", 'umask 077; exec "$@"', "-")), set()),
     "how Bazel executes": (Change(("--jobs=3", "--spawn_strategy=local", "--verbose_failures")), set()),
     "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
+    "//rules/hip:enabled": (option("--//rules/hip:enabled=false"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
