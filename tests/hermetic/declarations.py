@@ -25,6 +25,7 @@ MNEMONICS = {
     "RocmPlan",
     "RocmPlatformTag",
     "RocmRequireSdk",
+    "RocmRuntime",
     "RocmSbom",
     "RocmSdist",
     "RocmSizeReport",
@@ -33,8 +34,8 @@ MNEMONICS = {
     "RocmSplitWheel",
     "RocmStaticWheel",
 }
-#: The kinds behind this project's own packages: the others are for a framework's wheel.
-PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmSplitWheel"}
+#: The kinds behind this project's own packages: the others are for a framework's wheel, or for another SDK.
+PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmRuntime", "RocmSplitWheel"}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
 #: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex and

@@ -30,6 +30,7 @@ TARGETS = (
     *MINI,
     "//tests/mini/requiring_wheel:requiring",
     "//tests/mini/split_wheel:whole",
+    "//tests/mini/windows:acme_libraries",
     "//examples/framework:rocm_init",
 )
 #: What is left of the machine: the libraries of the system, the interpreter's own, and processes.
