@@ -3,7 +3,7 @@
     python3 -B -m develop.release.release --output DIRECTORY
 
 writes `rules_rocm_python-v{version}.tar.gz` and prints its SHA-256. It is git's archive of a commit, so the same commit
-gives the same archive; .gitattributes says what is left out. `--documentation bazel-bin/docs/api` adds an archive of
+gives the same archive; .gitattributes says what is left out. Links become files, because not every system unpacks links. `--documentation bazel-bin/docs/api` adds an archive of
 the documentation, of what `bazelw build //docs/api:all` wrote.
 
     python3 -B -m develop.release.release --output DIRECTORY --registry REGISTRY --owner OWNER [--url URL]
@@ -33,6 +33,32 @@ def compressed(data: bytes) -> bytes:
     stream = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=stream, mtime=0) as file:
         file.write(data)
+    return stream.getvalue()
+
+
+def with_files_for_links(data: bytes) -> bytes:
+    """Return a tar archive in which each symbolic link is a copy of the file that it leads to.
+
+    Raises ToolError if the archive does not have that file.
+    """
+    stream = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(data)) as given,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT, pax_headers=given.pax_headers) as archive,
+    ):
+        for member in given.getmembers():
+            try:
+                file = given.extractfile(member)
+            except KeyError:
+                raise ToolError(
+                    f"{member.name}: a link to {member.linkname}, which the archive does not have; expected a file of "
+                    "the release. Remove the link, or its target from .gitattributes"
+                ) from None
+            if member.issym() and file:
+                content = file.read()
+                member.type, member.linkname, member.mode, member.size = tarfile.REGTYPE, "", 0o644, len(content)
+                file = io.BytesIO(content)
+            archive.addfile(member, file)
     return stream.getvalue()
 
 
@@ -77,7 +103,7 @@ def make(arguments: argparse.Namespace) -> None:
     tag = f"v{version}"
     commit.check_tag(tag)
     print(f"{name} {version}, commit {commit.name}")
-    data = compressed(commit.tar(f"{name}-{version}"))
+    data = compressed(with_files_for_links(commit.tar(f"{name}-{version}")))
     write(arguments.output, f"{name}-{tag}.tar.gz", data)
     if arguments.documentation:
         docs = compressed(documentation(arguments.documentation, commit.date()))

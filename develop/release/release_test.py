@@ -10,7 +10,7 @@ import pytest
 
 from develop.release.commit import declared_module
 from develop.release.entry import Release, Templates, add_entry
-from develop.release.release import compressed, documentation, integrity
+from develop.release.release import compressed, documentation, integrity, with_files_for_links
 from tools.lib.common.program import ToolError
 
 TEMPLATES = Templates(
@@ -66,6 +66,32 @@ def test_digests_and_dates() -> None:
     # No name, and a date of zero (RFC 1952, 2.3).
     assert data[3] == 0
     assert data[4:8] == bytes(4)
+
+
+@pytest.mark.parametrize("name", ["there", "nowhere"])
+def test_links_become_files(name: str) -> None:
+    """Also a link to a file that comes later; one that leads nowhere is refused."""
+    stream = io.BytesIO()
+    with tarfile.open(
+        fileobj=stream, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"comment": "commit"}
+    ) as archive:
+        link, file = tarfile.TarInfo("acme/a/link"), tarfile.TarInfo("acme/there")
+        link.type, link.linkname, link.mode, file.size = tarfile.SYMTYPE, f"../{name}", 0o777, 4
+        archive.addfile(link)
+        archive.addfile(file, io.BytesIO(b"text"))
+    if name == "nowhere":
+        with pytest.raises(ToolError, match=r"acme/a/link: a link to \.\./nowhere, which the archive does not have"):
+            with_files_for_links(stream.getvalue())
+        return
+    with tarfile.open(fileobj=io.BytesIO(with_files_for_links(stream.getvalue()))) as archive:
+        assert archive.pax_headers == {"comment": "commit"}
+        assert [(one.name, one.isfile(), oct(one.mode)) for one in archive] == [
+            ("acme/a/link", True, "0o644"),
+            ("acme/there", True, "0o644"),
+        ]
+        linked = archive.extractfile("acme/a/link")
+        assert linked
+        assert linked.read() == b"text"
 
 
 def test_documentation(tmp_path: Path) -> None:
