@@ -3,8 +3,9 @@
     python3 -B -m develop.release.release --output DIRECTORY
 
 writes `rules_rocm_python-v{version}.tar.gz` and prints its SHA-256. It is git's archive of a commit, so the same commit
-gives the same archive; .gitattributes says what is left out. Links become files, because not every system unpacks links. `--documentation bazel-bin/docs/api` adds an archive of
-the documentation, of what `bazelw build //docs/api:all` wrote.
+gives the same archive; .gitattributes says what is left out. Links become files, because not every system unpacks
+links. `--documentation bazel-bin/docs/api` adds an archive of the documentation, of what `bazelw build //docs/api:all`
+wrote.
 
     python3 -B -m develop.release.release --output DIRECTORY --registry REGISTRY --owner OWNER [--url URL]
 
