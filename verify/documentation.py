@@ -1,6 +1,6 @@
-"""Writes the table of rules in docs/verify.md.
+"""Writes the table of rules in docs/release/verify.md.
 
-    bazel run //verify:documentation          # writes docs/verify.md anew
+    bazel run //verify:documentation          # writes docs/release/verify.md anew
     python3 -m verify.documentation FILE
 
 The table is made of the rules themselves; a test compares it with the file.
@@ -60,7 +60,7 @@ def updated(text: str, rules: Mapping[str, Rule]) -> str:
 
 def main(argv: list[str]) -> int:
     """Write the page named, or that of the workspace, anew."""
-    default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/verify.md")
+    default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/release/verify.md")
     path = Path(argv[0]) if argv else default
     path.write_text(updated(path.read_text(encoding="utf-8"), registry.rules()), encoding="utf-8")
     return 0

@@ -10,7 +10,7 @@ from typing import Final
 
 from verify.finding import Finding, Severity
 
-#: The rules about form; docs/verify.md explains the choice.
+#: The rules about form; docs/release/verify.md explains the choice.
 FORM: Final = frozenset(
     {
         "W105",  # Bytes between members: installers skip them.

@@ -163,7 +163,7 @@ def pages(machine: Machine) -> None:
     given = f"--artifacts={artifact.parent}"
     machine.module("tests.docs.pasted", given, *(f"README.md#{door}" for door in doors))
     examples = [f"examples/{name}/README.md" for name in ("another_sdk", "mini_sdk", "packages")]
-    machine.module("tests.docs.pasted", "docs/tutorial.md", *examples)
+    machine.module("tests.docs.pasted", "docs/sdk/tutorial.md", *examples)
 
 
 def hip_page(machine: Machine) -> None:

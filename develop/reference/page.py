@@ -10,7 +10,7 @@ HEAD = """\
 # Reference
 
 Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//rules:FILE.bzl`. The
-`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](your-own-sdk.md) shows how the rules work together.
+`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](../sdk/your-own-sdk.md) has an example.
 Rules also take the attributes that [all rules have](https://bazel.build/reference/be/common-definitions).
 
 """

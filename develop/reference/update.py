@@ -1,4 +1,4 @@
-"""Writes docs/reference.md.
+"""Writes docs/reference/rules.md.
 
     bazel run //develop/reference:update
     python3 -m develop.reference.update [WORKSPACE]
@@ -14,7 +14,7 @@ from typing import Final
 from develop.reference.page import page
 from develop.reference.starlark import StarlarkError, Workspace
 
-PAGE: Final = "docs/reference.md"
+PAGE: Final = "docs/reference/rules.md"
 
 
 def main(argv: list[str]) -> int:

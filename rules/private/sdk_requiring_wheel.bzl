@@ -51,7 +51,7 @@ def _sdk_requiring_wheel_impl(ctx):
 sdk_requiring_wheel = rule(
     doc = """Makes a wheel require the packages of an SDK, as `require-sdk` does: RPATHs, requirements and a proof.
 
-The output is a directory with the target's name, which contains the new wheel. [require-sdk.md](require-sdk.md) says what
+The output is a directory with the target's name, which contains the new wheel. [require-sdk.md](../wheels/require-sdk.md) says what
 changes, and what stops the build. The output group `report` has `{name}.report.txt`: what changed, what was proven, and which
 symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_requiring_wheel_impl,

@@ -19,7 +19,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
     """Declares that a finding is accepted. An exception that matches no finding fails the test.
 
     Args:
-        id: identifier of the rule, such as `W404`; docs/verify.md lists them.
+        id: identifier of the rule, such as `W404`; docs/release/verify.md lists them.
         reason: why the finding is acceptable.
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.
@@ -71,7 +71,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
         name: name of the test.
         wheels: labels of wheels, or of directories of them, from any rule.
         exceptions: accepted findings, each a `verify_exception`.
-        settings: limits and other settings, see docs/verify.md: `{"max_wheel_size": 100 << 20}`.
+        settings: limits and other settings, see docs/release/verify.md: `{"max_wheel_size": 100 << 20}`.
         others: labels of more wheels, or of directories of them, that others made, such as a `py_wheel`. Findings about
           their form are notes.
         **kwargs: further attributes of `py_test`.
@@ -86,7 +86,7 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
         distributions: labels of wheels and sdists, or of directories of them, such as an `sdk_index` or an
           `sdk_split_wheel` of the shape `local-versions`.
         exceptions: accepted findings, each a `verify_exception`.
-        settings: limits, system libraries and other settings, see docs/verify.md.
+        settings: limits, system libraries and other settings, see docs/release/verify.md.
         coverage: label of the coverage table, which says which library has device code for which GPU target.
         configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
           `@rules_rocm_python//packaging:verify.toml`.

@@ -1,6 +1,6 @@
 """Pastes the commands of a page into a shell, in the page's order, as a reader would.
 
-    python3 -m tests.docs.pasted docs/tutorial.md examples/*/README.md README.md#package-your-own-sdk
+    python3 -m tests.docs.pasted docs/sdk/tutorial.md examples/*/README.md README.md#package-your-own-sdk
 
 Run it from the top of the workspace. All blocks of `sh` of a page, or of one section, run in one shell, which stops at
 the first failure. The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of

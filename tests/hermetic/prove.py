@@ -95,7 +95,7 @@ def check_planted(checkout: Checkout, column: int, *options: str) -> None:
         assert build.succeeded == (not expected), f"{target}: expected {expected or 'success'}\n{build.output}"
         assert expected in build.output, f"{target}: expected {expected}\n{build.output}"
         print(f"{target}: {expected or 'let be'}", flush=True)
-        # The only thing that is allowed and not lost, for the sake of artifacts below /tmp: docs/hermeticity.md.
+        # The only thing that is allowed and not lost, for the sake of artifacts below /tmp: docs/built/hermeticity.md.
         assert Path(TMP).exists() == (fault == "write_tmp" and not options), f"{target}: {TMP}"
         Path(TMP).unlink(missing_ok=True)
     folder = checkout.output_base / "execroot/_main/bazel-out/k8-fastbuild/bin/tests/hermetic"

@@ -87,7 +87,7 @@ def test_one_process_uses_both_in_namespaces_of_the_loader(both: Environment) ->
 
 
 def test_one_namespace_has_one_library_of_a_soname(both: Environment) -> None:
-    """The limit that docs/versions.md states: the second version's library gets what the first one's has brought."""
+    """The limit in docs/rocm/versions.md: the second version's library gets what the first one's has brought."""
     paths = [both.site_packages / f"_rocm_sdk_libraries_{suffix}/lib/libhipblas.so.3" for suffix in SUFFIXES.values()]
     assert both.python_prints(CALL, *paths, "librocblas.so.5", "together").split() == ["5", "5", "1"]
 

@@ -1,4 +1,4 @@
-"""Each line of docs/doctor.md has a test, and names a finding that `rocm-sdk doctor` has.
+"""Each line of docs/using/doctor.md has a test, and names a finding that `rocm-sdk doctor` has.
 
 If you add or change a line there, name it here with the test that shows it.
 """
@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.lint.workspace import WORKSPACE
 
-PAGE: Final = "docs/doctor.md"
+PAGE: Final = "docs/using/doctor.md"
 DOCTOR: Final = "packaging/rocm/src/rocm_sdk/doctor"
 TESTS: Final = "packaging/rocm/tests"
 

@@ -1,11 +1,11 @@
-"""Each line of docs/packages.md on what stops the build, and what is noted, has a test.
+"""Each line of docs/rocm/packages.md on what stops the build, and what is noted, has a test.
 
 If you add or change a line there, name it here with the test that shows it.
 """
 
 from tests.lint.workspace import WORKSPACE
 
-PAGE = "docs/packages.md"
+PAGE = "docs/rocm/packages.md"
 HEADLINE = "### What stops the build, and what is noted\n"
 
 #: What a line is about, and its test: `file::function`, in Starlark `file::case`.

@@ -1,4 +1,4 @@
-"""No folder uses one of a higher layer: docs/layers.md says which layers there are, and which walls."""
+"""No folder uses one of a higher layer: docs/built/layers.md says which layers there are, and which walls."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.lint.arrows import Arrow, arrows
 from tests.lint.workspace import WORKSPACE, sources
 
-PAGE = "docs/layers.md"
+PAGE = "docs/built/layers.md"
 #: Where files are that say something of the whole workspace.
 TOP = "."
 

@@ -61,4 +61,4 @@ def test_shellcheck() -> None:
 
 def test_zizmor() -> None:
     """Workflows of GitHub, offline: syntax, permissions, pinned actions."""
-    lint("zizmor", "--offline", "--no-progress", ".github/workflows", "docs/ci/packages.yml")
+    lint("zizmor", "--offline", "--no-progress", ".github/workflows", "docs/release/ci/packages.yml")

@@ -1,4 +1,4 @@
-"""docs/reference.md is what the rules say of themselves, and each of their folders has a `bzl_library`."""
+"""docs/reference/rules.md is what the rules say of themselves, and each of their folders has a `bzl_library`."""
 
 from develop.reference.libraries import declared, expected
 from develop.reference.page import page
@@ -7,7 +7,7 @@ from tests.lint.workspace import WORKSPACE
 
 
 def test_the_reference_is_that_of_the_rules() -> None:
-    text = (WORKSPACE / "docs/reference.md").read_text(encoding="utf-8")
+    text = (WORKSPACE / "docs/reference/rules.md").read_text(encoding="utf-8")
     assert text == page(Workspace(WORKSPACE)), "bazel run //develop/reference:update"
 
 

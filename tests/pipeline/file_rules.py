@@ -28,7 +28,7 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def loads(target: str, code: str) -> bool:
-    """Whether a GPU loads code that was made for a target: docs/packages.md, "Thin packages"."""
+    """Whether a GPU loads code that was made for a target: docs/rocm/packages.md, "Thin packages"."""
     processor, *features = code.split(":")
     gpu, *has = target.split(":")
     contrary = {f"{one[:-1]}{'+' if one.endswith('-') else '-'}" for one in features}

@@ -244,8 +244,8 @@ class Sdk:
 TORN = b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 16
 
 
-#: Names that say for which GPU targets a file is, and for which: docs/packages.md, "Thin packages". The last part of a
-#: path that says any counts.
+#: Names that say for which GPU targets a file is, and for which: docs/rocm/packages.md, "Thin packages". The last part
+#: of a path that says any counts.
 NAMED_TARGETS = {
     "K.co": (),
     "K_gfx1030.co": ("gfx1030",),

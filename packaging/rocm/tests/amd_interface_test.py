@@ -1,4 +1,4 @@
-"""What programs written for AMD's packages use of them (docs/amd-interface.md)."""
+"""What programs written for AMD's packages use of them (docs/rocm/amd-interface.md)."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def run_tool(ctx, tool, args, inputs, outputs, mnemonic, progress_message, threa
 
 # Bazel requires global functions, one per amount. Pack reserves half as many cores as threads, because only one thread
 # works while pack starts, reads and hashes. xz keeps both of its cores busy. Memory is in MB, measured with a reserve:
-# see docs/hermeticity.md.
+# see docs/built/hermeticity.md.
 def _one_thread(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 

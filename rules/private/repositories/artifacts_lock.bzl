@@ -1,6 +1,6 @@
 """The archives that a lock file names: a repository for each, and one that lists them all.
 
-`docs/artifacts.md` has the format of the lock file.
+`docs/rocm/artifacts.md` has the format of the lock file.
 """
 
 load("//rules/private/common:artifact_names.bzl", "artifact_parts")

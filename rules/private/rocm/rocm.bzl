@@ -49,7 +49,7 @@ _lock = tag_class(
 )
 
 _sdk = tag_class(
-    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [hip.md](hip.md). " +
+    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [HIP programs](../hip/programs.md). " +
           "Of several modules that declare one of a name, the module nearest to the root counts, the root first. Without a tag, `@rocm` " +
           "is `/opt/rocm`, or the directory that the variable `ROCM_PATH` names.",
     attrs = {
@@ -76,7 +76,7 @@ _version = tag_class(
 )
 
 _xla_config = tag_class(
-    doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [hip-for-xla.md](hip-for-xla.md).",
+    doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [XLA](../hip/xla.md).",
     attrs = {
         "name": attr.string(default = "local_config_rocm", doc = "Name of the repository."),
         "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk`."),

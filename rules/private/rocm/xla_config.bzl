@@ -1,6 +1,6 @@
 """The repository `@local_config_rocm`, by which XLA and JAX know ROCm, made of the repository of an SDK.
 
-Labels and macros are those that XLA's BUILD files use: docs/hip-for-xla.md lists them. Libraries are aliases of the SDK's.
+Labels and macros are those that XLA's BUILD files use: docs/hip/xla.md lists them. Libraries are aliases of the SDK's.
 XLA includes headers as `rocm/include/hip/hip_runtime.h`, so the SDK's install prefix is there under the name `rocm`.
 """
 

@@ -1,4 +1,4 @@
-"""nginx in front of an index, with the very configuration that docs/index.md shows."""
+"""nginx in front of an index, with the very configuration that docs/release/package-index.md shows."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.e2e.testing.builds import WORKSPACE
 from tests.e2e.testing.nginx import LISTEN, Server, nginx
 
-DOCUMENT = WORKSPACE / "docs/index.md"
+DOCUMENT = WORKSPACE / "docs/release/package-index.md"
 #: What the document's configuration has instead of this test's.
 ROOT = "root /srv/packages;"
 PLAIN = f"server {{ {LISTEN} {ROOT} index index.html; types {{ text/html html; }} }}"

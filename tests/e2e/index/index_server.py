@@ -4,9 +4,9 @@
 
 Run it from the top of the workspace, where nginx is on PATH. The directories are those of
 `tests.e2e.install.installers`: the packages of the mini SDK, in two versions, and the installers' wheels. Every
-installer gets the index as JSON, from nginx as docs/index.md sets it up, and as HTML, from a plain nginx; the main
-one and the static one; both versions at once, of which it has to take the older one; and the landing page as
-`--find-links`.
+installer gets the index as JSON, from nginx as docs/release/package-index.md sets it up, and as HTML, from a plain
+nginx; the main one and the static one; both versions at once, of which it has to take the older one; and the
+landing page as `--find-links`.
 """
 
 import argparse

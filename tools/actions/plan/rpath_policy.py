@@ -1,6 +1,6 @@
 """Which files of a package get which RPATH, once it is planned what the packages hold.
 
-The definition says it: `rpath`, `rpath_tag`, `rpath_for`, `dlopens` and `unedited`. docs/packages.md explains it,
+The definition says it: `rpath`, `rpath_tag`, `rpath_for`, `dlopens` and `unedited`. docs/rocm/packages.md explains it,
 "RPATH entries".
 """
 

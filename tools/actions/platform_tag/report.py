@@ -11,7 +11,7 @@ Libraries = dict[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class TagReport:
-    """What the files of a package need of a system; docs/metadata.md describes the fields."""
+    """What the files of a package need of a system; docs/sdk/metadata.md describes the fields."""
 
     distribution: str
     #: The platform tag of the oldest systems that the files run on.

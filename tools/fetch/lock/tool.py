@@ -60,7 +60,7 @@ def lock_document(
     rows: Sequence[tuple[RunArchive, ArchiveDigest]],
     facts: BuildFacts,
 ) -> dict[str, Any]:
-    """Return the content of the lock file; `docs/artifacts.md` says what it means."""
+    """Return the content of the lock file; `docs/rocm/artifacts.md` says what it means."""
     return {
         "version": VERSION,
         "base_urls": [run.base_url, *mirrors],

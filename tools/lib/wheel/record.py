@@ -2,7 +2,7 @@
 
 The digest is SHA-256. Pack takes it of packed files, link and `wheel_writer.py` of small ones, rocm-verify's reader of
 those that split-wheel and require-sdk copy (`tools/commands/common/copying.py`). Bills of materials have the same
-digest (docs/metadata.md). There is a second writer, in the backend of `rocm`'s sdist (`packaging/rocm/backend`): it
+digest (docs/sdk/metadata.md). There is a second writer, in the backend of `rocm`'s sdist (`packaging/rocm/backend`): it
 imports nothing of the build. A test compares the two.
 """
 

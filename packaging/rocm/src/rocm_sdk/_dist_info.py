@@ -1,7 +1,7 @@
 """AMD's names for what the packages are: `from rocm_sdk import _dist_info`, as public code has it.
 
 Nothing is decided here: the data comes from `distributions`, `library_table` and `gpus`, the choice from `targets`.
-docs/amd-interface.md lists the names that are kept, and those that are not.
+docs/rocm/amd-interface.md lists the names that are kept, and those that are not.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _OPTIONS = (
     f"--{_LABEL.replace('local_config_rocm', 'rocm_for_xla')}rocm:rocm_path_type=link_only",
     "--define=using_rocm_hipcc=true",
 )
-#: Not offered: docs/hip-for-xla.md.
+#: Not offered: docs/hip/xla.md.
 _NOT_OFFERED = (f"{_LABEL}crosstool:toolchain",)
 #: What a target of C++ cannot depend on, and conditions that it can ask for.
 _DATA = ("rocminfo", "toolchain_data")
