@@ -72,7 +72,7 @@ def make_exceptions(values: list[Any], known: Iterable[str], origin: str) -> tup
             raise ToolError(f"{where}: unknown: {', '.join(unknown)}; expected some of {', '.join(fields)}")
         if value.get("id") not in known:
             raise ToolError(
-                f"{where}: no rule has the identifier {value.get('id')!r}; docs/release/verify.md lists them"
+                f"{where}: no rule has the identifier {value.get('id')!r}; docs/reference/verify-rules.md lists them"
             )
         if not value.get("reason", "").strip():
             raise ToolError(f"{where} ({value['id']}) has no reason; say why the finding is right")

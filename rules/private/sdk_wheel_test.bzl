@@ -19,7 +19,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
     """Declares that a finding is accepted. An exception that matches no finding fails the test.
 
     Args:
-        id: identifier of the rule, such as `W404`; docs/release/verify.md lists them.
+        id: identifier of the rule, such as `W404`; docs/reference/verify-rules.md lists them.
         reason: why the finding is acceptable.
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.

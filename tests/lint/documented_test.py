@@ -1,12 +1,12 @@
-"""Each line of docs/rocm/packages.md on what stops the build, and what is noted, has a test.
+"""Each line of docs/reference/packages.md on what stops the build, and what is noted, has a test.
 
 If you add or change a line there, name it here with the test that shows it.
 """
 
 from tests.lint.workspace import WORKSPACE
 
-PAGE = "docs/rocm/packages.md"
-HEADLINE = "### What stops the build, and what is noted\n"
+PAGE = "docs/reference/packages.md"
+HEADLINE = "## What stops the build, and what is noted\n"
 
 #: What a line is about, and its test: `file::function`, in Starlark `file::case`.
 SHOWN_BY = (
@@ -222,7 +222,7 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
-        "a difference from the committed [table of libraries](#which-libraries-each-package-has)",
+        "a difference from the committed [table of libraries](../rocm/packages.md#which-libraries-each-package-has)",
         "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
     ),
     (

@@ -1,7 +1,7 @@
 """The plan of a runtime package: a tree that a wheel can hold, so one without links.
 
 A pure function of the merged prefix and the facts: each entry gets a treatment and the
-reason for it. The rules are in docs/rocm/packages.md, "What happens to a file".
+reason for it. The rules are in docs/reference/packages.md, "What happens to a file".
 """
 
 import posixpath

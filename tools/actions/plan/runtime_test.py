@@ -1,4 +1,4 @@
-"""Tests of what becomes of each entry in a runtime package: docs/rocm/packages.md, "What happens to a file"."""
+"""Tests of what becomes of each entry in a runtime package: docs/reference/packages.md, "What happens to a file"."""
 
 import re
 from dataclasses import replace
