@@ -6,7 +6,7 @@
 
 Run it from the top of the workspace, in an environment with packaging, and with the libraries of CONTRIBUTING.md
 ("Tests without Bazel"). pip fetches what variants.txt locks, pip 23, the newest pip and the newest uv; the installers
-into `--installers` if that is given. The program prints tables; docs/wheels/wheel-variants.md has what follows from them.
+into `--installers` if that is given. The program prints tables, which docs/wheels/wheel-variants.md sums up.
 
 It splits a small wheel. variantlib, the reference implementation of the drafts, asks rocm-bootstrap for the GPUs, which
 ROCM_BOOTSTRAP_FORCE_GFX_ARCH names. Installers get the directory, and its page from a server.
