@@ -107,8 +107,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
     result.add_argument("--junit", type=Path, metavar="FILE", help="also write them as JUnit XML")
     result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="number of processes, at most"
-)
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
 
 

@@ -84,7 +84,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
     result.add_argument(
         "--index-url", default="", metavar="URL", help="simple API of the package index, to read what is published"
-
     )
     result.add_argument(
         "--leave-unlisted",

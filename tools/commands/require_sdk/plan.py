@@ -168,8 +168,8 @@ def _device_code(
     lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
     if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
         raise ToolError(
-            f"{wheel.path}: {sdk.gpus.reason}, and no library that the wheel needs has its device code in another "
-            "package of --sdk. Leave it out, or name the packages with device code with --sdk"
+            f"{wheel.path}: {sdk.gpus.reason}, but no needed library has its device code in a package of its own. "
+            "Leave --device out, or name the packages with device code with --sdk"
         )
     return replace(found, lines=(*found.lines, *lines))
 

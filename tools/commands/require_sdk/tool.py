@@ -132,7 +132,6 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     add("--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)")
 
 
-
 def _add_patterns(result: argparse.ArgumentParser) -> None:
     """Add the arguments that may be repeated."""
     add = result.add_argument

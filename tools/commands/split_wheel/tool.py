@@ -110,7 +110,6 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
     )
     result.add_argument(
         "--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)"
-
     )
     result.add_argument(
         "--size-report",

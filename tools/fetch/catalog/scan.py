@@ -191,7 +191,7 @@ def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:
 
 
 def _entry(artifact: ScannedArtifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
-    """Return what a manifest says of one path; a file is also put into one of the artifact's units."""
+    """Return the manifest's entry for one path. If the path is a file, also add it to one of the artifact's units."""
     root = artifact.folder / base
     path = os.path.relpath(found.path, root)
     check_name(path, root)

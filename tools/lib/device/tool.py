@@ -112,8 +112,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("extract", help="write code objects into files")
     command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
     command.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
-    command.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+"
-)
+    command.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")
     command = commands.add_parser("slice", help="write a copy with code for some GPUs only")
     command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
     command.add_argument(

@@ -96,8 +96,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("set-rpath", help="write a copy of a file with another search path")
     command.add_argument("file", metavar="FILE", help="the program or library to read")
     command.add_argument("--output", metavar="OUT", required=True, help="the file to write; it may be FILE itself")
-    command.add_argument("--extend", action="store_true", help="keep the present entries, and add these behind them"
-)
+    command.add_argument("--extend", action="store_true", help="keep the present entries, and add these behind them")
     command.add_argument("--runpath", action="store_true", help="write DT_RUNPATH instead of DT_RPATH")
     command.add_argument("entries", metavar="ENTRY", nargs="+", help="a directory to search, such as '$ORIGIN/../lib'")
     return result

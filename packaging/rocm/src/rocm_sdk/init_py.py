@@ -1,4 +1,4 @@
-"""Makes `_rocm_init.py`, the module by which a framework's wheel prepares a process for its extension modules.
+"""Makes `_rocm_init.py`, the module with which a framework's wheel loads ROCm before its extension modules.
 
 The framework calls `_rocm_init.initialize()` before it imports the first extension. `init_py_text` is a pure function;
 `preload_names` derives the list of libraries from what an extension needs. `rocm-sdk init-py` and the build rule
