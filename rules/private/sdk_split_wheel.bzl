@@ -10,7 +10,7 @@ def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:
         fail("{}: targets is empty; expected GPU targets or families, such as \"gfx942\"".format(shown(ctx.label)))
     if not ctx.file.wheel.is_directory and ctx.file.wheel.extension != "whl":
-        fail("{}: wheel: {} is no wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
+        fail("{}: wheel: {} is not a wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
     sizes = [ctx.actions.declare_file(ctx.label.name + ".sizes." + kind) for kind in ["json", "txt"]]

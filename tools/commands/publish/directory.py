@@ -89,7 +89,7 @@ class DirectoryPlace:
     def __init__(self, root: Path) -> None:
         """Raise ToolError if `root` exists and is not a directory."""
         if root.exists() and not root.is_dir():
-            raise ToolError(f"{root}: is no directory; expected one, or a path where none is yet")
+            raise ToolError(f"{root}: is not a directory; expected one, or a path where none is yet")
         self.shown = str(root)
         self._root = root
 

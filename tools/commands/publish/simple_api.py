@@ -129,7 +129,7 @@ def parse_page(text: str, content_type: str, url: str) -> dict[str, IndexFile]:
         return {one["filename"]: IndexFile(urljoin(url, one["url"]), one["hashes"].get("sha256")) for one in files}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         form = "HTML (PEP 503)" if is_html else "JSON (PEP 691)"
-        raise ToolError(f"{url}: is no project's page of the simple API in {form}: {error!r}") from None
+        raise ToolError(f"{url}: is not a project's page of the simple API in {form}: {error!r}") from None
 
 
 def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:

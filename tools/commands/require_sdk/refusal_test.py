@@ -90,7 +90,7 @@ def test_wheels_that_do_not_fit(
         ((f"--specifier=>={5000 * '9'}",), ": expected a version specifier"),
         (
             ("--init-py=other",),
-            "--init-py=other: is no import package of acme-1.0-py3-none-linux_x86_64.whl; it has acme",
+            "--init-py=other: is not an import package of acme-1.0-py3-none-linux_x86_64.whl; it has acme",
         ),
     ],
 )

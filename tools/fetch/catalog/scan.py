@@ -101,7 +101,7 @@ def parse_manifest(text: str, manifest: Path | str) -> list[str]:
 
 
 def check_base(base: str, folder: Path) -> None:
-    """Refuse a base directory that is no directory, or through a link not in the folder; raises CatalogError.
+    """Refuse a base directory that is not a directory, or through a link not in the folder; raises CatalogError.
 
     One that is not there is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
     """

@@ -245,7 +245,7 @@ class _LibraryReader:
 
 
 def _option(name: str) -> str:
-    """Return the linker's option for an element of INTERFACE_LINK_LIBRARIES that is no target."""
+    """Return the linker's option for an element of INTERFACE_LINK_LIBRARIES that is not a target."""
     return name if name.startswith("-") or "/" in name else f"-l{name}"
 
 

@@ -41,7 +41,7 @@ def init_py_text(preload: Sequence[str], check_version: Optional[str], fail_on_v
     if unknown:
         raise ValueError(f"unknown ROCm library {', '.join(unknown)}; known: {', '.join(sorted(LIBRARIES))}")
     if check_version is not None and not _VERSION_PATTERN.fullmatch(check_version):
-        raise ValueError(f"{check_version!r} is no version; expected one such as 7.10.0, or with `*`, such as 7.10.*")
+        raise ValueError(f"{check_version!r} is not a version; expected one such as 7.10.0, or a pattern: 7.10.*")
     arguments = ["preload_shortnames=[", *(f'    "{name}",' for name in dict.fromkeys(preload)), "],"]
     if not preload:
         arguments = ["preload_shortnames=[],"]
