@@ -50,11 +50,11 @@ class DeclaredException:
         return fitting and (self.target == "**" or bool(self.excused_targets(finding)))
 
     def excused_targets(self, finding: Finding) -> tuple[str, ...]:
-        """Return the targets of a finding that it excuses."""
+        """Return the targets for which this exception excuses a finding."""
         return tuple(target for target in finding.targets if matches(target, (self.target,)) is not None)
 
     def describe(self) -> str:
-        """Say which it is, for the finding that it is unused."""
+        """Return all fields as text, for the finding that reports unused exceptions."""
         target = "" if self.target == "**" else f", target {self.target!r}"
         return f"{self.id}, wheel {self.wheel!r}, file {self.file!r}, evidence {self.evidence!r}{target}: {self.reason}"
 

@@ -79,7 +79,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
 def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
-    """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
+    """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
         name: name of the test.

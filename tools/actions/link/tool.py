@@ -68,10 +68,10 @@ class Arguments:
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
-    """Return the files of a runtime package's tree. If none is at its top, an empty one is: `.{distribution}`.
+    """Return the files of a runtime package's tree. If the top directory has no file, add the empty `.{distribution}`.
 
-    pip removes a directory with all that is empty in it only if RECORD names a file
-    directly in it; several distributions may share a tree.
+    Otherwise pip would leave empty directories behind: it removes a directory only if RECORD names a file directly in
+    it. The name has the distribution, because several may share a tree.
     """
     if all("/" in path for path in tree.packed):
         yield text_member(f"{plan.tree}/.{distribution}", b"")

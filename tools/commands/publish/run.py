@@ -47,7 +47,7 @@ def _is_there(file: LocalFile, place: Place, listing: Mapping[str, int | None]) 
 
 
 def _unlisted(files: Sequence[LocalFile], listing: Mapping[str, int | None]) -> tuple[str, ...]:
-    """Find distributions of other builds, in directories that this build fills."""
+    """Return published distributions that are not among `files`, but lie in a directory with some of `files`."""
     own = {file.path for file in files}
     directories = {posixpath.dirname(path) for path in own if is_distribution(path)}
     found = (path for path in listing if is_distribution(path) and posixpath.dirname(path) in directories)

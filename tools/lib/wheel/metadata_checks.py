@@ -36,7 +36,7 @@ def check_license(expression: str, distribution: str) -> None:
         normal = canonicalize_license_expression(expression)
     except InvalidLicenseExpression:
         raise ToolError(
-            f"{distribution}: license_expression {expression!r} is no SPDX expression; expected identifiers of the "
+            f"{distribution}: license_expression {expression!r} is not an SPDX expression; expected identifiers of the "
             "SPDX licence list, joined by AND, OR and WITH, like 'MIT AND Apache-2.0'"
         ) from None
     if normal != expression:
