@@ -248,7 +248,7 @@ def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
     with pytest.raises(ToolError) as error:
         plan(CORE, unmarked, link("bin/tool", "tool-1"))
     assert str(error.value) == (
-        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which may not be executed (mode "
+        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which is not executable (mode "
         "0644); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or exclude bin/tool "
         "from package core"
     )

@@ -116,8 +116,8 @@ def _check_alone(files: Sequence[LocalFile], place: Place, options: Options) -> 
     if others:
         names = "\n".join(f"  {path}" for path in others)
         raise ToolError(
-            f"{place.shown}: another build was published here at the same time, and an index lists one of them alone. "
-            f"Of the other are:\n{names}\nRemove the files of one build, and publish the other again"
+            f"{place.shown}: another build was published here at the same time, but an index lists only one. "
+            f"Files of the other build:\n{names}\nRemove the files of one build, and publish the other again"
         )
 
 

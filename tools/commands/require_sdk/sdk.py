@@ -174,7 +174,7 @@ class Sdk:
             wheels = sorted({one.library.wheel for one in libraries.values()})
             raise ToolError(
                 f"{' and '.join(wheels)}: have different libraries {chosen.library.name}; expected one. Leave the "
-                "packages that the wheel shall not use out of --sdk"
+                "packages that the wheel must not use out of --sdk"
             )
 
     @property

@@ -125,7 +125,7 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
     """Raise ToolError if two thin wheels have one place."""
     place, count = Counter(plan.place for plan in plans).most_common(1)[0]
     if count > 1:
-        raise ToolError(f"{place}: {count} of the wheels would be written there; name each of them once")
+        raise ToolError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
 
 
 def split(arguments: Arguments) -> list[str]:

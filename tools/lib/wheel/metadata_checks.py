@@ -79,8 +79,8 @@ def check_classifiers(classifiers: tuple[str, ...], distribution: str) -> None:
             )
         if classifier.startswith("License ::"):
             raise ToolError(
-                f"{distribution}: classifier {classifier!r}: an expression says it already, and indexes refuse both. "
-                "Expected the licence in license_expression alone: remove the classifier"
+                f"{distribution}: classifier {classifier!r}: license_expression has it already, and indexes refuse "
+                "both. Expected the licence in license_expression alone: remove the classifier"
             )
 
 

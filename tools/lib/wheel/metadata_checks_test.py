@@ -88,7 +88,7 @@ def test_what_is_no_classifier(classifier: str) -> None:
 
 def test_a_classifier_about_the_licence() -> None:
     assert refused(classifiers=["License :: OSI Approved :: MIT License"]) == (
-        "rocm-sdk-core: classifier 'License :: OSI Approved :: MIT License': an expression says it already, and "
+        "rocm-sdk-core: classifier 'License :: OSI Approved :: MIT License': license_expression has it already, and "
         "indexes refuse both. Expected the licence in license_expression alone: remove the classifier"
     )
 
