@@ -1,0 +1,15 @@
+"""The module extension behind `@site_pypi`: MkDocs and what it needs, locked apart, and fetched only if the site is built."""
+
+load("//rules/private/repositories:pypi.bzl", "pypi_repositories")
+load("//rules/private/repositories:requirements_lock.bzl", "parse_requirements_lock")
+
+_LOCK = Label("//docs/generator:requirements.txt")
+
+def _site_dependencies_impl(mctx):
+    pypi_repositories("site_pypi", parse_requirements_lock(mctx.read(_LOCK), str(_LOCK)))
+    return mctx.extension_metadata(reproducible = True)
+
+site_dependencies = module_extension(
+    doc = "Fetches MkDocs Material, locked by hash.",
+    implementation = _site_dependencies_impl,
+)
