@@ -9,7 +9,7 @@ import pytest
 
 from docs.generator import site_server
 
-DOCS = Path(__file__).resolve().parents[1]
+DOCS = Path(__file__).absolute().parents[1]  # Not resolved: Bazel puts the site beside the links to sources
 SITE = DOCS / "site"
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if path.name != "404.html")
 
