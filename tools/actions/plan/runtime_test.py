@@ -253,7 +253,7 @@ def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
         "from package core"
     )
     with pytest.raises(
-        ToolError, match=r"^libraries_.*the program bin/tool-1, which may not .* from package libraries$"
+        ToolError, match=r"^libraries_.*the program bin/tool-1, which is not .* from package libraries$"
     ):
         plan(LIBRARIES, link("bin/tool", "tool-1"), builds_on=(plan(CORE, unmarked),))
     # What the package has itself is what its launcher starts, whatever another has in the same tree.
