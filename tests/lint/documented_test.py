@@ -68,7 +68,7 @@ SHOWN_BY = (
         "tools/actions/plan/prefix_test.py::test_a_file_is_executable_if_one_artifact_says_so",
     ),
     (
-        "the same path in a package and in one that it builds on",
+        "the same path in a package and in a package that it builds on",
         "tools/actions/plan/runtime_test.py::test_one_path_in_two_packages_is_an_error",
     ),
     (
