@@ -6,7 +6,7 @@ rules_python's own `pip.parse` is not used: its attributes differ between the ve
 load("//tools/fetch:run_program.bzl", "fetching_python")
 load(":pip_download.bzl", "pip_download_wheel")
 
-visibility(["//docs/...", "//rules/..."])
+visibility(["//rules/..."])
 
 _WHEEL_BUILD = """\
 load("@rules_python//python:defs.bzl", "py_library")

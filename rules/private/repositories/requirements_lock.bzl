@@ -1,6 +1,6 @@
 """Reads a hash-locked requirements file, as `uv pip compile --generate-hashes` writes it."""
 
-visibility(["//docs/...", "//rules/..."])
+visibility(["//rules/..."])
 
 def _logical_lines(content):
     return [

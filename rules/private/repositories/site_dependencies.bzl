@@ -1,9 +1,11 @@
 """The module extension behind `@site_pypi`: MkDocs and what it needs, locked apart, and fetched only if the site is built."""
 
-load("//rules/private/repositories:pypi.bzl", "pypi_repositories")
-load("//rules/private/repositories:requirements_lock.bzl", "parse_requirements_lock")
+load(":pypi.bzl", "pypi_repositories")
+load(":requirements_lock.bzl", "parse_requirements_lock")
 
-_LOCK = Label("//docs/generator:requirements.txt")
+visibility("private")
+
+_LOCK = Label("//tools/python:site_requirements.txt")
 
 def _site_dependencies_impl(mctx):
     pypi_repositories("site_pypi", parse_requirements_lock(mctx.read(_LOCK), str(_LOCK)))
