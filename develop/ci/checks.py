@@ -249,6 +249,13 @@ CHECKS: tuple[Check, ...] = (
         holds="",
     ),
     Check(
+        "hip-optional",
+        "a thousand C++ targets of which ten use HIP, with an SDK and without",
+        steps.with_rocm7("tests.e2e.hip.optional"),
+        (steps.DEBIAN_PACKAGES,),
+        holds="",
+    ),
+    Check(
         "xla",
         "XLA's labels and load statements, with the ROCm of rocm.sdk",
         steps.with_rocm7("tests.e2e.hip.xla_consumer.run"),
