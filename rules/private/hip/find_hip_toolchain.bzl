@@ -3,17 +3,22 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 
-visibility(["//rules/private/hip"])
+visibility(["//rules", "//rules/private/hip"])
 
-_TYPE = "//rules/hip:toolchain_type"
+# A label, not a string: rules of other modules call these functions, too.
+_TYPE = Label("//rules/hip:toolchain_type")
 
-# Attributes of a rule that calls `find_hip_toolchain`.
-HIP_TOOLCHAIN_ATTRS = {"_enabled": attr.label(default = "//rules/hip:enabled", providers = [BuildSettingInfo])}
+# Attributes of a rule that calls `find_hip_toolchain`, for `attrs` of `rule`.
+HIP_TOOLCHAIN_ATTRS = {"_enabled": attr.label(default = Label("//rules/hip:enabled"), providers = [BuildSettingInfo])}
 
 _REMEDY = "Or let builds without HIP skip the target: target_compatible_with = requires_hip()"
 
 def use_hip_toolchain():
-    """Returns the toolchains of a rule that calls `find_hip_toolchain`, which says why there is none better than Bazel can."""
+    """Returns the toolchains of a rule that calls `find_hip_toolchain`, which says why there is none better than Bazel can.
+
+    Returns:
+        list of toolchain types, for `toolchains` of `rule`.
+    """
     return [config_common.toolchain_type(_TYPE, mandatory = False)]
 
 def find_hip_toolchain(ctx):

@@ -39,14 +39,24 @@ def _own_context(ctx, headers):
     )
 
 def _compile(compiler, source, targets, compressed):
-    """Compiles one source. Returns struct(object: File, device: dict from a GPU target to a File of bitcode)."""
+    """Compiles one source. Returns struct(object: File, device: dict from a GPU target to a File: bitcode, or a code object)."""
     path = source.short_path.removeprefix("../")
     stem = "_hip/{}/{}".format(compiler.ctx.label.name, path.removeprefix(compiler.ctx.label.package + "/"))
     device = {target: compile_device(compiler, source, stem, target) for target in targets}
     if compiler.relocatable:
         return struct(device = device, object = compile_host(compiler, source, stem, targets[0], None))
     bundled = bundle(compiler, device, stem, compressed)
-    return struct(device = {}, object = compile_host(compiler, source, stem, targets[0], bundled))
+    return struct(device = device, object = compile_host(compiler, source, stem, targets[0], bundled))
+
+def _code_objects(ctx, sources, compiled):
+    """Returns the code objects of the rule, for its HipInfo."""
+    if ctx.attr.relocatable:
+        return depset()
+    return depset([
+        struct(file = file, label = written(ctx), source = source, target = target)
+        for source, one in zip(sources, compiled)
+        for target, file in one.device.items()
+    ])
 
 def _hip_library_impl(ctx):
     hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
@@ -81,6 +91,7 @@ def _hip_library_impl(ctx):
     )
     device = {target: depset([one.device[target] for one in compiled]) for target in targets} if ctx.attr.relocatable else {}
     mine = HipInfo(
+        code_objects = _code_objects(ctx, sources, compiled),
         device_objects = device,
         host_objects = depset(objects if ctx.attr.relocatable else []),
         libraries = depset([struct(label = written(ctx), targets = ", ".join(targets))] if device and sources else []),

@@ -1,6 +1,6 @@
 """What targets of HIP programs tell each other: toolchains, shared libraries, commands, relocatable device code."""
 
-visibility(["//rules/private/hip"])
+visibility(["//rules", "//rules/private/hip"])
 
 HipCommandsInfo = provider(
     doc = "How the HIP sources of a target are compiled for the host.",
@@ -11,9 +11,10 @@ HipCommandsInfo = provider(
 )
 
 HipInfo = provider(
-    doc = "Relocatable device code of a library and of those that it depends on. Programs link it for each GPU target.",
+    doc = "Device code of a library and of those that it depends on.",
     fields = {
-        "device_objects": "dict from a GPU target (string) to a depset of File: LLVM bitcode.",
+        "code_objects": "depset of struct(label: Label of the library, source: File, target: GPU target (string), file: File): linked device code, an ELF file for each source that is not relocatable and each target.",
+        "device_objects": "dict from a GPU target (string) to a depset of File: relocatable device code, LLVM bitcode. Programs link it for each GPU target.",
         "host_objects": "depset of File: object files that refer to the linked device code.",
         "libraries": "depset of struct(label = Label, targets = string): which library is compiled for which GPU targets.",
     },
@@ -30,6 +31,7 @@ def merge_hip_infos(infos):
     """
     targets = {target: None for info in infos for target in info.device_objects}
     return HipInfo(
+        code_objects = depset(transitive = [info.code_objects for info in infos]),
         device_objects = {
             target: depset(transitive = [info.device_objects[target] for info in infos if target in info.device_objects])
             for target in targets
@@ -50,6 +52,7 @@ HipToolchainInfo = provider(
         "lld": "File: the linker of device code.",
         "resource_directory": "string: clang's resource directory, relative to the execution root.",
         "root": "string: the SDK's install prefix, relative to the execution root.",
+        "runfiles_root": "string: the SDK's install prefix, relative to the runfiles of the main repository.",
         "runtime": "CcInfo of the HIP runtime: every HIP program is compiled and linked with it.",
         "targets": "list of string: GPU targets to compile for, such as `gfx942` or `gfx90a:xnack+`.",
     },
