@@ -1,22 +1,18 @@
-"""Analysis tests of HIP programs: which actions there are, what each names, and which declarations are refused.
+"""Analysis tests of HIP programs: which actions there are, and what each names.
 
 Their toolchain is an SDK of empty files, in hip_sdk.
 """
 
-load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
-load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules:hip.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_wheel")
-load("//rules:sdk_repository.bzl", "hip_targets")
-load("//rules/private/rocm:chosen_sdks.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
+load("//rules:hip.bzl", "hip_binary", "hip_compile_commands", "hip_library")
+load(":util.bzl", "HIP_SDK", "HIP_TARGETS", "actions_of", "assert_hermetic")
 
 visibility("private")
 
-_TOOLCHAIN = {"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:hip_toolchain"]}
-_TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
+_TOOLCHAIN = HIP_SDK
+_TARGETS = HIP_TARGETS
 
 # The words by which a command line of this test depends on the machine or on the compilation mode.
 _VARIABLE = ("-O", "-g", "-DNDEBUG", "-std=", "--sysroot=", "-iquote", "-isystem", "-I")
@@ -270,167 +266,6 @@ def _commands_impl(ctx):
 
 _commands_test = analysistest.make(_commands_impl, config_settings = _TWO)
 
-def _wheel_impl(ctx):
-    env = analysistest.begin(ctx)
-    (action,) = actions_of(env, ctx.attr.mnemonic)
-    asserts.equals(env, ctx.attr.inputs, [argument.rpartition("/")[2] for argument in action.argv if not argument.startswith("-")][-1:])
-    for argument in ctx.attr.arguments:
-        asserts.true(env, argument in action.argv, argument)
-    asserts.equals(env, [analysistest.target_under_test(env).label.name], [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()])
-    return analysistest.end(env)
-
-_wheel_test = analysistest.make(_wheel_impl, attrs = {
-    "arguments": attr.string_list(doc = "Some of the action's arguments."),
-    "inputs": attr.string_list(doc = "Names of the wheel, or of the directory of wheels, that the action reads."),
-    "mnemonic": attr.string(doc = "That of the action."),
-})
-
-def _wheels(name):
-    """Declares wheels, and tests of the rules that make them; returns the names of these."""
-    for file in ["wheel.md", "libown.so", "rocm.whl"]:
-        write_file(name = "{}_written_{}".format(name, file), out = "{}_{}".format(name, file), tags = ["manual"])
-    string_flag(name = name + "_version", build_setting_default = "1.0")
-    about = dict(sdk = [name + "_rocm.whl"], tags = ["manual"])
-    whole = dict(about, abi_tag = "abi3", description = name + "_wheel.md", distribution = "own", files = {name + "_libown.so": "own/libown.so"}, license_expression = "MIT", python_tag = "cp312", summary = "Own", version = name + "_version")
-    hip_wheel(name = name + "_thin", init_py = "own", leave = ["libc.*"], take = ["libhipfft.*"], targets = ["gfx90a"], **whole)
-    hip_wheel(name = name + "_fat", wheel = name + "_rocm.whl", **about)
-    tested = {
-        "thin": ("RocmSplitWheel", [name + "_thin.requiring"], ["--targets=gfx90a", "--compression=balanced"]),
-        "thin.requiring": ("RocmRequireSdk", ["own-1.0-cp312-abi3-linux_x86_64.whl"], ["--init-py=own", "--take=libhipfft.*", "--leave=libc.*"]),
-        "fat": ("RocmRequireSdk", [name + "_rocm.whl"], []),
-    }
-    for target, (mnemonic, inputs, arguments) in tested.items():
-        _wheel_test(name = "{}_{}_test".format(name, target), arguments = arguments, inputs = inputs, mnemonic = mnemonic, target_under_test = "{}_{}".format(name, target))
-    return ["{}_{}_test".format(name, target) for target in tested]
-
-# What a build names -> the targets.
-_EXPANDED = {
-    "none": ([], []),
-    "a_family": (["gfx110X-all"], ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]),
-    "a_family_and_a_member": (["gfx110X-all", "gfx1100"], ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]),
-    "generic_ones": (["gfx9-4-generic", "gfx11-generic"], ["gfx11-generic", "gfx9-4-generic"]),
-    "features": (["gfx90a:xnack+", "gfx90a:xnack-"], ["gfx90a:xnack+", "gfx90a:xnack-"]),
-    "features_in_any_order": (["gfx90a:xnack+:sramecc-", "gfx9-4-generic:xnack+"], ["gfx9-4-generic:xnack+", "gfx90a:sramecc-:xnack+"]),
-}
-
-# Names of no target and no family -> the word that the refusal quotes.
-_NO_TARGETS = {
-    "empty": "",
-    "a_prefix": "gfx",
-    "no_family": "gfx110Y-all",
-    "another_vendor": "sm_90",
-    "two_in_one": "gfx942,gfx90a",
-    "generic_for_none": "foo-generic",
-    "without_a_feature": "gfx90a:",
-    "a_feature_without_value": "gfx90a:xnack",
-    "an_unknown_feature": "gfx90a:speed+",
-    "contradicting_features": "gfx90a:xnack+:xnack-",
-}
-
-def _expanded_impl(ctx):
-    env = analysistest.begin(ctx)
-    asserts.equals(env, ctx.attr.targets, analysistest.target_under_test(env)[BuildSettingInfo].value)
-    return analysistest.end(env)
-
-_expanded_test = analysistest.make(_expanded_impl, attrs = _ATTRS)
-
-def _settings(name):
-    """Declares settings and their tests; returns the names of these."""
-    tests = []
-    for what, (words, targets) in _EXPANDED.items():
-        hip_targets(name = "{}_{}".format(name, what), build_setting_default = words, tags = ["manual"])
-        tests.append("{}_{}_test".format(name, what))
-        _expanded_test(name = tests[-1], target_under_test = "{}_{}".format(name, what), targets = targets)
-    for what, word in _NO_TARGETS.items():
-        label = "//tests/analysis:{}_{}".format(name, what)
-        hip_targets(name = "{}_{}".format(name, what), build_setting_default = [word], tags = ["manual"])
-        messages = ["{}: there is no GPU target or family {}; expected names such as gfx942".format(label, repr(word)), "Set --{}=TARGET,TARGET".format(label)]
-        tests.append(expect_failure("{}_{}_refused_test".format(name, what), label, messages))
-
-    # Users type the name that their module gives the repository.
-    hip_targets(name = name + "_option", build_setting_default = ["gfx"], option = "@acme//:targets", tags = ["manual"])
-    messages = ["@acme//:targets: there is no GPU target or family \"gfx\"", "Set --@acme//:targets=TARGET,TARGET"]
-    tests.append(expect_failure(name + "_option_refused_test", "//tests/analysis:{}_option".format(name), messages))
-    return tests
-
-def _module(name, paths, is_root = False):
-    """Returns a module that declares an SDK for each path, given by its name."""
-    return struct(is_root = is_root, name = name, tags = struct(sdk = [struct(name = sdk, path = path) for sdk, path in paths.items()]))
-
-def _chosen_impl(ctx):
-    env = unittest.begin(ctx)
-    own = _module("rules_rocm_python", {"rocm": "/opt/rocm"})
-    near, far = _module("near", {"rocm": "/near"}), _module("far", {"rocm": "/far", "rocm_6": "/6"})
-    root = _module("root", {"rocm_7": "/7", "rocm": "/root"}, is_root = True)
-    for modules, expected in [
-        ([own], {"rocm": "/opt/rocm"}),
-        ([own, near, far], {"rocm": "/near", "rocm_6": "/6"}),
-        ([root, own, near, far], {"rocm_7": "/7", "rocm": "/root", "rocm_6": "/6"}),
-    ]:
-        chosen = chosen_sdks(modules)
-        asserts.equals(env, expected, {name: one.tag.path for name, one in chosen.items()})
-        asserts.equals(env, expected.keys()[0], chosen.keys()[0], "the default")
-    asserts.equals(env, "no module declares rocm.sdk(name = \"rocm\"), so ROCm is taken from its usual place", chosen_sdks([own])["rocm"].title)
-    asserts.equals(env, "module near: rocm.sdk(name = \"rocm\")", chosen_sdks([own, near])["rocm"].title)
-    return unittest.end(env)
-
-_chosen_test = unittest.make(_chosen_impl)
-
-_refused_test = failure_test(_TOOLCHAIN)
-_disabled_test = failure_test(_TOOLCHAIN | {str(Label("//rules/hip:enabled")): False})
-_windows_test = failure_test({"//command_line_option:platforms": [str(Label("//tests/analysis/hip_sdk:windows"))]})
-_without_compiler_test = failure_test({"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:no_hip_toolchain"]})
-_refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]})
-
-# Attributes -> what the refusal says.
-_REFUSED = {
-    "dependency_file": ({"copts": ["-Wall -MD", "-MF x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file: copts: -MD; expected no option about dependency files", "Remove it"]),
-    "dependency_file_of_devices": ({"device_copts": ["-Xclang -dependency-file -Xclang x.d"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_dependency_file_of_devices: device_copts: -dependency-file; expected no option about"]),
-    "gpu": ({"copts": ["-Wall --offload-arch=gfx942"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_gpu: copts: --offload-arch=gfx942; expected the attribute `targets`"]),
-    "rdc": ({"copts": ["-fgpu-rdc"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_rdc: copts: -fgpu-rdc; expected the attribute `relocatable`"]),
-    "define": ({"local_defines": ["A=1 B=2"], "targets": ["gfx90a"]}, ["//tests/analysis:hip_define: local_defines: [\"A=1 B=2\"]; expected one word in each"]),
-    "mixed_features": ({"targets": ["gfx90a:xnack+", "gfx90a"]}, ["//tests/analysis:hip_mixed_features: targets: gfx90a and gfx90a:xnack+ cannot be in one program; expected the same features"]),
-    "no_target": ({}, ["//tests/analysis:hip_no_target: there is no GPU target to compile for; expected one, such as gfx942. Set `targets` of rocm.sdk() in MODULE.bazel"]),
-    "unknown_target": ({"targets": ["gfx90a", "sm_90"]}, ["//tests/analysis:hip_unknown_target: targets: there is no GPU target or family \"sm_90\"; expected names such as"]),
-}
-
-def _refused(name):
-    """Declares targets that are refused, and their tests; returns the names of these."""
-    tests = []
-    for what, (attributes, messages) in _REFUSED.items():
-        hip_library(name = "{}_{}".format(name, what), srcs = ["data.hip"], tags = ["manual"], **attributes)
-        tests.append("{}_{}_test".format(name, what))
-        _refused_test(name = tests[-1], messages = messages, target_under_test = "{}_{}".format(name, what))
-
-    # Without HIP, each reason has a sentence of its own.
-    for what, (test, message) in {
-        "disabled": (_disabled_test, "HIP is turned off (--@rules_rocm_python//rules/hip:enabled=false), and the target needs it. Turn it on. Or let builds without HIP skip the target: target_compatible_with = requires_hip()"),
-        "windows": (_windows_test, "no toolchain compiles HIP for this platform; expected --platforms for Linux on x86_64"),
-        "without_compiler": (_without_compiler_test, "the SDK @acme has no clang for HIP; expected one. Add it. Or let builds without HIP skip"),
-    }.items():
-        tests.append("{}_{}_test".format(name, what))
-        test(name = tests[-1], messages = ["//tests/analysis:hip_own: " + message], target_under_test = name + "_own")
-
-    # Through a library of C++, which is not told from where its own libraries are.
-    cc_library(name = name + "_of_another_sdk", tags = ["manual"], deps = ["//tests/analysis/hip_sdk:other_hip"])
-    hip_library(name = name + "_two_sdks", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], deps = [name + "_of_another_sdk"])
-    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, from", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
-    tests.append(name + "_two_sdks_test")
-    _refused_test(name = tests[-1], messages = messages, target_under_test = name + "_two_sdks")
-
-    # Its library is for the targets of the build.
-    program = name + "_other_targets"
-    hip_binary(name = program, srcs = ["other.hip"], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
-    messages = ["//tests/analysis:hip_relocatable is compiled for gfx1100, gfx90a, and //tests/analysis:{} for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`".format(program)]
-    tests.append(program + "_test")
-    _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_device".format(program))
-
-    # Messages name what the user wrote, not the hidden target that is refused.
-    hip_wheel(name = name + "_without_sdk", sdk = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], wheel = name + "_rocm.whl")
-    tests.append(name + "_without_sdk_test")
-    _refused_test(name = tests[-1], messages = ["//tests/analysis:hip_without_sdk: sdk has no wheels"], target_under_test = name + "_without_sdk.requiring")
-    return tests
-
 def _declare(name):
     """Declares what the tests look at."""
     for file in ["data.cu", "data.hip", "headers/data.h", "other.hip", "private.inc"]:
@@ -472,7 +307,6 @@ def hip_test_suite(name):
         name: name of the suite.
     """
     _declare(name)
-    _chosen_test(name = name + "_chosen_test")
     _one_target_test(name = name + "_one_target_test", target_under_test = name + "_library", targets = ["gfx90a"])
     _three_targets_test(name = name + "_three_targets_test", target_under_test = name + "_library", targets = ["gfx1100", "gfx908:sramecc+:xnack-", "gfx90a"])
     _host_test(name = name + "_host_test", target_under_test = name + "_library")
@@ -482,7 +316,7 @@ def hip_test_suite(name):
     _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
     _commands_test(name = name + "_commands_test", target_under_test = name + "_commands.index")
     _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
-    native.test_suite(name = name, tests = _refused(name) + _features(name) + _settings(name) + _wheels(name) + [
+    native.test_suite(name = name, tests = _features(name) + [
         "{}_{}_test".format(name, what)
-        for what in ["chosen", "commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+        for what in ["commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
     ])

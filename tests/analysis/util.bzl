@@ -4,6 +4,10 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 
 visibility("private")
 
+# The SDK of empty files compiles HIP, and the setting says for which GPUs.
+HIP_SDK = {"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:hip_toolchain"]}
+HIP_TARGETS = str(Label("//tests/analysis/hip_sdk:targets"))
+
 def _failure_impl(ctx):
     env = analysistest.begin(ctx)
     for message in ctx.attr.messages:

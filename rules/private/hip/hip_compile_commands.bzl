@@ -1,6 +1,7 @@
 """hip_compile_commands: declares a command that writes compile_commands.json, for editors."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
+load("//rules/private/common:labels.bzl", "hidden", "shown", "written")
 load(":providers.bzl", "HipCommandsInfo")
 
 visibility(["//rules"])
@@ -30,6 +31,8 @@ _collect = aspect(
 
 def _hip_command_index_impl(ctx):
     infos = depset(transitive = [target[_AllCommandsInfo].infos for target in ctx.attr.targets]).to_list()
+    if not infos:
+        fail("{}: targets: {} and what they depend on have no HIP source; expected a hip_library, or what depends on one. Change `targets`".format(shown(written(ctx)), ", ".join([shown(target.label) for target in ctx.attr.targets])))
     index = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(index, "[\n" + ",\n".join([info.library for info in infos]) + "\n]\n")
 
@@ -57,12 +60,12 @@ def hip_compile_commands(name, targets, **kwargs):
     """
     kwargs = {"testonly": True} | kwargs  # tests may be among the targets
     common = {key: kwargs[key] for key in ["compatible_with", "restricted_to", "target_compatible_with", "testonly"] if key in kwargs}
-    hidden = {"tags": ["manual"], "visibility": ["//visibility:private"]}
+    own = hidden(name, {})
     named = ["{}.{}".format(name, number) for number in range(len(targets))]
     for setting, target in zip(named, targets):
         # Bazel does not ask who may use the value of a setting: so the targets need not be visible here.
-        native.label_flag(name = setting, build_setting_default = target, testonly = kwargs["testonly"], **hidden)
-    _hip_command_index(name = name + ".index", targets = named, **(hidden | common))
+        native.label_flag(name = setting, build_setting_default = target, testonly = kwargs["testonly"], **own)
+    _hip_command_index(name = name + ".index", targets = named, **(own | common))
     py_binary(
         name = name,
         srcs = [Label("//tools/commands/compile_commands:tool.py")],

@@ -16,6 +16,17 @@ _ATTRIBUTES = {
     "-fno-gpu-rdc": "relocatable",
 }
 
+# Options by which a compilation becomes another one -> what says it instead.
+_DECIDED = {
+    option: reason
+    for reason, options in {
+        "`rocm.sdk` in MODULE.bazel says which SDK compiles": ["--hip-path", "--rocm-device-lib-path", "--rocm-path"],
+        "sources are HIP, whatever their suffix; plain C++ belongs into a `cc_library`": ["-x"],
+        "the rule compiles each source for the host and for each GPU, to object files": ["--cuda-device-only", "--cuda-host-only", "--offload-device-only", "--offload-host-only", "-E", "-S", "-c", "-emit-llvm", "-fsyntax-only", "-o"],
+    }.items()
+    for option in options
+}
+
 def _with_variables(ctx, attribute, text):
     """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as that of $ORIGIN."""
     parts = [part.replace("$(", "\n(").replace("$", "$$").replace("\n(", "$(") for part in text.split("$$")]
@@ -52,9 +63,12 @@ def compiler_options(ctx, attribute):
     """
     options = expanded_options(ctx, attribute)
     for option in options:
-        instead = _ATTRIBUTES.get(option.partition("=")[0])
+        name = option.partition("=")[0]
+        instead = _ATTRIBUTES.get(name)
         if instead:
             fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), attribute, option, instead))
+        if name in _DECIDED:
+            fail("{}: {}: {}; expected no such option: {}. Remove it".format(shown(written(ctx)), attribute, option, _DECIDED[name]))
         if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
             fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), attribute, option))
     return options

@@ -7,7 +7,7 @@ chosen when a build starts, by environment variables of repositories; a source t
 load("//rules/private/repositories:artifacts_directory.bzl", "artifacts_directory")
 load("//rules/private/repositories:artifacts_lock.bzl", "locked_artifacts")
 load("//rules/private/repositories:debian.bzl", "debian")
-load(":chosen_sdks.bzl", "OWN", "chosen_sdks")
+load(":chosen_sdks.bzl", "OWN", "check_sdk", "chosen_sdks")
 load(":locked_wheels.bzl", "locked_wheels")
 load(":sdk.bzl", "sdk")
 load(":sdk_toolchains.bzl", "sdk_toolchains")
@@ -50,7 +50,7 @@ _lock = tag_class(
 
 _sdk = tag_class(
     doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [HIP programs](../hip/programs.md). " +
-          "Of several modules that declare one of a name, the module nearest to the root counts, the root first. Without a tag, `@rocm` " +
+          "Of several modules that declare one of a name, the root's counts; without one, they have to agree. Without a tag, `@rocm` " +
           "is `/opt/rocm`, or the directory that the variable `ROCM_PATH` names.",
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
@@ -103,12 +103,13 @@ def _declare_artifacts(mctx, tag):
         sources = sources,
     )
 
-def _declare_sdk(mctx, tag, title):
-    if len([source for source in [tag.artifacts, tag.path, tag.wheels] if source]) != 1:
-        fail("{}: expected one of `artifacts`, `path` and `wheels`".format(title))
+def _declare_sdk(mctx, one):
+    tag, title = one.tag, one.title
+    check_sdk(tag, title)
     sdk(
         name = tag.name,
         artifacts = tag.artifacts,
+        conflict = one.conflict,
         lock_file = str(tag.wheels).removeprefix("@@") if tag.wheels else "",
         path = tag.path,
         repository = tag.name,
@@ -153,11 +154,12 @@ def _rocm_impl(mctx):
         for tag in tags.xla_config:
             _declare_xla_config(module, tag, sdks)
     for one in sdks.values():
-        _declare_sdk(mctx, one.tag, one.title)
+        _declare_sdk(mctx, one)
     sdk_toolchains(
         name = _TOOLCHAINS,
         default = sdks.keys()[0],
-        paths = {name: one.tag.path for name, one in sdks.items()},
+        # One that contradicts another is not missing: what needs it fails, and is not skipped.
+        paths = {name: "" if one.conflict else one.tag.path for name, one in sdks.items()},
         titles = {name: one.title for name, one in sdks.items()},
         variables = {name: one.tag.variable for name, one in sdks.items()},
     )

@@ -95,7 +95,7 @@ def _installed(rctx):
     """Returns the directory in which an SDK is installed."""
     path = installed_directory(rctx, rctx.attr.path, rctx.attr.variable)
     if not path.startswith("/"):
-        fail("\n{}: {}: expected an absolute path".format(rctx.attr.tag, repr(path)))
+        fail("\n{}: {}: expected an absolute path. Change `path`".format(rctx.attr.tag, repr(path)))
     if not rctx.path(path).is_dir:
         fail("\n{}: {}: there is no such directory; expected one in which ROCm is installed. Change path{}".format(
             rctx.attr.tag,
@@ -133,6 +133,8 @@ def _unpacked_wheels(rctx):
     return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
 def _sdk_impl(rctx):
+    if rctx.attr.conflict:
+        fail("\n" + rctx.attr.conflict)
     arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository, "--cmake", rctx.path(rctx.attr._cmake)]
     arguments += ["--target=" + target for target in rctx.attr.targets]
     if rctx.attr.artifacts:
@@ -152,6 +154,7 @@ sdk = repository_rule(
     implementation = _sdk_impl,
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS: where the SDK comes from."),
+        "conflict": attr.string(doc = "Why the SDK cannot be used: what contradicts it. Empty if nothing does."),
         "lock_file": attr.string(doc = "The lock file that names the wheels, for errors."),
         "path": attr.string(doc = "Directory in which the SDK is installed, if it does not come from artifacts."),
         "repository": attr.string(mandatory = True, doc = "The name that the module gives the repository. Only the canonical one is known otherwise."),

@@ -15,6 +15,7 @@ def _cc_toolchain_config_impl(ctx):
     return cc_common.create_cc_toolchain_config_info(
         abi_libc_version = "",
         abi_version = "",
+        builtin_sysroot = "own/sysroot",
         compiler = "gcc",
         ctx = ctx,
         features = [

@@ -7,7 +7,7 @@ artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP
 and no SDK is fetched. It shows which actions a change runs, that two output bases have the same bytes, and that
 actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
 the programs: without a GPU, they say so. Headers that no target declares stop the build, and those that a source does
-not include compile nothing.
+not include compile nothing. Archives of programs run in another directory. Each of some mistakes gets a sentence.
 """
 
 import argparse
@@ -22,8 +22,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tests.e2e.hip.deployment import check_deployment
 from tests.e2e.hip.device_code import check_device_code
 from tests.e2e.hip.headers import check_headers
+from tests.e2e.hip.mistakes import check_mistakes
+from tests.e2e.hip.sdk_libraries import check_sdk_libraries
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.hermetic.prove import strictest
 
@@ -35,7 +38,7 @@ SOURCES, RELOCATABLE = 6, 2
 PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
-SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
+SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", ".tar", *PROGRAMS)
 #: What the machine's compiler and interpreter read, besides the system's libraries. A project that has no toolchain for
 #: Python looks for an interpreter with a shell and `which`, which is an alternative in Debian.
 HOST_TOOLCHAIN = ("/bin", "/etc/alternatives", "/usr/bin", "/usr/include", "/usr/libexec")
@@ -125,6 +128,22 @@ def check_changes(workspace: Workspace) -> None:
     print(f"one more target: {ran(more)}", flush=True)
 
 
+def check_own_rules(workspace: Workspace) -> None:
+    """Read what the project's own rules made of the providers: code objects, and assembly for each target."""
+    built(workspace.build("//:code_objects", "//:half"))
+    binaries = Path(workspace.info("bazel-bin"))
+    lines = (binaries / "code_objects.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.partition(" ")[0] for line in lines] == list(TARGETS), lines
+    for target, line in zip(TARGETS, lines, strict=True):
+        _, source, path = line.split()
+        code = Path(workspace.info("execution_root"), path).read_bytes()
+        assert source == "saxpy.hip", line
+        assert code.startswith(b"\x7fELF"), line
+        assembly = (binaries / f"half.{target}.s").read_text(encoding="utf-8")
+        assert f"amdgcn-amd-amdhsa--{target}" in assembly, assembly[:500]
+    print(f"the project's own rules: {len(lines)} code objects, and assembly for each target", flush=True)
+
+
 def check_bytes(workspace: Workspace, directory: Path) -> None:
     """Build in another output base, in the strictest sandbox: the same bytes."""
     built(workspace.build("//..."))
@@ -190,11 +209,15 @@ def main(argv: list[str]) -> int:
         try:
             check_without_hip(workspace)
             check_changes(workspace)
+            check_own_rules(workspace)
             check_programs(workspace)
             check_commands(workspace)
+            check_deployment(workspace, _artifacts(workspace), Path(directory, "machine"))
             check_bytes(workspace, Path(directory))
             check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
+            check_sdk_libraries(workspace, _artifacts(workspace), TARGETS)
             check_headers(workspace, Path(directory, "elsewhere"))
+            check_mistakes(workspace)
         finally:
             workspace.run("clean", "--expunge")
     return 0

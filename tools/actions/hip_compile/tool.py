@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from tools.actions.hip_compile.dependencies import TARGET, Declared, place_of, read_includers, read_rule
+from tools.actions.hip_compile.hints import hint
 from tools.lib.common.program import ToolError, argument_parser, end_with_parent, file_arguments, report_errors
 
 _REMEDY = (
@@ -97,8 +98,11 @@ def main(argv: list[str]) -> int:
         args.unused.write_bytes(os.fsencode("".join(f"{one}\n" for one in unused)))
 
     try:
-        status = compiler.run(*dependency_options(dependencies)).returncode
-        if status:
+        compiled = compiler.run(*dependency_options(dependencies), stderr=subprocess.PIPE)
+        sys.stderr.write(messages := os.fsdecode(compiled.stderr))
+        if status := compiled.returncode:
+            if explanation := hint(messages):
+                print(f"ERROR: {args.label}: {args.source}: {explanation}", file=sys.stderr)
             return status if status > 0 else 128 - status  # as a shell says that a signal ended it
         return report_errors(args.label, work)
     finally:

@@ -1,0 +1,71 @@
+"""Analysis tests of options that a build gives HIP sources: compilation modes, `--copt`, and the sysroot of the toolchain for C++."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//rules:hip.bzl", "hip_library")
+load(":util.bzl", "HIP_SDK", "HIP_TARGETS", "actions_of")
+
+visibility("private")
+
+# Compilation mode -> options of all compilations, and options that none has.
+_MODES = {
+    "dbg": (["-O0", "-g"], ["-DNDEBUG", "-O3"]),
+    "fastbuild": (["-O1"], ["-DNDEBUG", "-O3", "-g"]),
+    "opt": (["-O3", "-DNDEBUG"], ["-O0", "-g"]),
+}
+
+def _mode_impl(ctx):
+    env = analysistest.begin(ctx)
+    device, host = actions_of(env, "HipCompileDevice"), actions_of(env, "HipCompileHost")
+    asserts.equals(env, (1, 1), (len(device), len(host)))
+    for action in device + host:
+        for option in ctx.attr.present + ["-DEVERYWHERE", "-DIN_CXX"]:
+            asserts.true(env, option in action.argv, "{}: {}".format(action.mnemonic, option))
+    for option in ctx.attr.absent:
+        asserts.false(env, option in device[0].argv, option)
+    return analysistest.end(env)
+
+def _mode_test(mode):
+    return analysistest.make(
+        _mode_impl,
+        attrs = {
+            "absent": attr.string_list(doc = "Options that no compilation for GPUs has."),
+            "present": attr.string_list(doc = "Options of all compilations."),
+        },
+        config_settings = HIP_SDK | {
+            HIP_TARGETS: ["gfx90a"],
+            "//command_line_option:compilation_mode": mode,
+            "//command_line_option:copt": ["-DEVERYWHERE"],
+            "//command_line_option:cxxopt": ["-DIN_CXX"],
+        },
+    )
+
+_dbg_test = _mode_test("dbg")
+_fastbuild_test = _mode_test("fastbuild")
+_opt_test = _mode_test("opt")
+
+def _sysroot_impl(ctx):
+    env = analysistest.begin(ctx)
+    for action in actions_of(env, "HipCompileDevice") + actions_of(env, "HipCompileHost"):
+        asserts.true(env, "--sysroot=own/sysroot" in action.argv, action.mnemonic)
+        asserts.true(env, "--system=own/sysroot/usr/include" in action.argv, "headers of the sysroot need no target")
+    return analysistest.end(env)
+
+_sysroot_test = analysistest.make(_sysroot_impl, config_settings = {
+    HIP_TARGETS: ["gfx90a"],
+    "//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:" + name for name in ["cc_toolchain", "hip_toolchain"]],
+})
+
+def hip_option_test_suite(name):
+    """Declares the tests of options of a build.
+
+    Args:
+        name: name of the suite.
+    """
+    write_file(name = name + "_written", out = name + ".hip", tags = ["manual"])
+    hip_library(name = name + "_library", srcs = [name + ".hip"], tags = ["manual"])
+    for mode, test in {"dbg": _dbg_test, "fastbuild": _fastbuild_test, "opt": _opt_test}.items():
+        present, absent = _MODES[mode]
+        test(name = "{}_{}_test".format(name, mode), absent = absent, present = present, target_under_test = name + "_library")
+    _sysroot_test(name = name + "_sysroot_test", target_under_test = name + "_library")
+    native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in list(_MODES) + ["sysroot"]])
