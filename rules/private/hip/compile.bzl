@@ -245,7 +245,7 @@ def link_device(compiler, objects, stem, target):
 
     Args:
         compiler: from `hip_compiler`.
-        objects: depset of File: LLVM bitcode.
+        objects: list of File: LLVM bitcode.
         stem: string: path of the output, without what tells it apart.
         target: string: GPU target.
 

@@ -53,6 +53,23 @@ def _for_devices(options):
         if before in _PAIRS_FOR_DEVICES or option in _PAIRS_FOR_DEVICES or (option.startswith(_PREFIXES_FOR_DEVICES) and not option.startswith(_NOT_FOR_DEVICES))
     ]
 
+def compile_features(ctx, cc_toolchain):
+    """Returns the FeatureConfiguration of compilations: features of the target, its package and the build, as far as HIP has them.
+
+    Args:
+        ctx: the rule context.
+        cc_toolchain: CcToolchainInfo.
+
+    Returns:
+        FeatureConfiguration.
+    """
+    return cc_common.configure_features(
+        cc_toolchain = cc_toolchain,
+        ctx = ctx,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features + _UNSUPPORTED_FEATURES,
+    )
+
 def toolchain_flags(ctx, cc_toolchain):
     """Returns the options of the toolchain for C++, with the features of the target, its package and the build.
 
@@ -63,12 +80,7 @@ def toolchain_flags(ctx, cc_toolchain):
     Returns:
         struct(host: list of string, device: list of string).
     """
-    features = cc_common.configure_features(
-        cc_toolchain = cc_toolchain,
-        ctx = ctx,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features + _UNSUPPORTED_FEATURES,
-    )
+    features = compile_features(ctx, cc_toolchain)
     variables = cc_common.create_compile_variables(
         cc_toolchain = cc_toolchain,
         feature_configuration = features,

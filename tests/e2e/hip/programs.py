@@ -6,8 +6,9 @@ Run it from the top of the workspace. The project examples/hip is copied beside 
 artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP turned off, its targets are skipped,
 and no SDK is fetched. It shows which actions a change runs, that two output bases have the same bytes, and that
 actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
-the programs: without a GPU, they say so. Libraries find what they open. Headers that no
-target declares stop the build, and those that a source does not include compile nothing.
+the programs: without a GPU, they say so. Programs of C++ have device code of several libraries, and libraries find what
+they open. Headers that no target declares stop the build, and those that a
+source does not include compile nothing.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from pathlib import Path
 from tests.e2e.hip.device_code import check_device_code
 from tests.e2e.hip.headers import check_headers
 from tests.e2e.hip.opened import check_opened
+from tests.e2e.hip.relocatable import check_relocatable
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.hermetic.prove import strictest
 
@@ -196,6 +198,7 @@ def main(argv: list[str]) -> int:
             check_bytes(workspace, Path(directory))
             check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
             check_opened(workspace, _artifacts(workspace), TARGETS[1])
+            check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
             check_headers(workspace, Path(directory, "elsewhere"))
         finally:
             workspace.run("clean", "--expunge")
