@@ -33,8 +33,8 @@ from tests.hermetic.prove import strictest
 EXAMPLE = "examples/hip"
 #: Targets of the example's MODULE.bazel, and one more.
 TARGETS, ANOTHER = ("gfx1100", "gfx90a"), "gfx1030"
-#: The sources that are compiled, and those of them whose device code is relocatable.
-SOURCES, RELOCATABLE = 6, 2
+#: The sources of programs, those whose device code is relocatable, and those of code objects, without host code.
+SOURCES, RELOCATABLE, CODE_OBJECTS = 7, 2, 1
 PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
@@ -96,13 +96,13 @@ def check_without_hip(workspace: Workspace) -> None:
 def check_changes(workspace: Workspace) -> None:
     """Build anew, without a change, after a change, and for another GPU target."""
     everything = (workspace.build("//..."),)
-    compiled = SOURCES * len(TARGETS)
+    compiled = (SOURCES + CODE_OBJECTS) * len(TARGETS)
     expect(
         "anew",
         *everything,
-        CppLink=4,
+        CppLink=5,
         HipAssemble=1,
-        HipBundle=SOURCES - RELOCATABLE + 1,
+        HipBundle=SOURCES - RELOCATABLE + 1 + CODE_OBJECTS,
         HipCompileDevice=compiled,
         HipCompileHost=SOURCES,
         HipEmbed=1,
@@ -123,7 +123,7 @@ def check_changes(workspace: Workspace) -> None:
     print(f"a kernel changed: {ran(kernel)}", flush=True)
     more = workspace.build("//...", options=(f"--@rocm//:targets={','.join((*TARGETS, ANOTHER))}",))
     compiled_again = [action.output for action in built(more).ran("HipCompileDevice")]
-    assert [ANOTHER in output for output in compiled_again] == [True] * SOURCES, compiled_again
+    assert [ANOTHER in output for output in compiled_again] == [True] * (SOURCES + CODE_OBJECTS), compiled_again
     assert [ANOTHER in action.output for action in more.ran("HipLinkDevice")] == [True]
     print(f"one more target: {ran(more)}", flush=True)
 
