@@ -8,9 +8,10 @@ visibility(["//rules/private/hip"])
 # Features by which sources become something else than an object file, or need files that HIP's actions do not have.
 _UNSUPPORTED_FEATURES = ["fdo_instrument", "fdo_optimize", "header_modules", "layering_check", "module_maps", "parse_headers", "thin_lto"]
 
-# Options of GCC that clang refuses, and those about what the rule says itself: the language, the outputs, dependency files,
-# the machine, and the compiler's own headers, which another clang has, too.
+# Options of GCC that clang refuses, those of coverage (coverage.bzl), and those about what the rule says itself: the language,
+# the outputs, dependency files, the machine, and the compiler's own headers, which another clang has, too.
 _NOT_FOR_CLANG = [
+    "--coverage",
     "-c",
     "-fanalyzer",
     "-fcanonical-system-headers",
@@ -19,6 +20,8 @@ _NOT_FOR_CLANG = [
     "-fno-gnu-unique",
     "-fno-var-tracking",
     "-fno-var-tracking-assignments",
+    "-fprofile-arcs",
+    "-ftest-coverage",
     "-fvar-tracking",
     "-fvar-tracking-assignments",
     "-nobuiltininc",

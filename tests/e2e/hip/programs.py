@@ -7,7 +7,7 @@ artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP
 and no SDK is fetched. It shows which actions a change runs, that two output bases have the same bytes, and that
 actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
 the programs: without a GPU, they say so. Programs of C++ have device code of several libraries, and libraries find what
-they open. Headers that no target declares stop the build, and those that a
+they open. Sanitizers find bugs in the host's code. Headers that no target declares stop the build, and those that a
 source does not include compile nothing.
 """
 
@@ -25,6 +25,7 @@ from pathlib import Path
 
 from tests.e2e.hip.device_code import check_device_code
 from tests.e2e.hip.headers import check_headers
+from tests.e2e.hip.instrumented import check_instrumented
 from tests.e2e.hip.opened import check_opened
 from tests.e2e.hip.relocatable import check_relocatable
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
@@ -199,6 +200,7 @@ def main(argv: list[str]) -> int:
             check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
             check_opened(workspace, _artifacts(workspace), TARGETS[1])
             check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
+            check_instrumented(workspace, _artifacts(workspace))
             check_headers(workspace, Path(directory, "elsewhere"))
         finally:
             workspace.run("clean", "--expunge")
