@@ -31,7 +31,7 @@ _NAME: Final = re.compile(rb"(?<![^\0])lib[\w.+-]+\.so(?:\.[0-9]+)*(?=\0)")
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known of a file: nothing, if it is no ELF file."""
+    """What is known of a file: nothing, if it is not an ELF file."""
 
     soname: str = ""
     #: The libraries that it needs or opens, and the prefix has, as paths in the prefix.
