@@ -61,7 +61,7 @@ def _other_targets(name, source):
     hip_library(name = name + "_relocatable", srcs = [source], relocatable = True, tags = ["manual"])
     hip_binary(name = name + "_other_targets", srcs = [source], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
     message = "//tests/analysis:{0}_relocatable is compiled for gfx1100, gfx90a, and //tests/analysis:{0}_other_targets for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`"
-    return "_{}_other_targets_device".format(name), [message.format(name)]
+    return "_{}_other_targets_hip".format(name), [message.format(name)]
 
 def hip_mistake_test_suite(name):
     """Declares targets that are refused, and their tests.

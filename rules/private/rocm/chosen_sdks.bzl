@@ -1,6 +1,7 @@
 """Which tags `rocm.sdk` count, and whether they are right: a build has one SDK of a name, whoever asks for it."""
 
 load("//rules/private/hip:hip_targets.bzl", "expanded_targets")
+load(":native_targets.bzl", "NATIVE")
 
 visibility(["//rules/private/rocm", "//tests/..."])
 
@@ -64,6 +65,6 @@ def check_sdk(tag, title):
     given = [name for name in ["artifacts", "path", "wheels"] if getattr(tag, name)]
     if len(given) != 1:
         fail("{}: it has {}; expected one of `artifacts`, `path` and `wheels`. {}".format(title, " and ".join(given) or "no source", "Remove all except one" if given else "Add one"))
-    expanded = expanded_targets(tag.targets)
+    expanded = expanded_targets([target for target in tag.targets if target != NATIVE])
     if expanded.error:
         fail("{}: targets: {}. Change `targets`".format(title, expanded.error))
