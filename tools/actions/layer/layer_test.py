@@ -227,5 +227,5 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 def test_descriptors_are_documents_that_people_can_read(tmp_path: Path) -> None:
     assert run(tmp_path, wheel(tmp_path)) == 0
     assert json.loads((tmp_path / "descriptor").read_text()).keys() == {
-        *("architecture", "diff_id", "history", "media_type", "sha256", "size")
+        *("architecture", "diff_id", "history", "media_type", "recompressed", "sha256", "size")
     }
