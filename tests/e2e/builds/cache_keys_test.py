@@ -68,8 +68,8 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
     "//rules/hip:enabled": (option("--//rules/hip:enabled=false"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
-    "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED),
-    "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED),
+    "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | IMAGES),
+    "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED | IMAGES),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
     "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
     "//packaging:image_install_scheme": (
