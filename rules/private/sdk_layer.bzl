@@ -1,5 +1,6 @@
 """sdk_layer: makes the layer of a container image out of a wheel."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -15,6 +16,7 @@ def _sdk_layer_impl(ctx):
     args.add(scheme.site_packages, format = "--site-packages=%s")
     args.add(scheme.scripts, format = "--scripts=%s")
     args.add(scheme.python, format = "--python=%s")
+    args.add(ctx.attr._layer_format[BuildSettingInfo].value, format = "--format=%s")
     args.add(layer, format = "--layer=%s")
     args.add(descriptor, format = "--descriptor=%s")
     run_tool(
@@ -44,6 +46,7 @@ take layers as files accept, too.""",
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
         "wheel": attr.label(mandatory = True, providers = [DistributionInfo], doc = "The `sdk_wheel` or `sdk_static_wheel`. Wheels of other rules are refused, because their bytes cannot be joined."),
         "_layer": tool_attr("//tools/actions/layer:layer_tool"),
+        "_layer_format": attr.label(default = "//rules/settings:layer_format"),
     },
     provides = [LayerInfo],
 )

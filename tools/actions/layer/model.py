@@ -1,6 +1,6 @@
 """What a layer is made for, and the document that says what was made: `layer` writes it, `image` reads it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from tools.lib.common.program import read_document, write_document
 
@@ -34,6 +34,8 @@ class LayerDescriptor:
     history: str
     #: The CPU that its files are for, as OCI calls it; empty if they are for all.
     architecture: str = ""
+    #: Annotations of the layer in the image's manifest.
+    annotations: dict[str, str] = field(default_factory=dict)
 
     def write(self, path: str) -> None:
         """Write the document."""

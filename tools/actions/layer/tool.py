@@ -1,7 +1,7 @@
 """Makes the layer of a container image out of a wheel: the files that pip would have installed, and where.
 
     layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
-          --layer OUT --descriptor OUT
+          --format gzip|estargz --layer OUT --descriptor OUT
 
 The compressed bytes of the wheel are copied; they are inflated once, because a layer's diffID is the digest of the
 inflated archive.
@@ -10,14 +10,19 @@ inflated archive.
 import posixpath
 from dataclasses import dataclass
 
+from tools.actions.layer.estargz import estargz_layer
 from tools.actions.layer.installed_wheel import installed_files
-from tools.actions.layer.layer_file import inflated_sha256, layer_data, write_gzip
+from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
 from tools.lib.common.program import ToolError, argument_parser, report_errors
+from tools.lib.deflate.inflater import InflateError
+from tools.lib.wheel.deflated_run import inflated_sha256
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
 ANY = "any"
+#: What a format makes of files: --format.
+FORMATS = {"estargz": estargz_layer, "gzip": gzip_layer}
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Arguments:
     site_packages: str
     scripts: str
     python: str
+    format: str
     layer: str
     descriptor: str
 
@@ -62,10 +68,15 @@ def make_layer(args: Arguments) -> None:
     """Write the layer and its descriptor."""
     name = posixpath.basename(args.wheel)
     scheme, architecture = checked_scheme(args), architecture_of(name)
-    data = layer_data(installed_files(args.wheel, scheme))
-    diff_id = inflated_sha256(data)
-    written = write_gzip(data, args.layer)
-    LayerDescriptor(TAR_GZIP, written.sha256, written.size, diff_id, name, architecture).write(args.descriptor)
+    try:
+        layer = FORMATS[args.format](installed_files(args.wheel, scheme))
+        diff_id = inflated_sha256(layer.archive)
+    except InflateError as error:
+        raise ToolError(f"{args.wheel}: damaged: {error}. Build the wheel again") from None
+    written = write_layer(layer, args.layer)
+    LayerDescriptor(TAR_GZIP, written.sha256, written.size, diff_id, name, architecture, dict(layer.annotations)).write(
+        args.descriptor
+    )
 
 
 def main(argv: list[str]) -> int:
@@ -76,6 +87,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--site-packages", required=True, help="directory of Python packages in the image")
     parser.add_argument("--scripts", required=True, help="directory of console scripts in the image")
     parser.add_argument("--python", required=True, help="interpreter in the image, which console scripts start")
+    parser.add_argument("--format", required=True, choices=FORMATS, help="how the layer is laid out")
     parser.add_argument("--layer", required=True, help="layer to write")
     parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
     args = Arguments(**vars(parser.parse_args(argv)))
