@@ -7,7 +7,8 @@ load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr"
 visibility(["//rules"])
 
 def _sdk_layer_impl(ctx):
-    wheel = ctx.attr.wheel[DistributionInfo].file
+    distribution = ctx.attr.wheel[DistributionInfo]
+    wheel = distribution.file
     scheme = ctx.attr.install_scheme[InstallSchemeInfo]
     layer = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     descriptor = ctx.actions.declare_file(ctx.label.name + ".layer.json")
@@ -33,7 +34,7 @@ def _sdk_layer_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([layer])),
-        LayerInfo(descriptor = descriptor, layer = layer),
+        LayerInfo(descriptor = descriptor, layer = layer, sbom = distribution.sbom),
     ]
 
 sdk_layer = rule(

@@ -140,7 +140,7 @@ def _sdk_wheel_impl(ctx):
     return [
         DefaultInfo(files = depset([outputs.wheel])),
         OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
-        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, requirement = requirement_of(ctx), variant = None),
+        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, requirement = requirement_of(ctx), sbom = sbom, variant = None),
         package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]

@@ -9,7 +9,7 @@ import json
 import re
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -105,7 +105,9 @@ class _Layout:
                 f"{self.name}: {blob.path} has {place.size} bytes with SHA-256 {actual}; expected {size} bytes with "
                 f"{found[1]}. {_REMEDY}"
             )
-        return Blob(blob.media_type, found[1], place.size, file=place.file, offset=place.offset)
+        given = descriptor.get("annotations")
+        annotations = given if isinstance(given, dict) else {}
+        return replace(blob, size=place.size, file=place.file, offset=place.offset, annotations=annotations)
 
 
 def _sha256(place: _Place) -> str:
@@ -169,10 +171,12 @@ def read_base(path: str, architecture: str) -> Base:
 def _manifest(layout: _Layout, index: dict[str, Any], architecture: str) -> Blob:
     """Return the manifest for a CPU; an index may have one per platform, or further indexes."""
     manifests = layout.descriptors(index, "manifests")
-    fitting = [one for one in manifests if _fits(one.get("platform"), architecture)]
+    # What has an artifactType refers to an image, such as its bill of materials.
+    images = [one for one in manifests if not one.get("artifactType")]
+    fitting = [one for one in images if _fits(one.get("platform"), architecture)]
     if len(fitting) != 1:
         raise ToolError(
-            f"{layout.name}: {len(fitting)} of {len(manifests)} images are for linux/{architecture}; expected one. "
+            f"{layout.name}: {len(fitting)} of {len(images)} images are for linux/{architecture}; expected one. "
             "Copy that image alone into a layout, such as by skopeo"
         )
     blob = layout.blob(fitting[0])
