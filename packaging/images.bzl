@@ -2,7 +2,7 @@
 
 load("//packaging:package_targets.bzl", "VERSION")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
-load("//rules:images.bzl", "sdk_image", "sdk_layer")
+load("//rules:images.bzl", "sdk_image", "sdk_image_push", "sdk_layer")
 
 visibility(["//packaging"])
 
@@ -10,7 +10,7 @@ _BASE = Label("//packaging:image_base")
 _INSTALL_SCHEME = Label("//packaging:image_install_scheme")
 
 def image_targets(name, split, targets, selector):
-    """Declares a runtime image for each GPU target or family, and `images`, all of them.
+    """Declares a runtime image for each GPU target or family, `images`, all of them, and `push`, which pushes them.
 
     Args:
         name: what the names of all targets begin with.
@@ -45,9 +45,16 @@ def image_targets(name, split, targets, selector):
             target_compatible_with = compatible_with,
             version = VERSION,
         )
+    images = [name + "image_" + target for target in targets]
     native.filegroup(
         name = name + "images",
-        srcs = [name + "image_" + target for target in targets],
+        srcs = images,
         tags = ["manual"],
         visibility = ["//visibility:public"],
+    )
+    sdk_image_push(
+        name = name + "push",
+        images = images,
+        tags = ["manual"],
+        target_compatible_with = compatible_with,
     )

@@ -28,7 +28,12 @@ case $suite in
       chromium fonts-dejavu-core fonts-liberation nginx-light          # what the index is looked at with, and served by
     )
     ;;
-  sid) packages+=(cmake make) ;; # what builds against the devel tree
+  sid)
+    packages+=(
+      cmake make           # what builds against the devel tree
+      docker-registry oras # where images are pushed to, and by what
+    )
+    ;;
   *)
     echo "debian_root.sh: $suite: expected trixie or sid" >&2
     exit 2
