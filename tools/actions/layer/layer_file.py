@@ -19,7 +19,7 @@ from tools.lib.wheel.wheel_writer import Written
 #: Deflated, no flags, no time, no level, an unknown system (RFC 1952, 2.3.1).
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
 #: Bytes of a member's CRC-32 and size.
-_TRAILER_BYTES = 8
+TRAILER_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def gzip_layer(files: Iterable[InstalledFile]) -> Layer:
 
 def member_bytes(data: Joined) -> int:
     """Return the size of a gzip member, in bytes."""
-    return len(GZIP_HEADER) + data.length + _TRAILER_BYTES
+    return len(GZIP_HEADER) + data.length + TRAILER_BYTES
 
 
 def write_layer(layer: Layer, path: str) -> Written:
