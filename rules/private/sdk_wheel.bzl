@@ -140,7 +140,15 @@ def _sdk_wheel_impl(ctx):
     return [
         DefaultInfo(files = depset([outputs.wheel])),
         OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
-        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, requirement = requirement_of(ctx), sbom = sbom, variant = None),
+        DistributionInfo(
+            digest = outputs.digest,
+            file = outputs.wheel,
+            metadata = outputs.metadata,
+            requirement = requirement_of(ctx),
+            sbom = sbom,
+            tree_files = {path: file for path, file in files.items() if path.startswith("{tree}/")},
+            variant = None,
+        ),
         package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]

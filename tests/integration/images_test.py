@@ -3,36 +3,18 @@
 import csv
 import hashlib
 import json
-import os
 import stat
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environment import DIST
+from image_files import DEVEL, PYTHON, RUNTIME, SCRIPTS, SITE, blob, manifest_of, unpacked
 
-IMAGES = [Path(path).absolute() for path in os.environ["IMAGES"].split()]
-SITE, SCRIPTS, PYTHON = "usr/lib/python3/dist-packages", "usr/local/bin", "/usr/bin/python3"
 #: What pip writes that a layer has not: how pip was called, and where the wheel came from.
 OF_PIP = {"REQUESTED", "direct_url.json"}
-
-
-def blob(image: Path, descriptor: dict[str, Any]) -> Path:
-    """Return a blob's file, after its bytes were digested."""
-    path = image / "blobs" / str(descriptor["digest"]).replace(":", "/")
-    assert f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" == descriptor["digest"]
-    assert path.stat().st_size == descriptor["size"]
-    return path
-
-
-def manifest_of(image: Path) -> dict[str, Any]:
-    """Return the manifest of an image."""
-    entry, *_ = json.loads((image / "index.json").read_text())["manifests"]
-    manifest: dict[str, Any] = json.loads(blob(image, entry).read_text())
-    return manifest
 
 
 def config_of(image: Path) -> dict[str, Any]:
@@ -41,9 +23,9 @@ def config_of(image: Path) -> dict[str, Any]:
     return config
 
 
-@pytest.fixture(scope="module", params=IMAGES, ids=lambda image: image.name)
+@pytest.fixture(scope="module", params=RUNTIME, ids=lambda image: image.name)
 def image(request: pytest.FixtureRequest) -> Path:
-    """Return one of the images."""
+    """Return one of the runtime images."""
     return Path(request.param)
 
 
@@ -85,16 +67,10 @@ def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None
 
 
 def test_images_share_the_layers_that_are_for_all_gpus() -> None:
-    first, second = ([layer["digest"] for layer in manifest_of(image)["layers"]] for image in IMAGES[:2])
-    assert [one == other for one, other in zip(first, second, strict=True)] == [True, True, False, True]
-
-
-def unpacked(image: Path, directory: Path) -> Path:
-    """Unpack the layers of an image, one over the other; return the directory."""
-    for descriptor in manifest_of(image)["layers"]:
-        with tarfile.open(blob(image, descriptor)) as layer:
-            layer.extractall(directory, filter="tar")
-    return directory
+    first, second = ([layer["digest"] for layer in manifest_of(image)["layers"]] for image in DEVEL[:2])
+    assert [one == other for one, other in zip(first, second, strict=True)] == [True, True, False, True, True, False]
+    runtime = [layer["digest"] for layer in manifest_of(RUNTIME[0])["layers"]]
+    assert runtime == first[: len(runtime)]
 
 
 def listing(top: Path) -> dict[str, tuple[str, bool]]:

@@ -34,10 +34,13 @@ def _landmark() -> InstalledFile:
 def _entry(member: ArchiveMember) -> dict[str, Any]:
     """Return what the TOC says of every member of the archive."""
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(archive_time()))
-    common = {"modtime": date, "uid": 0, "gid": 0}
+    common: dict[str, Any] = {"modtime": date, "uid": 0, "gid": 0}
     if not member.file:
         return {"name": f"{member.path}/", "type": "dir", "mode": 0o755, **common}
-    return {"name": member.path, "type": "reg", "mode": member.file.mode, "size": member.file.run.size, **common}
+    common |= {"name": member.path, "mode": member.file.mode}
+    if member.file.type == tarfile.SYMTYPE:
+        return {"type": "symlink", "linkName": member.file.link, **common}
+    return {"type": "reg", "size": member.file.run.size, **common}
 
 
 def footer(offset: int) -> bytes:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.actions.layer.estargz import TOC_NAME, estargz_layer, footer
-from tools.actions.layer.installed_wheel import InstalledFile
+from tools.actions.layer.installed_wheel import InstalledFile, directory, symbolic_link
 from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.lib.deflate.library import deflate_block
 from tools.lib.wheel.deflated_run import inflated_sha256, small_run
@@ -95,6 +95,16 @@ def test_the_same_archive_but_for_what_the_format_adds() -> None:
     ours = b"".join(estargz_layer(installed(contents)).archive.inflated())
     assert ours[1024:].startswith(plain[:-1024])
     assert ours[:1024].startswith(LANDMARK.encode())
+
+
+def test_links_and_directories_have_entries() -> None:
+    made = estargz_layer([symbolic_link("usr/lib/a.so", "a.so.1"), directory("usr/share")])
+    toc = b"".join(made.members[-1].inflated())[512:].rstrip(b"\0")
+    entries = {entry["name"]: entry for entry in json.loads(toc)["entries"]}
+    assert entries["usr/lib/a.so"]["type"] == "symlink"
+    assert entries["usr/lib/a.so"]["linkName"] == "a.so.1"
+    assert entries["usr/share/"]["type"] == "dir"
+    assert entries.keys() == {LANDMARK, "usr/", "usr/lib/", "usr/lib/a.so", "usr/share/"}
 
 
 def test_no_byte_is_compressed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,12 +54,14 @@ def archive_members(files: Iterable[InstalledFile]) -> Iterator[ArchiveMember]:
     """Yield the members: each directory before what is in it, all sorted."""
     by_path = {file.path: file for file in files}
     directories = {parent for path in by_path for parent in parents(path)}
+    directories |= {path for path, file in by_path.items() if file.type == tarfile.DIRTYPE}
     for path in sorted(by_path.keys() | directories):
         if path in directories:
             yield ArchiveMember(path, header_run(path, 0o755, tarfile.DIRTYPE, is_gnu=True))
         else:
             file = by_path[path]
-            yield ArchiveMember(path, header_run(path, file.mode, tarfile.REGTYPE, file.run.size, is_gnu=True), file)
+            header = header_run(path, file.mode, file.type, file.run.size, file.link, is_gnu=True)
+            yield ArchiveMember(path, header, file)
 
 
 def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:

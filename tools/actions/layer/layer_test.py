@@ -51,7 +51,7 @@ def run(directory: Path, path: str, *options: str) -> int:
     """Run the tool."""
     arguments = ["--label=//:layer", f"--wheel={path}", f"--layer={directory}/layer"]
     arguments += [f"--descriptor={directory}/descriptor", "--site-packages=usr/lib/python3/dist-packages"]
-    arguments += ["--scripts=usr/local/bin", "--python=/usr/bin/python3", "--format=gzip"]
+    arguments += ["--scripts=usr/local/bin", "--python=/usr/bin/python3"]
     return main([*arguments, *options])
 
 
@@ -238,5 +238,5 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 def test_descriptors_are_documents_that_people_can_read(tmp_path: Path) -> None:
     assert run(tmp_path, wheel(tmp_path)) == 0
     assert json.loads((tmp_path / "descriptor").read_text()).keys() == {
-        *("annotations", "architecture", "diff_id", "history", "media_type", "sha256", "size")
+        *("annotations", "architecture", "diff_id", "history", "media_type", "recompressed", "sha256", "size")
     }

@@ -11,18 +11,16 @@ devel package there are in its archive. Bulk bytes are copied from the segments 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
 from tools.actions.link.license_texts import license_paths
 from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.packed_tree import PackedTree, read_tree
+from tools.actions.link.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from tools.actions.link.python_packages import path_file
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment, is_executable
+from tools.actions.plan.model import Plan, is_executable
 from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
@@ -34,12 +32,9 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
-from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.deflated_run import join
 from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
-
-#: How the path of a file begins that is placed in the package's tree.
-IN_TREE = "{tree}/"
 
 
 @dataclass(frozen=True)
@@ -93,28 +88,6 @@ def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], 
     return joined_member(name, data)
 
 
-def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Plan, PackedTree]:
-    """Return the plan and the tree with small files more, {path in the tree: file}.
-
-    Raises ToolError for a path that the package has already.
-    """
-    entries, packed, runs = list(plan.entries), dict(tree.packed), dict(tree.runs)
-    taken = {entry.path for entry in entries if entry.treatment is not Treatment.DROP}
-    for path, file in files.items():
-        if path in taken:
-            raise ToolError(
-                f"{path}: `files` places {file} there, but package {plan.package} has this path already; expected one "
-                "file per path. Give it another path, or exclude the package's"
-            )
-        data = Path(file).read_bytes()
-        run = small_run(data)
-        entries.append(Entry(path, Kind.FILE, Treatment.KEEP, "placed by the wheel", file))
-        packed[path] = Packed(path, "0644", 0, run.length, run.size, run.crc32, sha256(data).hexdigest())
-        runs[path] = run
-    entries.sort(key=lambda entry: entry.path)
-    return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)
-
-
 def console_scripts(
     path: str, module: str, plan: Plan, label: str, *, is_windows: bool = False
 ) -> list[tuple[str, str]]:
@@ -162,7 +135,7 @@ def link(args: Arguments) -> None:
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
     in_tree = {name: files.pop(name) for name in sorted(files) if name.startswith(IN_TREE)}
-    plan, tree = add_to_tree(plan, tree, {name.removeprefix(IN_TREE): path for name, path in in_tree.items()})
+    plan, tree = add_to_tree(plan, tree, in_tree)
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
