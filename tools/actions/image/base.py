@@ -1,7 +1,8 @@
 """Reads the image that another is based on: an OCI image layout, as a directory or a tar, or a root file system.
 
 A layout is what `skopeo copy … oci:DIRECTORY` writes, and a tar of it what `oci-archive:` does. A root file system is a
-tar as mmdebstrap or debootstrap makes it: it becomes one layer, as it is. Every byte that is taken is digested first.
+tar as mmdebstrap or debootstrap makes it, plain or by gzip: it becomes one layer, as it is. Every byte that is taken is
+digested first.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.actions.image.blobs import INDEX, Blob
+from tools.actions.image.compressed_root import inflated_sha256, is_gzip
 from tools.actions.layer.model import TAR, TAR_GZIP
 from tools.lib.common.program import ToolError
 
@@ -136,15 +138,17 @@ def _members(path: str) -> dict[str, _Place]:
     except (tarfile.TarError, OSError) as error:
         raise ToolError(
             f"{path}: cannot be read as a tar: {error}; expected an OCI image layout, as a directory or a tar, or the "
-            "tar of a root file system, not compressed. Name another base"
+            "tar of a root file system, plain or by gzip. Name another base"
         ) from None
 
 
 def read_base(path: str, architecture: str) -> Base:
     """Read a base for Linux and a CPU, as OCI calls it. Raises ToolError if it is for another one, or damaged."""
+    if Path(path).is_file() and is_gzip(path):
+        return _root_file_system(path, architecture, TAR_GZIP, inflated_sha256(path))
     layout = _Layout(path, _members(path))
     if "oci-layout" not in layout.members:
-        return _root_file_system(path, architecture)
+        return _root_file_system(path, architecture, TAR)
     found = _manifest(layout, layout.document("index.json"), architecture)
     manifest = layout.document(found.path)
     (config_descriptor,) = layout.descriptors({"config": [manifest.get("config")]}, "config")
@@ -196,8 +200,8 @@ def _check_platform(path: str, config: Any, architecture: str) -> None:
         )
 
 
-def _root_file_system(path: str, architecture: str) -> Base:
-    """Return a base of one layer: the tar of a root file system, as it is."""
+def _root_file_system(path: str, architecture: str, media_type: str, diff_id: str = "") -> Base:
+    """Return a base of one layer: the tar of a root file system, as it is; `diff_id` is that of the inflated tar."""
     size = Path(path).stat().st_size if Path(path).is_file() else 0
     if not size:
         raise ToolError(
@@ -208,7 +212,7 @@ def _root_file_system(path: str, architecture: str) -> Base:
     config = {
         "architecture": architecture,
         "os": "linux",
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{sha256}"]},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{diff_id or sha256}"]},
         "history": [{"created_by": Path(path).name}],
     }
-    return Base(config, (Blob(TAR, sha256, size, file=path),))
+    return Base(config, (Blob(media_type, sha256, size, file=path),))

@@ -1,5 +1,6 @@
 """Tests of images: the documents of the OCI image specification, bases, and what is refused."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from tools.actions.image.tool import main
-from tools.actions.layer.model import TAR_GZIP, LayerDescriptor
+from tools.actions.layer.model import TAR, TAR_GZIP, LayerDescriptor
 
 REFERENCE = "localhost/acme:1.0-gfx942"
 
@@ -216,14 +217,51 @@ def test_another_entrypoint_takes_the_arguments_of_the_base_away(tmp_path: Path)
     assert "Cmd" not in config["config"]
 
 
-def test_a_root_file_system_is_a_base(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "root.tar", "w") as archive:
-        archive.addfile(tarfile.TarInfo("./etc/os-release"), io.BytesIO())
-    assert make(tmp_path, f"--base={tmp_path}/root.tar", *layer(tmp_path, "core")) == 0
+def root_tar(path: Path, mode: Any, name: str = "./etc/os-release") -> Path:
+    """Write the tar of a root file system."""
+    with tarfile.open(path, mode) as archive:
+        member = tarfile.TarInfo(name)
+        member.size = 100_000
+        archive.addfile(member, io.BytesIO(bytes(range(250)) * 400))
+    return path
+
+
+@pytest.mark.parametrize(("mode", "media_type"), [("w", TAR), ("w:gz", TAR_GZIP)])
+def test_a_root_file_system_is_a_base(mode: str, media_type: str, tmp_path: Path) -> None:
+    data = root_tar(tmp_path / "root", mode).read_bytes()
+    inflated = gzip.decompress(data) if mode == "w:gz" else data
+    assert make(tmp_path, f"--base={tmp_path}/root", *layer(tmp_path, "core")) == 0
     manifest, config = read(files_of(tmp_path))
-    digest = f"sha256:{hashlib.sha256((tmp_path / 'root.tar').read_bytes()).hexdigest()}"
-    assert manifest["layers"][0]["mediaType"] == "application/vnd.oci.image.layer.v1.tar"
-    assert manifest["layers"][0]["digest"] == config["rootfs"]["diff_ids"][0] == digest
+    assert manifest["layers"][0]["mediaType"] == media_type
+    assert manifest["layers"][0]["digest"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+    assert config["rootfs"]["diff_ids"][0] == f"sha256:{hashlib.sha256(inflated).hexdigest()}"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_root_file_system_that_is_cut_is_refused(
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root_tar(tmp_path / "root", mode)
+    data = path.read_bytes()
+    for length in (len(data) // 2, 600):
+        path.write_bytes(data[: min(length, len(data) - 9)])
+        assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+        assert f"{path}: cannot be read as a tar: " in capsys.readouterr().err
+
+
+def test_a_root_file_system_that_is_damaged_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root_tar(tmp_path / "root", "w:gz")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+    assert f"{path}: cannot be read as a tar: " in capsys.readouterr().err
+
+
+def test_a_compressed_layout_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root_tar(tmp_path / "layout.tar.gz", "w:gz", "oci-layout")
+    assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+    assert f"{path}: a compressed OCI image layout; expected one that is not compressed" in capsys.readouterr().err
 
 
 def test_of_an_index_the_image_for_the_cpu_is_taken(tmp_path: Path) -> None:
