@@ -51,6 +51,7 @@ EXAMPLES: Final = {
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_image": Example(_TWO, "image"),
     "sdk_image_push": Example(_TWO, "push"),
+    "sdk_image_test": Example("tests/wheel_test/BUILD.bazel"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
