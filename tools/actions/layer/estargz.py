@@ -14,21 +14,20 @@ from typing import Any, Final
 
 from tools.actions.layer.installed_wheel import InstalledFile
 from tools.actions.layer.layer_file import ArchiveMember, Layer, archive_members, member_bytes
+from tools.actions.layer.model import LANDMARK, TOC_NAME
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
 from tools.lib.common.archive_time import archive_time
 from tools.lib.wheel.deflated_run import Joined, Run, join, small_run
 
-TOC_NAME: Final = "stargz.index.json"
 #: Annotations: the digest of the TOC, which the snapshotter asks for, and the archive's size, which podman does.
 TOC_DIGEST: Final = "containerd.io/snapshot/stargz/toc.digest"
 INFLATED_SIZE: Final = "io.containers.estargz.uncompressed-size"
-#: A file that must be there, with this content, where no files are to be fetched in advance.
-_LANDMARK: Final = ".no.prefetch.landmark"
+#: What the landmark has to contain.
 _LANDMARK_CONTENT: Final = b"\x0f"
 
 
 def _landmark() -> InstalledFile:
-    return InstalledFile(_LANDMARK, 0o644, small_run(_LANDMARK_CONTENT), hashlib.sha256(_LANDMARK_CONTENT).hexdigest())
+    return InstalledFile(LANDMARK, 0o644, small_run(_LANDMARK_CONTENT), hashlib.sha256(_LANDMARK_CONTENT).hexdigest())
 
 
 def _entry(member: ArchiveMember) -> dict[str, Any]:

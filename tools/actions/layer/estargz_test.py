@@ -15,13 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.actions.layer.estargz import TOC_NAME, estargz_layer, footer
+from tools.actions.layer.estargz import estargz_layer, footer
 from tools.actions.layer.installed_wheel import InstalledFile, directory, symbolic_link
 from tools.actions.layer.layer_file import gzip_layer, write_layer
+from tools.actions.layer.model import LANDMARK, TOC_NAME
 from tools.lib.deflate.library import deflate_block
 from tools.lib.wheel.deflated_run import inflated_sha256, small_run
-
-LANDMARK = ".no.prefetch.landmark"
 
 
 def installed(contents: dict[str, bytes]) -> list[InstalledFile]:
