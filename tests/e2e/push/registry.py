@@ -2,9 +2,9 @@
 
     python3 -m tests.e2e.push.registry --images DIR
 
-Run it from the top of the workspace, where both programs are on PATH. DIR has the layouts of images. The registry asks
-for a password. It shows that all arrives with equal digests, bills of materials included; that a second push sends
-nothing, and another image only what is its own; and that a connection that breaks does not end a push.
+Run it from the top of the workspace, where both programs and crane are on PATH. DIR has the layouts of images. The
+registry asks for a password. It shows that all arrives with equal digests, bills of materials included; that a second
+push sends nothing, and another image only what is its own; and that a connection that breaks does not end a push.
 """
 
 import argparse
@@ -111,10 +111,11 @@ def blobs(directory: Path) -> set[str]:
 
 
 def check_pulled(image: LocalImage, host: str, environment: Mapping[str, str], directory: Path) -> None:
-    """Pull an image with what refers to it, and compare all digests."""
+    """Pull an image with what refers to it, and compare all digests; crane computes them again."""
     options = ("--recursive", "--from-plain-http", "--to-oci-layout")
     run("oras", "cp", *options, f"{host}/rocm:{image.tag}", f"{directory}:{image.tag}", environment=environment)
     assert blobs(directory) == blobs(image.directory)
+    run("crane", "validate", "--insecure", "--remote", f"{host}/rocm:{image.tag}", environment=environment)
     attached = run("oras", "discover", "--plain-http", f"{host}/rocm:{image.tag}", environment=environment)
     assert "application/vnd.cyclonedx+json" in attached, attached
 

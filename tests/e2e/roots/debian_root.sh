@@ -30,8 +30,8 @@ case $suite in
     ;;
   sid)
     packages+=(
-      cmake make           # what builds against the devel tree
-      docker-registry oras # where images are pushed to, and by what
+      cmake make                 # what builds against the devel tree
+      crane docker-registry oras # where images are pushed to, by what, and what validates them there
     )
     ;;
   *)
