@@ -2,7 +2,7 @@
 
 load("//packaging:package_targets.bzl", "VERSION")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
-load("//rules:images.bzl", "sdk_image", "sdk_layer")
+load("//rules:images.bzl", "sdk_image", "sdk_image_push", "sdk_layer")
 
 visibility(["//packaging"])
 
@@ -42,7 +42,7 @@ def _image(name, title, tag, layers):
     return name
 
 def image_targets(name, split, targets, selector):
-    """Declares a runtime and a devel image for each GPU target or family, and `images`, all of them.
+    """Declares a runtime and a devel image for each GPU target or family, `images`, all of them, and `push`, which pushes them.
 
     Args:
         name: what the names of all targets begin with.
@@ -68,4 +68,10 @@ def image_targets(name, split, targets, selector):
         srcs = images,
         tags = ["manual"],
         visibility = ["//visibility:public"],
+    )
+    sdk_image_push(
+        name = name + "push",
+        images = images,
+        tags = ["manual"],
+        target_compatible_with = _COMPATIBLE_WITH,
     )

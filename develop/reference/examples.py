@@ -50,6 +50,7 @@ EXAMPLES: Final = {
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_image": Example(_TWO, "image"),
+    "sdk_image_push": Example(_TWO, "push"),
     "sdk_image_test": Example("tests/wheel_test/BUILD.bazel"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),

@@ -1,5 +1,6 @@
 """sdk_layer: makes the layer of a container image out of a wheel."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -50,6 +51,11 @@ def _links_to(ctx, args):
     args.add(plan, format = "--links-to-plan=%s")
     return [wheel, plan]
 
+def _sbom(ctx):
+    """Returns the bill of materials of what is in the layer, or None."""
+    target = ctx.attr.wheel
+    return target[DistributionInfo].sbom if DistributionInfo in target and not ctx.attr.links_to else None
+
 def _sdk_layer_impl(ctx):
     scheme = ctx.attr.install_scheme[InstallSchemeInfo]
     layer = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
@@ -59,6 +65,7 @@ def _sdk_layer_impl(ctx):
     args.add(scheme.site_packages, format = "--site-packages=%s")
     args.add(scheme.scripts, format = "--scripts=%s")
     args.add(scheme.python, format = "--python=%s")
+    args.add(ctx.attr._layer_format[BuildSettingInfo].value, format = "--format=%s")
     args.add(layer, format = "--layer=%s")
     args.add(descriptor, format = "--descriptor=%s")
     linked = _links_to(ctx, args)
@@ -78,7 +85,7 @@ def _sdk_layer_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([layer])),
-        LayerInfo(descriptor = descriptor, layer = layer),
+        LayerInfo(descriptor = descriptor, layer = layer, sbom = _sbom(ctx)),
     ]
 
 sdk_layer = rule(
@@ -94,6 +101,7 @@ take layers as files accept, too. The layer of a devel package has its tree unpa
         "pattern": attr.string(doc = "Which wheel of a directory, by its path in the directory: a pattern such as `*/acme-*+gfx942-*.whl`, in which `*` matches `/`, too. Default: the only one."),
         "wheel": attr.label(mandatory = True, allow_files = True, doc = "The `sdk_wheel` or `sdk_static_wheel`; or another rule's wheel, a file, or a directory of wheels, which `sdk_split_wheel` and `sdk_requiring_wheel` make. Members that another program compressed are compressed again, because only byte-aligned data can be joined."),
         "_layer": tool_attr("//tools/actions/layer:layer_tool"),
+        "_layer_format": attr.label(default = "//rules/settings:layer_format"),
     },
     provides = [LayerInfo],
 )

@@ -145,6 +145,7 @@ def _sdk_wheel_impl(ctx):
             file = outputs.wheel,
             metadata = outputs.metadata,
             requirement = requirement_of(ctx),
+            sbom = sbom,
             tree_files = {path: file for path, file in files.items() if path.startswith("{tree}/")},
             variant = None,
         ),

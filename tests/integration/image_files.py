@@ -23,7 +23,7 @@ def blob(image: Path, descriptor: dict[str, Any]) -> Path:
 
 def manifest_of(image: Path) -> dict[str, Any]:
     """Return the manifest of an image."""
-    (entry,) = json.loads((image / "index.json").read_text())["manifests"]
+    entry, *_ = json.loads((image / "index.json").read_text())["manifests"]
     manifest: dict[str, Any] = json.loads(blob(image, entry).read_text())
     return manifest
 

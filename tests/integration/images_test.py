@@ -36,8 +36,27 @@ def test_every_digest_is_right(image: Path) -> None:
     for layer, diff_id in zip(layers, config["rootfs"]["diff_ids"], strict=True):
         inflated = subprocess.run(["gzip", "-dc", str(layer)], check=True, capture_output=True).stdout
         assert diff_id == f"sha256:{hashlib.sha256(inflated).hexdigest()}"
-    names = {layer.name for layer in layers} | {manifest["config"]["digest"].partition(":")[2]}
-    assert len(list((image / "blobs/sha256").iterdir())) == len(names) + 1
+    entries = json.loads((image / "index.json").read_text())["manifests"]
+    named = [*entries, *(part for entry in entries for part in parts_of(json.loads(blob(image, entry).read_text())))]
+    assert {blob(image, one) for one in named} == set((image / "blobs/sha256").iterdir())
+
+
+def parts_of(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a manifest consists of."""
+    return [manifest["config"], *manifest["layers"]]
+
+
+def test_each_bill_of_materials_refers_to_the_image(image: Path) -> None:
+    entry, *artifacts = json.loads((image / "index.json").read_text())["manifests"]
+    titles = []
+    for one in artifacts:
+        artifact = json.loads(blob(image, one).read_text())
+        assert artifact["subject"]["digest"] == entry["digest"]
+        (file,) = artifact["layers"]
+        assert json.loads(blob(image, file).read_text())["bomFormat"] == "CycloneDX"
+        titles.append(file["annotations"]["org.opencontainers.image.title"])
+    target = image.name.removeprefix("image_")
+    assert titles == [f"rocm-sdk-{name}.cdx.json" for name in ("core", "libraries", f"device-{target}")]
 
 
 def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None:

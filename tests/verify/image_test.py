@@ -12,6 +12,7 @@ from tests.verify.libraries import with_needed, with_search_path
 from tests.verify.planted_image import SITE, TARGET, PlantedImage, PlantedLayer
 from tests.verify.planted_set import LIBRARIES, planted_set
 from tests.verify.set_faults import BLAS
+from tools.actions.layer.model import LANDMARK, TOC_NAME
 from tools.lib.common.program import ToolError
 from verify.engine import Request
 from verify.exceptions import DeclaredException
@@ -94,6 +95,13 @@ def whiteout(layers: dict[str, PlantedLayer]) -> None:
     layers["rocm"].add(f"{SITE}/{LIBRARIES}/lib/.wh.libmath.so.1", b"")
 
 
+def pulled_lazily(layers: dict[str, PlantedLayer]) -> None:
+    """Add what eStargz adds to each layer."""
+    for package, layer in layers.items():
+        layer.add(LANDMARK, b"\x0f")
+        layer.add(TOC_NAME, package.encode())
+
+
 FAULTS = (
     Fault("D107", "code for another GPU", "split_gfx1100.kpack", in_wheel=foreign_code),
     Fault("S101", "a library that no package has", BLAS, in_wheel=missing_owner),
@@ -141,6 +149,10 @@ def test_a_planted_fault_is_found(fault: Fault, base: Path, tmp_path: Path) -> N
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == set(fault.rules.split()), said
     assert any(fault.file in one.file for one in found), said
+
+
+def test_files_of_the_format_of_layers_are_no_fault(base: Path, tmp_path: Path) -> None:
+    assert findings(image_of(base, tmp_path, Fault("", "", "", in_layers=pulled_lazily))) == ()
 
 
 def test_one_file_in_two_layers_is_no_fault(base: Path, tmp_path: Path) -> None:

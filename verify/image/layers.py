@@ -20,7 +20,7 @@ from typing import IO, Final
 
 from tools.actions.image.base import Base, read_base
 from tools.actions.image.blobs import Blob
-from tools.actions.layer.model import TAR, TAR_GZIP
+from tools.actions.layer.model import LANDMARK, TAR, TAR_GZIP, TOC_NAME
 from tools.lib.common.program import ToolError
 from tools.lib.wheel.zip_members import HOST_UNIX, STORED, ZipMember
 
@@ -122,7 +122,8 @@ def read_image(path: Path) -> Iterator[ImageTree]:
             try:
                 _inflate(blob, scratch)
                 for file in _members(scratch, start, number):
-                    tree.add(file)
+                    if file.path not in (LANDMARK, TOC_NAME):
+                        tree.add(file)
             except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
                 raise ToolError(f"{path}: {blob.path}: cannot be read: {error}. Build the image again") from None
         tree.files = dict(sorted(tree.files.items()))

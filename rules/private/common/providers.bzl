@@ -35,6 +35,7 @@ DistributionInfo = provider(
         "file": "File: the wheel or sdist.",
         "metadata": "File: core metadata, served beside the distribution (PEP 658).",
         "requirement": "string: what requires just this distribution, `NAME==VERSION` (PEP 508).",
+        "sbom": "File or None: its bill of materials, in CycloneDX.",
         "tree_files": "dict of string to File: what a wheel adds to its package's tree, by paths that begin with `{tree}/`.",
         "variant": "File or None: `variant.json` of a wheel variant (PEP 825).",
     },
@@ -54,6 +55,7 @@ LayerInfo = provider(
     fields = {
         "descriptor": "File: JSON object with media type, SHA-256, size in bytes, diffID, CPU and history.",
         "layer": "File: the layer, a `.tar.gz`.",
+        "sbom": "File or None: the bill of materials of what is in it, in CycloneDX.",
     },
 )
 

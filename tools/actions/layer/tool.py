@@ -1,7 +1,7 @@
 """Makes the layer of a container image out of a wheel: the files that pip would have installed, and where.
 
     layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
-          --layer OUT --descriptor OUT
+          [--format gzip|estargz] --layer OUT --descriptor OUT
           [--any-wheel [--pattern GLOB]]
           [--plan PLAN --index FILE… --segment FILE… [--beside WHEEL…] [{tree}/PATH=FILE…]]
           [--links-to WHEEL --links-to-plan PLAN]
@@ -20,8 +20,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
+from tools.actions.layer.estargz import estargz_layer
 from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
-from tools.actions.layer.layer_file import inflated_sha256, layer_data, write_gzip
+from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
 from tools.actions.layer.wheel_members import Recompressor, own_members
 from tools.actions.link.packed_tree import add_to_tree, read_tree
@@ -34,12 +35,16 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
+from tools.lib.deflate.inflater import InflateError
+from tools.lib.wheel.deflated_run import inflated_sha256
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
 ANY = "any"
 #: Threads that deflate again what other programs deflated.
 _THREADS = 2
+#: What a format makes of files: --format.
+FORMATS = {"estargz": estargz_layer, "gzip": gzip_layer}
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Arguments:
     beside: list[str]
     links_to: str | None
     links_to_plan: str | None
+    format: str
     layer: str
     descriptor: str
     files: list[str]
@@ -140,11 +146,27 @@ def make_layer(args: Arguments) -> None:
             recompressor = Recompressor(scratch, usable_cores(_THREADS))
             read = recompressor.members if args.any_wheel else own_members
             files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
-        data = layer_data(files)
-        diff_id = inflated_sha256(data)
-        written = write_gzip(data, args.layer)
-    descriptor = LayerDescriptor(TAR_GZIP, written.sha256, written.size, diff_id, history, architecture, recompressed)
-    descriptor.write(args.descriptor)
+        layer = FORMATS[args.format](files)
+        diff_id = inflated_sha256(layer.archive)
+        written = write_layer(layer, args.layer)
+    LayerDescriptor(
+        media_type=TAR_GZIP,
+        sha256=written.sha256,
+        size=written.size,
+        diff_id=diff_id,
+        history=history,
+        architecture=architecture,
+        recompressed=recompressed,
+        annotations=dict(layer.annotations),
+    ).write(args.descriptor)
+
+
+def make_sound_layer(args: Arguments) -> None:
+    """Write the layer and its descriptor. Raises ToolError if the wheel is damaged."""
+    try:
+        make_layer(args)
+    except InflateError as error:
+        raise ToolError(f"{args.wheel}: damaged: {error}. Build the wheel again") from None
 
 
 def main(argv: list[str]) -> int:
@@ -163,8 +185,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--beside", action="append", default=[], help="wheel of a package that the tree links to")
     parser.add_argument("--links-to", help="wheel of a package for a GPU target: the layer has the links to it alone")
     parser.add_argument("--links-to-plan", help="the plan of that package")
+    parser.add_argument("--format", default="gzip", choices=FORMATS, help="how the layer is laid out")
     parser.add_argument("--layer", required=True, help="layer to write")
     parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
     parser.add_argument("files", nargs="*", metavar="{tree}/PATH=FILE", help="small files of the tree")
     args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: make_layer(args))
+    return report_errors(args.label, lambda: make_sound_layer(args))
