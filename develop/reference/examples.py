@@ -33,6 +33,7 @@ EXAMPLES: Final = {
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
     "git.commit": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_commit"),
     "hip_binary": Example(_HIP, "show"),
+    "hip_code_object": Example(_HIP, "scale"),
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
     "hip_no_toolchain": Example(_HIP_SDK, "no_compiler"),

@@ -8,6 +8,10 @@ load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 
+def _place(file):
+    """Returns where a file lies below its repository's directory, with the name of the repository before."""
+    return file.short_path.removeprefix("../")
+
 def _to_link(ctx, cc_toolchain, features, target, is_linked):
     """Returns the LibraryToLink of a shared library. Programs are linked with its interface, and run with the library.
 
@@ -17,7 +21,7 @@ def _to_link(ctx, cc_toolchain, features, target, is_linked):
     directory, and not to the program's DT_NEEDED.
     """
     info = target[RocmSharedLibraryInfo]
-    place = info.library.short_path.removeprefix("../")
+    place = _place(info.library)
     return cc_common.create_library_to_link(
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
@@ -41,6 +45,14 @@ def _data(ctx):
         if not any([name in file.owner.name for name in other]) or any([name in file.owner.name for name in wanted])
     ]
 
+def _beside(data, libraries):
+    """Returns where runfiles have data files a second time: in Bazel's directory of shared libraries, where libraries look for them.
+
+    Programs that run in their runfiles, and copied programs, load the libraries from there.
+    """
+    roots = [one.dynamic_library.short_path.removesuffix(_place(one.resolved_symlink_dynamic_library)) for one in libraries if one.dynamic_library]
+    return {roots[0] + _place(file): file for file in data} if roots else {}
+
 def _rocm_library_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(cc_toolchain = cc_toolchain, ctx = ctx)
@@ -60,6 +72,8 @@ def _rocm_library_impl(ctx):
         user_link_flags = ctx.attr.linkopts,
     )
     infos = [dep[CcInfo] for dep in ctx.attr.deps]
+    data = _data(ctx)
+    files = data + ctx.files.shared_library + ctx.files.linked + ctx.files.needed
     root = ctx.label.workspace_root
     context = cc_common.create_compilation_context(
         defines = depset(ctx.attr.defines),
@@ -73,7 +87,7 @@ def _rocm_library_impl(ctx):
         ),
         DefaultInfo(
             files = depset(ctx.files.shared_library + ctx.files.static_library),
-            runfiles = ctx.runfiles(_data(ctx) + ctx.files.shared_library + ctx.files.linked + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles(files, symlinks = _beside(data, libraries)).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
         ),
     ]
 

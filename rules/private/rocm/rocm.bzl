@@ -56,7 +56,7 @@ _sdk = tag_class(
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
         "name": attr.string(default = "rocm", doc = "Name of the repository."),
         "path": attr.string(doc = "Instead of `artifacts`: the absolute path of a directory in which ROCm is installed. Builds are not hermetic then."),
-        "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others."),
+        "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others. `native` stands for the GPUs of the machine that fetches the SDK."),
         "wheels": attr.label(doc = "Instead of `artifacts`: lock file of Python packages (`pylock.toml`) that names the wheels of ROCm."),
         "variable": attr.string(doc = "With `path`: environment variable that names another directory, such as `ROCM_PATH`."),
     },
