@@ -82,7 +82,7 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
         extras: dict, name of further extras -> requirements, as in `sdk_static_wheel`.
         files: dict, file -> path in the wheel: the Python code that users import, such as that of `sdk_runtime`.
         requires: requirements that are always installed. `{version}` stands for the version, also in `extras`.
-        variable: environment variable in which users may name a GPU, instead of the probe.
+        variable: environment variable in which users may name a GPU, or a package of `targets`. Then the probe is not asked.
         **kwargs: the other attributes of `sdk_sdist`, such as `summary`, and those that all rules have.
     """
     devices = {target: [device_distribution.replace("{target}", target) + "=={version}"] for target in targets}

@@ -14,9 +14,9 @@ KNOWN = {
     "name": "acme",
     "version": "1.0",
     "variable": "ACME_GPU",
-    "default": "sm_80",
-    "gpus": {"sm_80": "sm_80", "sm_86": "sm_80", "sm_90": "sm_90"},
-    "devices": {"sm_80": ["acme-sm-80==1.0"], "sm_90": ["acme-sm-90==1.0"]},
+    "default": "old",
+    "gpus": {"sm_80": "old", "sm_86": "old", "sm_90": "sm_90"},
+    "devices": {"old": ["acme-old==1.0"], "sm_90": ["acme-sm-90==1.0"]},
     "requirements": {"": ["acme-core==1.0"]},
     "entry_points": "",
 }
@@ -47,10 +47,11 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
     ("probe", "environ", "target", "reason"),
     [
         ("['sm_90', 'sm_80']", {}, "sm_90", "this machine has the GPU sm_90"),
-        ("['sm_70', 'sm_86']", {}, "sm_80", "this machine has the GPU sm_86"),
-        ("['sm_70']", {}, "sm_80", "no package serves the GPUs of this machine (sm_70)"),
-        ("[]", {}, "sm_80", "no GPU was found"),
+        ("['sm_70', 'sm_86']", {}, "old", "this machine has the GPU sm_86"),
+        ("['sm_70']", {}, "old", "no package serves the GPUs of this machine (sm_70)"),
+        ("[]", {}, "old", "no GPU was found"),
         ("1 / 0", {"ACME_GPU": "sm_90"}, "sm_90", "ACME_GPU is sm_90"),
+        ("1 / 0", {"ACME_GPU": "old"}, "old", "ACME_GPU is old"),
     ],
 )
 def test_the_choice(load: Load, probe: str, environ: dict[str, str], target: str, reason: str) -> None:
@@ -61,11 +62,15 @@ def test_the_choice(load: Load, probe: str, environ: dict[str, str], target: str
 @pytest.mark.parametrize(
     ("probe", "known", "message"),
     [
-        ("[]", {"default": ""}, "acme: no GPU was found. Set ACME_GPU to the GPU to install for: sm_80, sm_86, sm_90"),
+        (
+            "[]",
+            {"default": ""},
+            "acme: no GPU was found. Set ACME_GPU to the GPU to install for: old, sm_80, sm_86, sm_90",
+        ),
         (
             "['sm_70']",
             {"default": "", "variable": ""},
-            "acme: no package serves the GPUs of this machine (sm_70). Install it on a machine with one of sm_80,",
+            "acme: no package serves the GPUs of this machine (sm_70). Install it on a machine with one of old,",
         ),
         ("'sm_90'", {}, "acme: probe.gpus() returned 'sm_90'; expected a list of names of GPUs"),
         (
@@ -83,10 +88,10 @@ def test_no_choice_is_a_message(load: Load, probe: str, known: dict[str, str], m
 
 def test_a_probe_that_fails_leaves_the_default(load: Load) -> None:
     chosen = load("1 / 0").choose(KNOWN, {})
-    assert (chosen["target"], chosen["source"]) == ("sm_80", "default")
+    assert (chosen["target"], chosen["source"]) == ("old", "default")
     assert chosen["reason"] == "the probe failed: ZeroDivisionError: division by zero"
 
 
 def test_an_unknown_gpu_in_the_variable(load: Load) -> None:
-    with pytest.raises(SystemExit, match=r"^ACME_GPU=sm_70: there is no package for this GPU\. Available: sm_80, "):
+    with pytest.raises(SystemExit, match=r"^ACME_GPU=sm_70: there is no package for this GPU\. Available: old, "):
         load("[]").choose(KNOWN, {"ACME_GPU": "sm_70"})

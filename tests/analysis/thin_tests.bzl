@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
-load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_architectures", "sdk_gpu_package", "sdk_gpu_packages")
+load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_architectures", "sdk_gpu_package", "sdk_gpu_packages", "sdk_selector")
 load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
 load(":util.bzl", "expect_failure")
 
@@ -118,4 +118,19 @@ def thin_test_suite(name):
     _family_test(name = name + "_family_test", target_under_test = name + "_of_family")
     sdk_gpu_packages(name = name + "_of_family", architectures = name + "_architectures", targets = {"old": ["sm_8x"], "new": ["sm_90"]}, **common)
     tests.append(name + "_family_test")
+    sdk_selector(
+        name = name + "_selector",
+        architectures = name + "_architectures",
+        default_target = "sm_70",
+        description = "description.md",
+        device_distribution = "acme-{target}",
+        distribution = "acme",
+        license_expression = "MIT",
+        probe = "data.txt",
+        summary = "Acme",
+        tags = ["manual"],
+        targets = {"sm_80": ["sm_80"]},
+        version = "//examples/gpu_packages:version",
+    )
+    tests.append(expect_failure(name + "_default_refused_test", name + "_selector_data", ["thin_selector: default_target: there is no package for sm_70; expected one of sm_80"]))
     native.test_suite(name = name, tests = tests + [name + "_units"])

@@ -12,7 +12,7 @@ small files of the artifact.""",
         "artifact_name": "string: name of the artifact, such as `core-hip`.",
         "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
         "manifest": "File: JSON list of entries (path, kind, mode, link target).",
-        "target": "string: `generic`, an AMD GPU target, or a family of targets.",
+        "target": "string: `generic`, a GPU target, or a family of targets.",
         "units": "list of struct(id = string, unique in the build; facts = File; files = depset of File; is_big_file = bool; manifest = File that names the files; threads = number of threads for packing it).",
     },
 )

@@ -48,15 +48,16 @@ def probed() -> tuple[list[str], str]:
 def choose(known: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, object]:
     """Return the record of the choice: target, source, reason, gpus. Ends the program if there is none to make."""
     served, variable = known["gpus"], known["variable"]
-    available = ", ".join(served)
+    by_name = {**{target: target for target in known["devices"]}, **served}
+    available = ", ".join(sorted(by_name))
     wanted = environ.get(variable, "").strip() if variable else ""
-    if wanted and wanted not in served:
+    if wanted and wanted not in by_name:
         raise SystemExit(
             f"{variable}={wanted}: there is no package for this GPU. Available: {available}. Set {variable} to one of "
             "these, or unset it to let the machine's GPU decide"
         )
     if wanted:
-        return _chosen(served[wanted], "environment", f"{variable} is {wanted}")
+        return _chosen(by_name[wanted], "environment", f"{variable} is {wanted}")
     gpus, why = probed()
     for gpu in gpus:
         if gpu in served:
@@ -64,8 +65,10 @@ def choose(known: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, ob
     if gpus:
         why = f"no package serves the GPUs of this machine ({', '.join(gpus)})"
     if not known["default"]:
-        by_name = f"Install it on a machine with one of {available}, or install the package for one of them by its name"
-        remedy = f"Set {variable} to the GPU to install for: {available}" if variable else by_name
+        elsewhere = (
+            f"Install it on a machine with one of {available}, or install the package for one of them by its name"
+        )
+        remedy = f"Set {variable} to the GPU to install for: {available}" if variable else elsewhere
         raise SystemExit(f"{known['name']}: {why}. {remedy}")
     return _chosen(known["default"], "default", why, gpus)
 

@@ -69,18 +69,18 @@ class ArchitectureTable:
     loads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: What files have in their names instead of an architecture or a family -> that name.
     spellings: Mapping[str, str] = field(default_factory=dict)
-    #: Regular expression of all that names a GPU in a path, also of architectures that the table lacks; empty for what
-    #: the table has.
+    #: Regular expression of further names in paths: of architectures that the table lacks; empty for none.
     pattern: str = ""
 
     @functools.cached_property
     def _expression(self) -> re.Pattern[str]:
         listed = sorted({*self.names, *self.families, *self.spellings}, key=lambda name: (-len(name), name))
-        return re.compile(f"(?<![0-9A-Za-z])(?:{self.pattern or '|'.join(map(re.escape, listed))})(?![0-9A-Za-z])")
+        alternatives = [*map(re.escape, listed), *([f"(?:{self.pattern})"] if self.pattern else [])]
+        return re.compile(f"(?<![0-9A-Za-z])(?:{'|'.join(alternatives)})(?![0-9A-Za-z])")
 
     def named(self, path: str, known: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the architectures and families that the last part of a path says which says any."""
-        del known  # `pattern` finds them.
+        del known  # The table, or `pattern`, has them.
         for part in reversed(path.split("/")):
             if found := {
                 self.spellings.get(match[0], match[0]) for match in self._expression.finditer(part) if match[0]

@@ -32,8 +32,9 @@ def test_what_a_path_says(path: str, names: tuple[str, ...]) -> None:
 
 
 def test_a_pattern_finds_what_the_table_lacks() -> None:
-    table = read_architectures({"names": ["sm_80"], "pattern": "sm_[0-9]+|"})
+    table = read_architectures({"names": ["sm_80"], "families": {"old": ["sm_80"]}, "pattern": "sm_[0-9]+[a-z]?|"})
     assert table.named("share/sm_70/a_b.bin") == ("sm_70",)
+    assert (table.named("k_sm_80a.bin"), table.named("k_old.bin")) == (("sm_80a",), ("old",))
     assert table.serving("sm_70") == set()
 
 
