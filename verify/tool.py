@@ -1,4 +1,4 @@
-"""Proves, before publishing, that wheels are sound by themselves and together.
+"""Checks wheels before they are published: each wheel, and all of them together.
 
 For people, CI and Bazel's test rules; `verify.engine` does the work. Wheels are read, never unpacked or changed.
 """
@@ -29,7 +29,7 @@ EPILOG: Final = """examples:
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
 
-Exit code: 0 if nothing is wrong (notes do not count), 1 if something is, 2 if that cannot be told."""
+Exit status: 0 if there are no findings except notes, 1 if there are, 2 if the wheels cannot be checked."""
 CLEAN: Final = 0
 FOUND: Final = 1
 CANNOT_RUN: Final = 2
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PATH",
         action="extend",
         default=[],
-        help="more wheels and directories, that others made: findings about their form are notes. Name these last",
+        help="third-party wheels, and directories of them: findings about their form are notes. Name these last",
     )
     result.add_argument(
         "--last-release",
@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         default=[],
         help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
-        "that are gone are findings. Name these last",
+        "that the new ones lack are findings. Name these last",
     )
     result.add_argument(
         "--config",
@@ -89,25 +89,25 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         action="append",
         default=[],
-        help="TOML or JSON with settings and exceptions; of several files all exceptions count, and of each setting "
-        "the last, opened_libraries joined",
+        help="TOML or JSON file with settings and exceptions; may be repeated: exceptions and opened_libraries add up, "
+        "and the last value of any other setting counts",
     )
-    result.add_argument("--coverage", metavar="FILE", help="the coverage table: what each library has code for")
+    result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
     result.add_argument(
         "--target",
         metavar="GPU",
         action="append",
         default=[],
-        help="look at the set as installed on a machine with this GPU target: with the packages for it alone, and each "
-        "library with code for it; may be repeated",
+        help="check the set as it is installed on a machine with this GPU target: only with packages for it, and each "
+        "library must have code for it; may be repeated",
     )
-    result.add_argument("--no-set", action="store_true", help="look at each wheel by itself only")
-    result.add_argument("--all", action="store_true", help="show every file, and what exceptions excuse")
-    result.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
-    result.add_argument("--json", type=Path, metavar="FILE", help="write the findings as JSON as well")
-    result.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML as well")
-    result.add_argument("--sarif", type=Path, metavar="FILE", help="write them as SARIF 2.1.0 as well")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="at most so many processes")
+    result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
+    result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
+    result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+    result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
+    result.add_argument("--junit", type=Path, metavar="FILE", help="also write them as JUnit XML")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
 
 

@@ -76,7 +76,7 @@ def sdk_sonames(name, **kwargs):
 
     Args:
         name: name of the target. The command is `{name}_update`.
-        **kwargs: the attributes below, and those that all rules have.
+        **kwargs: the attributes below, and the attributes that all rules have.
     """
     _sdk_sonames(name = name, **kwargs)
     update_command(name, Label("//tools/actions/sonames:update.py"), Label("//tools/actions/sonames"), ["computed", "settings"], kwargs)

@@ -19,7 +19,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
     """Declares that a finding is accepted. An exception that matches no finding fails the test.
 
     Args:
-        id: identifier of the rule, such as `W404`; docs/release/verify.md lists them.
+        id: identifier of the rule, such as `W404`; docs/reference/verify-rules.md lists them.
         reason: why the finding is acceptable.
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.
@@ -79,7 +79,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
 def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
-    """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
+    """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
         name: name of the test.

@@ -414,7 +414,7 @@ def _refused(name):
     # Through a library of C++, which is not told from where its own libraries are.
     cc_library(name = name + "_of_another_sdk", tags = ["manual"], deps = ["//tests/analysis/hip_sdk:other_hip"])
     hip_library(name = name + "_two_sdks", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], deps = [name + "_of_another_sdk"])
-    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, those of", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
+    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, from", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
     tests.append(name + "_two_sdks_test")
     _refused_test(name = tests[-1], messages = messages, target_under_test = name + "_two_sdks")
 

@@ -17,7 +17,7 @@ PROJECT_ATTRS = {
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
     "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
-    "keywords": attr.string_list(doc = "Words by which people find the distribution."),
+    "keywords": attr.string_list(doc = "Words with which people find the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
     "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
     "maintainers": attr.string_list(doc = "Likewise, as `authors`."),

@@ -21,4 +21,4 @@ def check_one_runtime(label, infos):
                 found.setdefault(file.path, given.owner)
     if len(found) > 1:
         (one, other) = found.values()[:2]
-        fail("{}: it would be linked with two HIP runtimes, those of {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//rules/hip:sdk=NAME".format(shown(label), shown(one), shown(other)))
+        fail("{}: it would be linked with two HIP runtimes, from {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//rules/hip:sdk=NAME".format(shown(label), shown(one), shown(other)))

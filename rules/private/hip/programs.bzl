@@ -43,7 +43,7 @@ def hip_binary(name, srcs = [], deps = [], **kwargs):
 
     Args:
         name: name of the target.
-        srcs: HIP sources, and headers for them alone.
+        srcs: HIP sources, and headers that only they include.
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_binary` about the program.
     """
@@ -54,7 +54,7 @@ def hip_test(name, srcs = [], deps = [], **kwargs):
 
     Args:
         name: name of the target.
-        srcs: HIP sources, and headers for them alone.
+        srcs: HIP sources, and headers that only they include.
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_test` about the program.
     """

@@ -76,7 +76,7 @@ _version = tag_class(
 )
 
 _xla_config = tag_class(
-    doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [XLA](../hip/xla.md).",
+    doc = "Declares the ROCm repository of XLA and JAX, made from the repository of an SDK. See [XLA](../hip/xla.md).",
     attrs = {
         "name": attr.string(default = "local_config_rocm", doc = "Name of the repository."),
         "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk`."),

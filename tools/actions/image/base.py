@@ -82,7 +82,7 @@ class _Layout:
         """Return the descriptors that a manifest or an index lists."""
         found = document.get(key)
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise ToolError(f"{self.name}: `{key}` is no list of descriptors; expected one. {_REMEDY}")
+            raise ToolError(f"{self.name}: `{key}`: expected a list of descriptors. {_REMEDY}")
         return found
 
     def place(self, path: str) -> _Place:

@@ -215,7 +215,7 @@ def _no_layout(base: Path) -> None:
         (_leading_out, "a digest is 'sha256:../../../../etc/passwd'; expected `sha256:` and 64 digits"),
         (_no_json, "index.json: expected a JSON document"),
         (_no_object, "index.json: expected a JSON object"),
-        (_no_descriptors, "`manifests` is no list of descriptors; expected one"),
+        (_no_descriptors, "`manifests`: expected a list of descriptors"),
         (_no_layout, "has no oci-layout; expected an OCI image layout, or the tar of a root file system"),
     ],
 )

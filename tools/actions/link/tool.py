@@ -69,10 +69,10 @@ class Arguments:
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
-    """Return the files of a runtime package's tree. If none is at its top, an empty one is: `.{distribution}`.
+    """Return the files of a runtime package's tree. If the top directory has no file, add the empty `.{distribution}`.
 
-    pip removes a directory with all that is empty in it only if RECORD names a file
-    directly in it; several distributions may share a tree.
+    Otherwise pip would leave empty directories behind: it removes a directory only if RECORD names a file directly in
+    it. The name has the distribution, because several may share a tree.
     """
     if all("/" in path for path in tree.packed):
         yield text_member(f"{plan.tree}/.{distribution}", b"")
@@ -122,7 +122,7 @@ def console_scripts(
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
     A list serves Linux and Windows, where programs have `.exe` after the path, and no modes. An SDK need not have every
-    tool that a list of scripts names. Raises ToolError for one that may not be executed.
+    tool that a list of scripts names. Raises ToolError for a tool that is not executable.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
     listed = listed_rows(path, "script", "console_scripts")
@@ -130,7 +130,7 @@ def console_scripts(
     for row in scripts:
         if not is_windows and not is_executable(modes[row["path"]]):
             raise ToolError(
-                f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
+                f"console script {row['script']}: {row['path']}, which it starts, is not executable (mode "
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )

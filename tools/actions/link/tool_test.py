@@ -238,7 +238,7 @@ def test_a_console_script_whose_tool_may_not_be_executed_is_refused(
     made = wheel(tmp_path, CORE, file("bin/tool", "script", mode="0644"))
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 1
     assert capsys.readouterr().err == (
-        "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, may not be executed (mode 0644); "
+        "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, is not executable (mode 0644); "
         "expected mode 0755. Set the mode in the artifact, or take the script out of `console_scripts`\n"
     )
 

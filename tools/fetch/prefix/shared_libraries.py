@@ -23,7 +23,7 @@ _DEVICE_CODE: Final = ".hip_fatbin"
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known of a file: nothing, if it is no ELF file."""
+    """What is known of a file: nothing, if it is not an ELF file."""
 
     soname: str = ""
     #: The libraries that it needs and the prefix has, as paths in the prefix.

@@ -81,7 +81,8 @@ class Run:
             while left:
                 chunk = file.read(min(left, BLOCK_BYTES))
                 if not chunk:
-                    raise EOFError(f"{self.segment}: ends {left} bytes before the run at {self.offset} does")
+                    expected = f"expected {self.length} bytes at offset {self.offset}"
+                    raise EOFError(f"{self.segment}: {expected}; the file ends {left} bytes earlier")
                 left -= len(chunk)
                 yield chunk
 

@@ -60,8 +60,8 @@ def _check_names(names: Iterable[str]) -> None:
     for name in sorted(counts):
         if {"", ".", ".."} & set(name.split("/")):
             raise ToolError(
-                f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
-                "`files` or `import_name`, whichever it comes from"
+                f"{name}: not a valid path in a wheel; expected a relative path without `..`, `.` and empty parts. "
+                "Correct `files` or `import_name`, whichever it comes from"
             )
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")
