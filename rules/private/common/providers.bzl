@@ -40,7 +40,7 @@ DistributionInfo = provider(
 )
 
 GpuArchitecturesInfo = provider(
-    doc = "GPU architectures, which packages are for: those of one maker.",
+    doc = "The GPU architectures of one maker, which packages are for.",
     fields = {
         "families": "dict of string to list of string: families, and the architectures of each.",
         "loads": "dict of string to list of string: architectures, and others whose code their GPUs load as well.",
