@@ -9,7 +9,7 @@ In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` 
 devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -33,6 +33,7 @@ from tools.lib.common.program import (
     usable_cores,
 )
 from tools.lib.wheel.deflated_run import join
+from tools.lib.wheel.import_names import Imports, imports_of
 from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 
@@ -111,6 +112,16 @@ def console_scripts(
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
 
 
+def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_devel: bool) -> Imports:
+    """Return what users can import: modules among the small files, and the tree if it is a package (PEP 794).
+
+    Modules of the SDK deep in a tree are not for `import`; the tree of a devel package is in an archive.
+    """
+    package = f"{plan.tree}/__init__.py"
+    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_devel
+    return imports_of([*files, package] if is_package else files)
+
+
 def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
     """Return the files of the dist-info directory, RECORD apart."""
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
@@ -142,6 +153,7 @@ def link(args: Arguments) -> None:
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
+    project = replace(project, imports=imports(plan, files, in_tree, is_devel=bool(args.devel)))
     members.extend(info_members(project, args, plan, dist_info))
     if args.python_packages:
         members.extend(path_file(args.python_packages, plan, args.import_name, args.label))
