@@ -27,6 +27,7 @@ GROUPS: Final = {
     "S": "Over the set",
     "D": "Device code",
     "R": "Since the last release",
+    "I": "Images",
     "X": "Exceptions",
 }
 

@@ -17,6 +17,8 @@ from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions
 from verify.finding import Severity
+from verify.image.engine import verify_image
+from verify.image.layers import is_image
 from verify.report import documents, junit, text
 from verify.settings import Settings, make_settings, read_config
 
@@ -25,6 +27,7 @@ EPILOG: Final = """examples:
   rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
   rocm-verify bazel-bin/wheels/dist --last-release ~/released/7.1
+  rocm-verify --target gfx942 bazel-bin/packaging/image_gfx942
   rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
@@ -63,7 +66,13 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    result.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    result.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="a wheel, an sdist, a directory of them, or a container image: an OCI layout, or a tar of one",
+    )
     result.add_argument(
         "--others",
         nargs="+",
@@ -161,6 +170,17 @@ def explain(identifiers: Sequence[str]) -> int:
     return CLEAN
 
 
+def _verified(arguments: Arguments) -> Outcome:
+    """Verify distributions, or an image. Raises ToolError."""
+    request = make_request(arguments)
+    images = [path for path in arguments.paths if is_image(path)]
+    if not images:
+        return verify(arguments.paths, request)
+    if len(arguments.paths) > 1:
+        raise ToolError(f"{images[0]}: is an image; expected no other path beside it. Verify each image alone")
+    return verify_image(images[0], request)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -174,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     try:
-        outcome = verify(arguments.paths, make_request(arguments))
+        outcome = _verified(arguments)
         write(outcome, arguments)
     except (ToolError, OSError) as error:
         print(f"rocm-verify: {error}", file=sys.stderr)

@@ -122,7 +122,7 @@ Declare links, empty directories and unusual modes here: Bazel does not keep the
             doc = "File -> path below the install prefix.",
         ),
         "strip_prefix": attr.string(doc = "Directory, from the root of the repository, which the paths of `files` lose. A path that is not below it is an error."),
-        "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target, or a family of targets."),
+        "target": attr.string(default = "generic", doc = "`generic`, a GPU target, or a family of targets."),
     } | INSPECT_ATTRS,
     provides = [ArtifactInfo],
 )

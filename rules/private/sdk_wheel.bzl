@@ -140,7 +140,15 @@ def _sdk_wheel_impl(ctx):
     return [
         DefaultInfo(files = depset([outputs.wheel])),
         OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
-        DistributionInfo(file = outputs.wheel, metadata = outputs.metadata, digest = outputs.digest, requirement = requirement_of(ctx), variant = None),
+        DistributionInfo(
+            digest = outputs.digest,
+            file = outputs.wheel,
+            metadata = outputs.metadata,
+            requirement = requirement_of(ctx),
+            sbom = sbom,
+            tree_files = {path: file for path, file in files.items() if path.startswith("{tree}/")},
+            variant = None,
+        ),
         package,
         PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
     ]
@@ -161,7 +169,7 @@ sdk_wheel = rule(
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages, and with `console_scripts` or `python_packages`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
-        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `rocm_thin_package`."),
+        "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `sdk_gpu_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "python_packages": attr.label(
             allow_single_file = [".json"],

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import Joined, join, small_run
+from tools.lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from tools.lib.wheel.output_file import Output
 from tools.lib.wheel.record import record_text
 from tools.lib.wheel.zip_writer import MemberData, ZipArchive
@@ -48,10 +48,7 @@ def text_member(name: str, content: bytes, mode: int = 0o644) -> WheelMember:
 
 def joined_member(name: str, data: Joined) -> WheelMember:
     """Return a member made of runs whose digest nobody took yet."""
-    sha256 = hashlib.sha256()
-    for chunk in data.inflated():
-        sha256.update(chunk)
-    return WheelMember(name, 0o644, data, sha256.hexdigest())
+    return WheelMember(name, 0o644, data, inflated_sha256(data))
 
 
 def _check_names(names: Iterable[str]) -> None:
