@@ -7,7 +7,7 @@ name and line. With coverage, the program writes which lines of the source ran.
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.e2e.testing.builds import Workspace
+from tests.e2e.testing.builds import Workspace, built
 
 BUILD = """
 load("@rules_rocm_python//rules:hip.bzl", "hip_binary")
@@ -76,6 +76,7 @@ def check_coverage(workspace: Workspace, given: Sequence[str]) -> None:
 
     LLVM's tools need a library (libcurl) that the place where Bazel runs does not have, so the counts are not printed.
     """
+    built(workspace.build("//instrumented:bugs"))
     program = Path(workspace.info("bazel-bin"), "instrumented/bugs")
     assert MAPPING not in program.read_bytes(), "without coverage"
     counts = {}
