@@ -75,7 +75,7 @@ The layers are linked to, so an image takes no space of its own. The output grou
         "env": attr.string_dict(doc = "Environment of a container, beside that of the base."),
         "labels": attr.string_dict(doc = "Labels of the image, beside those of the base. `{version}` stands for `version`."),
         "layers": attr.label_list(mandatory = True, providers = [LayerInfo], doc = "Each an `sdk_layer`, from the lowest to the highest."),
-        "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/rocm:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
+        "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/acme:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
         "user": attr.string(doc = "User of a container; that of the base if empty."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "Build setting with the version."),
         "working_dir": attr.string(doc = "Working directory of a container; that of the base if empty."),
