@@ -154,7 +154,8 @@ class Unpacking:
             owners.append(found)
         if not isinstance(found, bytes):
             raise ToolError(
-                f"{package}: no licences in usr/share/doc/{owners[-1]}/copyright; add {owners[-1]} to the packages"
+                f"{package}: no licences in usr/share/doc/{owners[-1]}/copyright; add {owners[-1]} to `packages`, or "
+                "remove it from `system`"
             )
         rule = self.rule_of(package)
         assert rule
