@@ -114,4 +114,4 @@ def _example(workspace: Workspace, name: str) -> str:
     if name not in EXAMPLES:
         raise StarlarkError(f"{name}: no example; expected one in EXAMPLES of develop/reference/examples.py")
     path = EXAMPLES[name].path
-    return f"Example, from [`{path}`](../{path}):\n\n```starlark\n{quoted(workspace, name)}\n```"
+    return f"Example, from [`{path}`](../../{path}):\n\n```starlark\n{quoted(workspace, name)}\n```"
