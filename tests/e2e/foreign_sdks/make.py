@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.e2e.testing.builds import Build, Workspace, built, copy_out, remove_output_base
 from tests.e2e.windows.machine import fetch_wheels
-from tests.e2e.windows.real import Source, lay_out
+from tests.e2e.windows.real import QUIET, Source, lay_out
 
 HERE = Path(__file__).parent
 SDKS = ("compute", "media")
@@ -60,7 +60,7 @@ def make_mistake(workspace: Workspace, mistake: Mistake) -> str:
     if mistake.right not in text:
         raise ValueError(f"{mistake.file} has no {mistake.right}")
     file.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-    build = workspace.build(mistake.target)
+    build = workspace.build(mistake.target, options=QUIET)
     file.write_text(text, encoding="utf-8")
     if build.succeeded:
         raise ValueError(f"{mistake.name}: the build succeeded with {mistake.wrong}")
