@@ -37,34 +37,44 @@ class Mistake:
     file: str
     right: str
     wrong: str
+    #: Where the build fails: an `action`, the `analysis` of a rule, a `repository`. Empty: the error is Bazel's.
+    where: str
+    #: What only the error says, once for each target.
+    says: str
     target: str = "//compute:dist"
 
 
+COMPUTE = "compute/BUILD.bazel"
 MISTAKES = (
-    Mistake("pattern", "compute/BUILD.bazel", '["nvjitlink"]', '["nvjitlink"], exclude = ["lib/*.a"]'),
-    Mistake("needs", "compute/BUILD.bazel", 'needs = ["linker"]', "needs = []"),
-    Mistake("artifact", "compute/BUILD.bazel", '"nvjitlink"', '"nvjit"'),
-    Mistake("licence", "compute/BUILD.bazel", "LicenseRef-NVIDIA-Proprietary", "NVIDIA"),
-    Mistake("tag", "BUILD.bazel", '"linux_x86_64"', '"manylinux_2_5_x86_64"'),
-    Mistake("version", "BUILD.bazel", '"1.0.0"', '"1.0.x"'),
-    Mistake("label", "packages.bzl", '"//:version"', '"//:versions"'),
-    Mistake("directory", "MODULE.bazel", '"artifacts/windows"', '"artifacts/window"'),
-    Mistake("suite", "MODULE.bazel", '"trixie"', '"trixy"', "//media:dist"),
+    Mistake("pattern", COMPUTE, '["nvjitlink"]', '["nvjitlink"], exclude = ["lib/*.a"]', "action", "matches 'lib/*.a'"),
+    Mistake("needs", COMPUTE, 'needs = ["linker"]', "needs = []", "action", "See to "),
+    Mistake("artifact", COMPUTE, '"nvjitlink"', '"nvjit"', "action", "is made from no artifact"),
+    Mistake("licence", COMPUTE, "LicenseRef-NVIDIA-Proprietary", "NVIDIA", "action", "is no SPDX expression"),
+    Mistake("tag", "BUILD.bazel", '"linux_x86_64"', '"manylinux_2_5_x86_64"', "action", "Set --//:linux_tag="),
+    Mistake("version", "BUILD.bazel", '"1.0.0"', '"1.0.x"', "analysis", 'base "1.0.x"'),
+    Mistake("label", "packages.bzl", '"//:version"', '"//:versions"', "", "did you mean version"),
+    Mistake("directory", "MODULE.bazel", "artifacts/windows", "artifacts/window", "repository", "cannot be read"),
+    Mistake("suite", "MODULE.bazel", "trixie", "trixy", "repository", "needs another `suite`", "//media:dist"),
 )
+#: How each is built: as Bazel does, which stops at an error, and to the end.
+WAYS = {"stop": QUIET, "keep_going": (*QUIET, "--keep_going")}
 
 
-def make_mistake(workspace: Workspace, mistake: Mistake) -> str:
-    """Return what Bazel prints about a mistake. Raises ValueError if it builds, or the file has no such text."""
+def make_mistake(workspace: Workspace, mistake: Mistake) -> dict[str, str]:
+    """Return what Bazel prints about a mistake, by way.
+
+    Raises ValueError if it builds, or the file has no such text.
+    """
     file = workspace.directory / mistake.file
     text = file.read_text(encoding="utf-8")
     if mistake.right not in text:
         raise ValueError(f"{mistake.file} has no {mistake.right}")
     file.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-    build = workspace.build(mistake.target, options=QUIET)
+    builds = {way: workspace.build(mistake.target, options=options) for way, options in WAYS.items()}
     file.write_text(text, encoding="utf-8")
-    if build.succeeded:
+    if any(build.succeeded for build in builds.values()):
         raise ValueError(f"{mistake.name}: the build succeeded with {mistake.wrong}")
-    return build.output
+    return {way: build.output for way, build in builds.items()}
 
 
 def build_all(workspace: Workspace, made: Path) -> Build:
@@ -94,7 +104,8 @@ def main() -> None:
         (said / "build").write_text(build_all(workspace, directory / "made").output, encoding="utf-8")
         (said / "test").write_text(built(workspace.build("//...", command="test")).output, encoding="utf-8")
         for mistake in MISTAKES:
-            (said / mistake.name).write_text(make_mistake(workspace, mistake), encoding="utf-8")
+            for way, output in make_mistake(workspace, mistake).items():
+                (said / f"{mistake.name}.{way}").write_text(output, encoding="utf-8")
     finally:
         workspace.run("shutdown")
         remove_output_base(output_base)
