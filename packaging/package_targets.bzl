@@ -2,8 +2,7 @@
 
 load("//packaging:distributions.bzl", "names_file")
 load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS", "PYTHON_PACKAGES")
-load("//rules:rocm.bzl", "rocm_thin_package", "rocm_thin_packages")
-load("//rules:sdk.bzl", "sdk_package", "sdk_wheel")
+load("//rules:sdk.bzl", "sdk_gpu_package", "sdk_gpu_packages", "sdk_package", "sdk_wheel")
 
 visibility(["//packaging"])
 
@@ -142,7 +141,7 @@ def thin_package_targets(name, platform, artifacts, family, declared):
     """
     libraries, trees = PACKAGES["libraries"], trees_of("libraries", "{target}")
     searched = _searched(platform, "libraries", trees)
-    rocm_thin_packages(
+    sdk_gpu_packages(
         name = name + "thin_libraries_" + family,
         package = "libraries",
         allow_empty = not artifacts,
@@ -159,7 +158,7 @@ def thin_package_targets(name, platform, artifacts, family, declared):
         version_suffix = _VERSION_SUFFIX,
     )
     for target in declared.packages:
-        rocm_thin_package(
+        sdk_gpu_package(
             name = name + "libraries_" + target,
             packages = name + "thin_libraries_" + family,
             target = target,

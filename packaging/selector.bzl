@@ -102,6 +102,7 @@ def selector_targets(name, content):
         distribution = "rocm",
         license_expression = "Apache-2.0",
         license_files = [LICENSE],
+        requires = [_pin(content, "core")],
         sources = Label("//packaging/rocm:sources"),
         summary = "ROCm for Python: selects the packages for the machine, and helps to use them",
         urls = METADATA.urls,
@@ -110,13 +111,13 @@ def selector_targets(name, content):
     files = {distributions: "rocm_sdk/_distributions.json", name + "coverage_lacks": "rocm_sdk/_device_code.json"}
     wheel = dict(
         console_scripts = {"rocm-sdk": "rocm_sdk.cli:main"},
-        requires = [_pin(content, "core")],
         strip_prefix = "src",
         **project
     )
     sdk_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
+        extras = _static_extras(content),
         files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )

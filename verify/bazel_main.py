@@ -1,4 +1,4 @@
-"""Runs the command as the program of a Bazel test (`sdk_wheel_test`): JUnit results go where Bazel wants them."""
+"""Runs rocm-verify as the program of a Bazel test (`sdk_wheel_test`): writes JUnit results to XML_OUTPUT_FILE."""
 
 import os
 import sys

@@ -1,9 +1,9 @@
-"""Writes the table of rules in docs/release/verify.md.
+"""Writes the tables of rules in docs/reference/verify-rules.md.
 
-    bazel run //verify:documentation          # writes docs/release/verify.md anew
+    bazel run //verify:documentation          # writes docs/reference/verify-rules.md anew
     python3 -m verify.documentation FILE
 
-The table is made of the rules themselves; a test compares it with the file.
+The tables are made of the rules themselves; a test compares them with the file.
 """
 
 import os
@@ -27,6 +27,7 @@ GROUPS: Final = {
     "S": "Over the set",
     "D": "Device code",
     "R": "Since the last release",
+    "I": "Images",
     "X": "Exceptions",
 }
 
@@ -37,7 +38,7 @@ def table(rules: Mapping[str, Rule]) -> str:
     for prefix, title in GROUPS.items():
         found = [rule for rule in rules.values() if rule.id.startswith(prefix)]
         if found:
-            lines += [f"### {title}", "", "| id | severity | what is wrong | why | remedy |", "|---|---|---|---|---|"]
+            lines += [f"## {title}", "", "| id | severity | what is wrong | why | remedy |", "|---|---|---|---|---|"]
             lines += [_row(rule) for rule in found]
             lines.append("")
     return "\n".join(lines)
@@ -60,7 +61,7 @@ def updated(text: str, rules: Mapping[str, Rule]) -> str:
 
 def main(argv: list[str]) -> int:
     """Write the page named, or that of the workspace, anew."""
-    default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/release/verify.md")
+    default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/reference/verify-rules.md")
     path = Path(argv[0]) if argv else default
     path.write_text(updated(path.read_text(encoding="utf-8"), registry.rules()), encoding="utf-8")
     return 0

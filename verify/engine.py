@@ -146,15 +146,19 @@ def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
 def read_distributions(paths: Iterable[Path], request: Request) -> DistributionSet:
     """Read the facts about distributions. Raises ToolError when a file cannot be read."""
     wheels, sdists = find_distributions(paths)
-    reader = Reader(request.settings, (*registry.collectors(), *request.collectors))
     try:
         opened = [open_wheel(path) for path in wheels]
-        facts = _read(opened, reader, request.processes)
+        facts = read_opened(opened, request)
     except OSError as error:
         raise ToolError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None
     return DistributionSet(
         tuple(make_wheel(one, found) for one, found in zip(opened, facts, strict=True)), tuple(sdists)
     )
+
+
+def read_opened(opened: Sequence[OpenedWheel], request: Request) -> list[list[FileFacts]]:
+    """Return the facts about the members of each wheel. Raises OSError when one cannot be read."""
+    return _read(opened, Reader(request.settings, (*registry.collectors(), *request.collectors)), request.processes)
 
 
 def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:

@@ -50,11 +50,11 @@ class DeclaredException:
         return fitting and (self.target == "**" or bool(self.excused_targets(finding)))
 
     def excused_targets(self, finding: Finding) -> tuple[str, ...]:
-        """Return the targets of a finding that it excuses."""
+        """Return the targets for which this exception excuses a finding."""
         return tuple(target for target in finding.targets if matches(target, (self.target,)) is not None)
 
     def describe(self) -> str:
-        """Say which it is, for the finding that it is unused."""
+        """Return all fields as text, for the finding that reports unused exceptions."""
         target = "" if self.target == "**" else f", target {self.target!r}"
         return f"{self.id}, wheel {self.wheel!r}, file {self.file!r}, evidence {self.evidence!r}{target}: {self.reason}"
 
@@ -72,7 +72,7 @@ def make_exceptions(values: list[Any], known: Iterable[str], origin: str) -> tup
             raise ToolError(f"{where}: unknown: {', '.join(unknown)}; expected some of {', '.join(fields)}")
         if value.get("id") not in known:
             raise ToolError(
-                f"{where}: no rule has the identifier {value.get('id')!r}; docs/release/verify.md lists them"
+                f"{where}: no rule has the identifier {value.get('id')!r}; docs/reference/verify-rules.md lists them"
             )
         if not value.get("reason", "").strip():
             raise ToolError(f"{where} ({value['id']}) has no reason; say why the finding is right")

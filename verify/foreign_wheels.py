@@ -21,6 +21,7 @@ FORM: Final = frozenset(
         "W206",  # Lines of RECORD that pip and uv accept.
         "W305",  # Installers take the tags of the file name.
         "W306",
+        "W311",  # The wheel for another platform may have the import.
         "W307",  # Licences.
         "S161",
         "S162",

@@ -68,7 +68,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["--target", "gfx942", "--others", str(path)]) == 0
     assert "W112 note" in capsys.readouterr().out
     assert main([str(path), "--target", "mi300"]) == 2
-    assert "'mi300' is no GPU target" in capsys.readouterr().err
+    assert "'mi300' is not a GPU target" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([])
     assert "nothing to verify" in capsys.readouterr().err

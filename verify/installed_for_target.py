@@ -43,11 +43,11 @@ class Chosen:
 def choose(distributions: DistributionSet, target: str, settings: Settings) -> Chosen:
     """Return what is installed on a machine with a GPU target. What is left out counts as available elsewhere.
 
-    Raises ToolError for a word that is no target.
+    Raises ToolError for a word that is not a target.
     """
     if not is_target(target):
         raise ToolError(
-            f"target {target!r} is no GPU target; expected one without features, such as gfx942. Name the GPU of a "
+            f"target {target!r} is not a GPU target; expected one without features, such as gfx942. Name the GPU of a "
             "machine: a set is installed for one"
         )
     kept = tuple(wheel for wheel in distributions.wheels if is_for(wheel, target))

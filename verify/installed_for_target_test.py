@@ -134,7 +134,7 @@ def test_what_is_left_out_is_not_a_missing_requirement(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["gfx110X-all", "gfx942:xnack+", "gfx11-generic", "mi300"])
 def test_a_target_is_one_gpu(word: str, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="is no GPU target; expected one without features"):
+    with pytest.raises(ToolError, match="is not a GPU target; expected one without features"):
         found(tmp_path, *SPLIT, targets=(word,))
 
 

@@ -154,7 +154,7 @@ def _read_elf(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[Fil
 
 
 def _read_pe(file: BinaryIO, facts: FileFacts, settings: Settings) -> tuple[FileFacts, Strings]:
-    """Read the tables of a PE image, and look through what may hold text; through all of what only begins like one."""
+    """Read the tables of a PE image, and search parts that may contain text, or all of a damaged image."""
     try:
         image = read_pe(file, facts.path)
     except ElfError as error:

@@ -1,8 +1,7 @@
 """All suites of checks, and with them all rules. To add a suite, import it here.
 
 `checks/` looks at one wheel by itself, `wheel_set/` and `device/` at what lies between wheels, `release/` at what lies
-between releases. Each has a `SUITE` (see
-`verify.suite`).
+between releases, `image/` at container images. Each has a `SUITE` (see `verify.suite`).
 """
 
 from verify import exceptions, installed_for_target
@@ -21,6 +20,7 @@ from verify.checks import (
 )
 from verify.device import device_checks
 from verify.finding import Rule
+from verify.image import image_checks
 from verify.release import release_checks
 from verify.suite import Collector, Suite
 from verify.wheel_set import set_checks
@@ -40,6 +40,7 @@ SUITES: tuple[Suite, ...] = (
     *set_checks.SUITES,
     *device_checks.SUITES,
     release_checks.SUITE,
+    image_checks.SUITE,
     installed_for_target.SUITE,
     exceptions.SUITE,
 )

@@ -1,4 +1,4 @@
-"""Proves, before publishing, that wheels are sound by themselves and together.
+"""Checks wheels before they are published: each wheel, and all of them together.
 
 For people, CI and Bazel's test rules; `verify.engine` does the work. Wheels are read, never unpacked or changed.
 """
@@ -17,6 +17,8 @@ from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions
 from verify.finding import Severity
+from verify.image.engine import verify_image
+from verify.image.layers import is_image
 from verify.report import documents, junit, text
 from verify.settings import Settings, make_settings, read_config
 
@@ -25,11 +27,12 @@ EPILOG: Final = """examples:
   rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
   rocm-verify bazel-bin/wheels/dist --last-release ~/released/7.1
+  rocm-verify --target gfx942 bazel-bin/packaging/image_gfx942
   rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
 
-Exit code: 0 if nothing is wrong (notes do not count), 1 if something is, 2 if that cannot be told."""
+Exit status: 0 if there are no findings except notes, 1 if there are, 2 if the wheels cannot be checked."""
 CLEAN: Final = 0
 FOUND: Final = 1
 CANNOT_RUN: Final = 2
@@ -63,7 +66,13 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    result.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    result.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="a wheel, an sdist, a directory of them, or a container image: an OCI layout, or a tar of one",
+    )
     result.add_argument(
         "--others",
         nargs="+",
@@ -71,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PATH",
         action="extend",
         default=[],
-        help="more wheels and directories, that others made: findings about their form are notes. Name these last",
+        help="third-party wheels, and directories of them: findings about their form are notes. Name these last",
     )
     result.add_argument(
         "--last-release",
@@ -81,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         default=[],
         help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
-        "that are gone are findings. Name these last",
+        "that the new ones lack are findings. Name these last",
     )
     result.add_argument(
         "--config",
@@ -89,25 +98,25 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         action="append",
         default=[],
-        help="TOML or JSON with settings and exceptions; of several files all exceptions count, and of each setting "
-        "the last, opened_libraries joined",
+        help="TOML or JSON file with settings and exceptions; may be repeated: exceptions and opened_libraries add up, "
+        "and the last value of any other setting counts",
     )
-    result.add_argument("--coverage", metavar="FILE", help="the coverage table: what each library has code for")
+    result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
     result.add_argument(
         "--target",
         metavar="GPU",
         action="append",
         default=[],
-        help="look at the set as installed on a machine with this GPU target: with the packages for it alone, and each "
-        "library with code for it; may be repeated",
+        help="check the set as it is installed on a machine with this GPU target: only with packages for it, and each "
+        "library must have code for it; may be repeated",
     )
-    result.add_argument("--no-set", action="store_true", help="look at each wheel by itself only")
-    result.add_argument("--all", action="store_true", help="show every file, and what exceptions excuse")
-    result.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
-    result.add_argument("--json", type=Path, metavar="FILE", help="write the findings as JSON as well")
-    result.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML as well")
-    result.add_argument("--sarif", type=Path, metavar="FILE", help="write them as SARIF 2.1.0 as well")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="at most so many processes")
+    result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
+    result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
+    result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+    result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
+    result.add_argument("--junit", type=Path, metavar="FILE", help="also write them as JUnit XML")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
 
 
@@ -161,6 +170,17 @@ def explain(identifiers: Sequence[str]) -> int:
     return CLEAN
 
 
+def _verified(arguments: Arguments) -> Outcome:
+    """Verify distributions, or an image. Raises ToolError."""
+    request = make_request(arguments)
+    images = [path for path in arguments.paths if is_image(path)]
+    if not images:
+        return verify(arguments.paths, request)
+    if len(arguments.paths) > 1:
+        raise ToolError(f"{images[0]}: is an image; expected no other path beside it. Verify each image alone")
+    return verify_image(images[0], request)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -174,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     try:
-        outcome = verify(arguments.paths, make_request(arguments))
+        outcome = _verified(arguments)
         write(outcome, arguments)
     except (ToolError, OSError) as error:
         print(f"rocm-verify: {error}", file=sys.stderr)

@@ -11,7 +11,7 @@ from verify import documentation, registry
 from verify.finding import Rule
 from verify.tool import CANNOT_RUN, CLEAN, FOUND, main
 
-DOCS = Path(__file__).resolve().parents[1] / "docs/release/verify.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs/reference/verify-rules.md"
 CONFIG = '[[exception]]\nid = "W512"\nfile = "tests/**"\nreason = "the name is ours"\n'
 
 

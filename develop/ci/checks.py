@@ -145,6 +145,7 @@ CHECKS: tuple[Check, ...] = (
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions and the matrix, through real builds", f"{BUILDS}/versions_test.py"),
     Check("publish", "publish to a directory, S3 and a package index", steps.publish),
+    Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(

@@ -142,6 +142,12 @@ def publish(machine: Machine) -> None:
     machine.module("tests.e2e.publish.places", "--dist", machine.mini / "dist")
 
 
+def push(machine: Machine) -> None:
+    """Push the example SDK's images to a registry, and pull them again."""
+    machine.bazel("build", "//tests/mini/split:images")
+    machine.module_in(machine.sid, "tests.e2e.push.registry", "--images", machine.mini)
+
+
 def validate_mini(machine: Machine) -> None:
     """Other tools judge the example SDK's packages."""
     mini = machine.mini

@@ -117,7 +117,7 @@ def _values(workspace: Workspace, found: Declaration, node: ast.expr | None) -> 
     if node is None:
         return ()
     if not isinstance(node, ast.List):
-        raise found.error("`values` is no list")
+        raise found.error("`values` is not a list")
     return tuple(workspace.string(path, one) for one in node.elts)
 
 

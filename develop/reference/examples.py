@@ -15,6 +15,7 @@ _TARGETS: Final = "packaging/package_targets.bzl"
 _HIP: Final = "examples/hip/BUILD.bazel"
 _HIP_SDK: Final = "tests/analysis/hip_sdk/BUILD.bazel"
 _HIP_WHEEL: Final = "examples/hip_wheel/BUILD.bazel"
+_GPUS: Final = "examples/gpu_packages/BUILD.bazel"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
 
@@ -33,6 +34,7 @@ EXAMPLES: Final = {
     "catalogued_artifact": Example("tests/analysis/package_tests.bzl"),
     "git.commit": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_commit"),
     "hip_binary": Example(_HIP, "show"),
+    "hip_code_object": Example(_HIP, "scale"),
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
     "hip_no_toolchain": Example(_HIP_SDK, "no_compiler"),
@@ -50,6 +52,8 @@ EXAMPLES: Final = {
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_image": Example(_TWO, "image"),
+    "sdk_image_push": Example(_TWO, "push"),
+    "sdk_image_test": Example("tests/wheel_test/BUILD.bazel"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
@@ -68,8 +72,10 @@ EXAMPLES: Final = {
     "rocm_library": Example(_HIP_SDK, "rocrand"),
     "rocm_program": Example(_HIP_SDK, "rocminfo"),
     "rocm_shared_library": Example(_HIP_SDK, "lib/librocrand.so.1"),
-    "rocm_thin_package": Example(_TARGETS),
-    "rocm_thin_packages": Example(_TARGETS),
+    "sdk_gpu_architectures": Example(_GPUS, "gpus"),
+    "sdk_gpu_package": Example(_TARGETS),
+    "sdk_gpu_packages": Example(_GPUS, "device"),
+    "sdk_selector": Example(_GPUS, "acme"),
     "sdk_version": Example(_TWO, "version"),
     "sdk_wheel": Example(_TWO, "runtime_wheel"),
     "sdk_wheel_set_test": Example(_WHEELS, "dist_test"),

@@ -40,6 +40,8 @@ class Sample:
     zeros: int = 0
     sections: bool = True
     symtab: bool = True
+    constants: bytes = b""
+    """Content of .rodata; without any, there is no such section."""
     tail: bytes = b"a comment\0"
     page: int = PAGE
     """What segments are aligned to, in bytes: 0x10000 for machines whose pages may be that large."""
@@ -94,6 +96,8 @@ class _Layout:
         self.place(".dynsym", symbols)
         self.place(".dynstr", bytes(self.strings), 1)
         self.place(".gnu.version_r", verneed)
+        if sample.constants:
+            self.place(".rodata", sample.constants)
         first_end = len(self.data)
         self.data += bytes(sample.slack)
         self.data += bytes(-len(self.data) % 16)
@@ -170,6 +174,7 @@ class _Layout:
         kinds |= {
             ".dynstr": c.SHT_STRTAB,
             ".gnu.version_r": c.SHT_GNU_VERNEED,
+            ".rodata": c.SHT_PROGBITS,
             ".dynamic": c.SHT_DYNAMIC,
             ".data": c.SHT_PROGBITS,
         }

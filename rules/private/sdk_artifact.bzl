@@ -121,8 +121,8 @@ Declare links, empty directories and unusual modes here: Bazel does not keep the
             allow_files = True,
             doc = "File -> path below the install prefix.",
         ),
-        "strip_prefix": attr.string(doc = "Directory, from the root of the repository, which the paths of `files` lose. It is an error if one is not below it."),
-        "target": attr.string(default = "generic", doc = "`generic`, an AMD GPU target, or a family of targets."),
+        "strip_prefix": attr.string(doc = "Directory, from the root of the repository, which the paths of `files` lose. A path that is not below it is an error."),
+        "target": attr.string(default = "generic", doc = "`generic`, a GPU target, or a family of targets."),
     } | INSPECT_ATTRS,
     provides = [ArtifactInfo],
 )

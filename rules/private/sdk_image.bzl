@@ -25,8 +25,8 @@ def _definition(ctx):
     }))
     return definition
 
-def _write(ctx, definition, output, option):
-    """Declares the action that writes the image in one form."""
+def _write(ctx, definition, output, option, sboms = []):
+    """Declares the action that writes the image in one form, with bills of materials."""
     if len(ctx.files.base) > 1:
         fail("{}: base: {} has {} files; expected one: an OCI image layout, as a directory or a tar, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
     layers = [layer[LayerInfo] for layer in ctx.attr.layers]
@@ -35,12 +35,13 @@ def _write(ctx, definition, output, option):
     args.add_all(ctx.files.base, format_each = "--base=%s", expand_directories = False)
     args.add_all([layer.layer for layer in layers], format_each = "--layer=%s")
     args.add_all([layer.descriptor for layer in layers], format_each = "--descriptor=%s")
+    args.add_all(sboms, format_each = "--sbom=%s")
     args.add(output.path, format = option + "=%s")
     run_tool(
         ctx,
         tool = ctx.attr._image,
         args = args,
-        inputs = [definition] + ctx.files.base + [file for layer in layers for file in [layer.layer, layer.descriptor]],
+        inputs = [definition] + ctx.files.base + sboms + [file for layer in layers for file in [layer.layer, layer.descriptor]],
         outputs = [output],
         mnemonic = "RocmImage",
         progress_message = "Making image %{label}",
@@ -53,7 +54,10 @@ def _sdk_image_impl(ctx):
     layout = ctx.actions.declare_directory(ctx.label.name)
     archive = ctx.actions.declare_file(ctx.label.name + ".tar")
     definition = _definition(ctx)
-    _write(ctx, definition, layout, "--layout")
+    sboms = [layer[LayerInfo].sbom for layer in ctx.attr.layers if layer[LayerInfo].sbom]
+    _write(ctx, definition, layout, "--layout", sboms)
+
+    # Engines take images alone.
     _write(ctx, definition, archive, "--archive")
     return [
         DefaultInfo(files = depset([layout])),
@@ -63,22 +67,23 @@ def _sdk_image_impl(ctx):
 sdk_image = rule(
     doc = """Makes a container image: an OCI image layout, as a directory with the target's name.
 
-The layers are linked to, so an image takes no space of its own. The output group `archive` has the same as a tar for
+The layers are linked to, so an image takes no space of its own. The layout also has the bills of materials of the layers, as
+artifacts that refer to the image. The output group `archive` has the same as a tar for
 `docker load`, `podman load` and `ctr images import`. Only then are the layers copied.""",
     implementation = _sdk_image_impl,
     attrs = {
         "annotations": attr.string_dict(doc = "Annotations of the manifest. `{version}` stands for `version`."),
         "architecture": attr.string(default = "amd64", values = ["amd64", "arm64"], doc = "CPU of the image. The build stops if the base or a layer is for another one."),
-        "base": attr.label(allow_files = True, doc = "What the image begins with: an OCI image layout, as a directory or a tar, or the tar of a root file system. The image begins with nothing if there is none, or if the target has no files."),
+        "base": attr.label(allow_files = True, doc = "Base image: an OCI image layout, as a directory or a tar, or the tar of a root file system. Without it, or if the target has no files, the image begins empty."),
         "cmd": attr.string_list(doc = "Arguments that a container runs if none are given."),
         "entrypoint": attr.string_list(doc = "Program that a container runs. It replaces `cmd` of the base, too."),
-        "env": attr.string_dict(doc = "Environment of a container, beside that of the base."),
-        "labels": attr.string_dict(doc = "Labels of the image, beside those of the base. `{version}` stands for `version`."),
+        "env": attr.string_dict(doc = "Environment variables of a container, added to those in the base."),
+        "labels": attr.string_dict(doc = "Labels of the image, added to the labels of the base. `{version}` stands for `version`."),
         "layers": attr.label_list(mandatory = True, providers = [LayerInfo], doc = "Each an `sdk_layer`, from the lowest to the highest."),
         "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/acme:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
-        "user": attr.string(doc = "User of a container; that of the base if empty."),
+        "user": attr.string(doc = "User of a container; if empty, the base's user."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "Build setting with the version."),
-        "working_dir": attr.string(doc = "Working directory of a container; that of the base if empty."),
+        "working_dir": attr.string(doc = "Working directory of a container; if empty, the base's."),
         "_image": tool_attr("//tools/actions/image:image_tool"),
     },
 )

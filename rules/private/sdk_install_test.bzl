@@ -12,11 +12,11 @@ def sdk_install_test(name, wheels, requirement, script = None, python = None, in
     Args:
         name: name of the test.
         wheels: labels of wheels and sdists, or of directories of them, such as an `sdk_index` or an `sdk_split_wheel`.
-            Of split wheels, installers take the local version that sorts last, unless the requirement says which.
+            From split wheels, installers take the local version that sorts last, unless the requirement names one.
         requirement: what to install (PEP 508), a string or a list: `rocm[libraries]`.
         script: Python file to run with the environment's interpreter. A copy runs in an empty directory, so that it
             imports what was installed. A non-zero exit code fails the test.
-        python: interpreter of the environment, a path or a name on PATH; by default that of the Python toolchain.
+        python: interpreter of the environment, a path or a name on PATH. The default is the Python toolchain's.
         installer: `pip` (of the toolchain's interpreter) or `uv`.
         env: environment variables for the installer and the script.
         **kwargs: further attributes of `py_test`.

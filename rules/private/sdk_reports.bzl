@@ -7,7 +7,7 @@ _REPORTS = ["plan", "platform_tag", "sbom"]
 def sdk_reports(name, wheels, **kwargs):
     """Declares a target for each report of each package, so that you need no `--output_groups`.
 
-    `PACKAGE_plan` says what becomes of each file, `PACKAGE_platform_tag` what the wheel needs of a system,
+    `PACKAGE_plan` says what happens to each file, `PACKAGE_platform_tag` what the wheel needs of a system,
     and `PACKAGE_sbom` is its bill of materials (CycloneDX).
 
     Args:

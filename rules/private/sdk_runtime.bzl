@@ -52,7 +52,7 @@ def sdk_runtime(name, directory, **kwargs):
     Args:
         name: name of the target, which writes the list of packages.
         directory: directory in the wheel: the Python package that the code becomes, such as `my_sdk` or `my_sdk/_runtime`.
-        **kwargs: the attributes below, and those that all rules have.
+        **kwargs: the attributes below, and the attributes that all rules have.
 
     Returns:
         dict of label to string: files, for `files` of `sdk_static_wheel` or `sdk_wheel`.

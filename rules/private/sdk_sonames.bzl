@@ -61,7 +61,7 @@ _sdk_sonames = rule(
     attrs = {
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:sonames`. Messages name it instead of the attribute."),
-        "packages": attr.label_list(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "The packages: each a `sdk_package`, a `rocm_thin_package`, or the wheel of one."),
+        "packages": attr.label_list(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "The packages: each a `sdk_package`, a `sdk_gpu_package`, or the wheel of one."),
         "_check": tool_attr("//tools/actions/sonames:check_tool"),
         "_sonames": tool_attr("//tools/actions/sonames:sonames_tool"),
     },
@@ -76,7 +76,7 @@ def sdk_sonames(name, **kwargs):
 
     Args:
         name: name of the target. The command is `{name}_update`.
-        **kwargs: the attributes below, and those that all rules have.
+        **kwargs: the attributes below, and the attributes that all rules have.
     """
     _sdk_sonames(name = name, **kwargs)
     update_command(name, Label("//tools/actions/sonames:update.py"), Label("//tools/actions/sonames"), ["computed", "settings"], kwargs)

@@ -10,7 +10,7 @@ def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:
         fail("{}: targets is empty; expected GPU targets or families, such as \"gfx942\"".format(shown(ctx.label)))
     if not ctx.file.wheel.is_directory and ctx.file.wheel.extension != "whl":
-        fail("{}: wheel: {} is no wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
+        fail("{}: wheel: {} is not a wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
     sizes = [ctx.actions.declare_file(ctx.label.name + ".sizes." + kind) for kind in ["json", "txt"]]
@@ -51,13 +51,13 @@ use it. The output group `report` has `{name}.report.txt`: what each wheel has, 
 programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_split_wheel_impl,
     attrs = {
-        "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed against size of the thin wheels."),
-        "drop_signatures": attr.bool(doc = "Split a signed wheel as well, and leave its signatures out: they sign another RECORD."),
-        "rewrite_record": attr.bool(doc = "Take a wheel whose RECORD is wrong as well, as pip does: the files count, and RECORD is written from them. The report says what was wrong."),
-        "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small one for each. `wheel-variants`: as drafts of Python packaging have it."),
+        "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed or size of the thin wheels."),
+        "drop_signatures": attr.bool(doc = "Also split a signed wheel, and leave out its signatures, which sign the old RECORD."),
+        "rewrite_record": attr.bool(doc = "Also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files. The report lists what was wrong."),
+        "shape": attr.string(default = "local-versions", values = ["local-versions", "host-device", "wheel-variants"], doc = "`local-versions`: a complete wheel for each of `targets`. `host-device`: one wheel without device code, and a small wheel for each of `targets`. `wheel-variants`: wheels in the format of drafts of Python packaging."),
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
         "wheel": attr.label(mandatory = True, allow_single_file = True, doc = "The wheel, or an `sdk_requiring_wheel`."),
-        "whole": attr.string_list(doc = "Patterns of files of the wheel to leave as they are, with the code for all GPUs."),
+        "whole": attr.string_list(doc = "Patterns of files that keep the code for all GPUs."),
         "_split_wheel": tool_attr("//tools/commands/split_wheel:split_wheel_tool"),
     },
 )

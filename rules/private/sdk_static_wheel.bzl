@@ -2,7 +2,7 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:labels.bzl", "shown", "written")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -33,8 +33,7 @@ def _sdk_static_wheel_impl(ctx):
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = source_files(ctx, ctx.attr.strip_prefix))
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
-    for extra, requirements in sorted(ctx.attr.extras.items()):
-        args.add_all(["{}={}".format(extra, requirement.replace("{version}", version)) for requirement in requirements], format_each = "--extra=%s")
+    extra_args(args, ctx)
     args.add_all(["{}={}".format(script, reference) for script, reference in sorted(ctx.attr.console_scripts.items())], format_each = "--console-script=%s")
     args.add(wheel, format = "--wheel=%s")
     if variant:
@@ -55,7 +54,7 @@ def _sdk_static_wheel_impl(ctx):
     ctx.actions.write(name_file, wheel.basename)
     return [
         DefaultInfo(files = depset([wheel])),
-        DistributionInfo(file = wheel, metadata = metadata, digest = digest, requirement = requirement_of(ctx), variant = variant),
+        DistributionInfo(file = wheel, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, tree_files = {}, variant = variant),
         PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 

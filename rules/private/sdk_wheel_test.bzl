@@ -1,4 +1,4 @@
-"""sdk_wheel_test, sdk_wheel_set_test: check wheels, alone and together."""
+"""sdk_wheel_test, sdk_wheel_set_test, sdk_image_test: check wheels, alone, together, and in a container image."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -19,7 +19,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
     """Declares that a finding is accepted. An exception that matches no finding fails the test.
 
     Args:
-        id: identifier of the rule, such as `W404`; docs/release/verify.md lists them.
+        id: identifier of the rule, such as `W404`; docs/reference/verify-rules.md lists them.
         reason: why the finding is acceptable.
         wheel: pattern of the wheel's file name. In patterns `*` stops at `/`, `**` does not.
         file: pattern of the path in the wheel.
@@ -79,7 +79,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
 def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
-    """Checks each wheel by itself, and the set: installed side by side, the wheels must find what they need.
+    """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
         name: name of the test.
@@ -100,3 +100,19 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
     """
     options = ["--target=" + target for target in targets]
     _verify_test(name, distributions, others, options, exceptions, settings, coverage, configs, last_release, **kwargs)
+
+def sdk_image_test(name, image, exceptions = [], settings = {}, configs = [], targets = [], **kwargs):
+    """Checks the packages of a container image as `sdk_wheel_set_test` does, and that its layers fit together.
+
+    Args:
+        name: name of the test.
+        image: label of the `sdk_image`, or of another OCI image layout.
+        exceptions: accepted findings, each a `verify_exception`.
+        settings: limits, system libraries and other settings, see docs/release/verify.md.
+        configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
+          `@rules_rocm_python//packaging:verify.toml`.
+        targets: GPU targets that the image is for, such as `gfx942`. Each library must have code for them.
+        **kwargs: further attributes of `py_test`.
+    """
+    options = ["--target=" + target for target in targets]
+    _verify_test(name, [image], [], options, exceptions, settings, configs = configs, **kwargs)

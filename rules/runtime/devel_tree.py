@@ -26,13 +26,12 @@ _STAMP = ".devel-tree.json"
 def root() -> Path:
     """Return the root of the tree, which lies beside the packages; unpack it if it is not from this very archive.
 
-    Several processes may ask at a time. Raises OSError if site-packages cannot be written, or there is no archive.
+    Several processes may ask at a time. A container image has the tree unpacked, and no archive. Raises OSError if
+    site-packages cannot be written, or there is neither.
     """
     archive = next(_PACKAGE.glob("_devel.tar*"), None)
     if archive is None:
-        raise FileNotFoundError(
-            f"{_PACKAGE} has no _devel.tar: a plain devel package has its tree as ordinary files, beside this package"
-        )
+        return _from_image()
     with tarfile.open(archive) as members:
         first = members.next()
         assert first is not None, f"{archive} is empty"
@@ -43,6 +42,16 @@ def root() -> Path:
                 if _read_stamp(tree).get("archive") != wanted:
                     _unpack(members, tree, wanted, is_alone)
     return tree
+
+
+def _from_image() -> Path:
+    """Return the tree that came unpacked: its stamp names this package."""
+    for stamp in sorted(_PACKAGE.parent.glob(f"*/{_STAMP}")):
+        if _read_stamp(stamp.parent).get("package") == _PACKAGE.name:
+            return stamp.parent
+    raise FileNotFoundError(
+        f"{_PACKAGE} has no _devel.tar: a plain devel package has its tree as ordinary files, beside this package"
+    )
 
 
 def _unpack(members: tarfile.TarFile, tree: Path, archive: list[int], is_alone: bool) -> None:

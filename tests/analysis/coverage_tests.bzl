@@ -1,8 +1,8 @@
 """Tests of rocm_coverage: its actions, the command that accepts what was found, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:rocm.bzl", "rocm_coverage", "rocm_thin_packages")
-load("//rules:sdk.bzl", "sdk_artifact")
+load("//rules:rocm.bzl", "rocm_coverage")
+load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_packages")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
@@ -50,6 +50,6 @@ def coverage_test_suite(name):
         ("artifact", dict(artifacts = [name + "_other"], targets = {"gfx1030": ["gfx1030"]}), "expected a rocm_coverage of the same artifacts"),
         ("target", dict(artifacts = [name + "_artifact"], targets = {"gfx1031": ["gfx1031"]}), "has other `targets` for gfx1031"),
     ]:
-        rocm_thin_packages(name = "{}_wrong_{}".format(name, what), **(thin | declared))
+        sdk_gpu_packages(name = "{}_wrong_{}".format(name, what), **(thin | declared))
         tests.append(expect_failure("{}_wrong_{}_refused_test".format(name, what), "{}_wrong_{}".format(name, what), [message]))
     native.test_suite(name = name, tests = tests)

@@ -8,9 +8,10 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_fla
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules:hip.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_wheel")
+load("//rules:hip.bzl", "hip_binary", "hip_code_object", "hip_compile_commands", "hip_library", "hip_wheel")
 load("//rules:sdk_repository.bzl", "hip_targets")
 load("//rules/private/rocm:chosen_sdks.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
+load("//rules/private/rocm:native_targets.bzl", "with_native_targets")  # buildifier: disable=bzl-visibility
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure", "failure_test")
 
 visibility("private")
@@ -181,6 +182,27 @@ _WITH_FEATURES = {
 _features_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES)
 _asan_build_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES | {"//command_line_option:features": ["asan"]})
 
+def _coverage_impl(ctx):
+    env = analysistest.begin(ctx)
+    (host,) = actions_of(env, "HipCompileHost")
+    (device,) = actions_of(env, "HipCompileDevice")
+    given = analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
+    linked = [library.pic_static_library.basename for one in given for library in one.libraries if library.pic_static_library]
+    counts = ["-fcoverage-mapping", "-fprofile-instr-generate"] if ctx.attr.counted else []
+    asserts.equals(env, counts, sorted([option for option in host.argv if option.startswith(("-fcoverage", "-fprofile", "-ftest", "--coverage"))]), "LLVM's format alone")
+    asserts.equals(env, [], [option for option in device.argv if option.startswith(("-fcoverage", "-fprofile"))], "GPUs count nothing")
+    asserts.equals(env, ctx.attr.counted, "libclang_rt.profile-x86_64.a" in linked, "what writes the counts")
+    asserts.equals(env, ctx.attr.counted, "-Wl,-u,__llvm_profile_runtime" in [flag for one in given for flag in one.user_link_flags])
+    return analysistest.end(env)
+
+_COVERAGE_ATTRS = {"counted": attr.bool(doc = "Whether the host's code counts its lines.")}
+
+def _with_coverage(packages):
+    return _WITH_FEATURES | {"//command_line_option:collect_code_coverage": True, "//command_line_option:instrumentation_filter": packages}
+
+_coverage_test = analysistest.make(_coverage_impl, attrs = _COVERAGE_ATTRS, config_settings = _with_coverage("//tests/analysis"))
+_no_coverage_test = analysistest.make(_coverage_impl, attrs = _COVERAGE_ATTRS, config_settings = _with_coverage("//elsewhere"))
+
 def _features(name):
     """Declares libraries with features of the toolchain for C++, and their tests; returns the names of these."""
     hip_library(name = name + "_private", tags = ["manual"], textual_hdrs = ["private.inc"])
@@ -196,7 +218,9 @@ def _features(name):
     }
     for what, (test, library, sanitized) in tested.items():
         test(name = "{}_features_{}_test".format(name, what), sanitized = sanitized, target_under_test = "{}_{}".format(name, library))
-    return ["{}_features_{}_test".format(name, what) for what in tested]
+    _coverage_test(name = name + "_coverage_test", counted = True, target_under_test = name + "_usual")
+    _no_coverage_test(name = name + "_no_coverage_test", target_under_test = name + "_usual")
+    return ["{}_features_{}_test".format(name, what) for what in tested] + [name + "_coverage_test", name + "_no_coverage_test"]
 
 def _header_only_impl(ctx):
     env = analysistest.begin(ctx)
@@ -226,7 +250,7 @@ _relocatable_test = analysistest.make(_relocatable_impl, config_settings = _TWO)
 
 def _device_link_impl(ctx):
     env = analysistest.begin(ctx)
-    links = {_outputs(action)[0].removeprefix("_hip_program_device."): action for action in actions_of(env, "HipLinkDevice")}
+    links = {_outputs(action)[0].removeprefix("_hip_program_hip."): action for action in actions_of(env, "HipLinkDevice")}
     asserts.equals(env, ["gfx1100.co", "gfx90a.xnack+.co"], sorted(links))
     asserts.equals(env, ["mcpu=gfx90a", "-mattr=+xnack"], [option for option in _with_prefix(links["gfx90a.xnack+.co"].argv, "-plugin-opt=") if option.startswith(("mcpu", "-mattr"))])
     asserts.equals(env, [], _with_prefix(links["gfx1100.co"].argv, "-plugin-opt=-mattr"))
@@ -241,18 +265,62 @@ def _device_link_impl(ctx):
     objects = [file.basename for file in embedded.inputs.to_list() if file.extension == "o"]
     asserts.equals(env, ["data.cu.o", "data.hip.o", "other.hip.o"], sorted(objects))
     asserts.true(env, bundled.outputs.to_list()[0] in assembled.inputs.to_list(), "the assembly includes the bundle")
-    (given,) = analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
-    asserts.true(env, given.libraries[0].alwayslink, "nothing else refers to all of it")
+    libraries = [library for given in analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list() for library in given.libraries]
+    (device,) = [library for library in libraries if library.pic_static_library and library.pic_static_library.basename == "lib__hip_program_hip_device.lo"]
+    asserts.true(env, device.alwayslink, "nothing else refers to all of it")
     return analysistest.end(env)
 
 _device_link_test = analysistest.make(_device_link_impl, config_settings = _TWO)
 
 def _no_device_link_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.equals(env, [], [action.mnemonic for action in analysistest.target_actions(env)], "its sources embed their device code")
+    asserts.equals(env, [], actions_of(env, "HipLinkDevice") + actions_of(env, "HipEmbed"), "nothing is to be linked")
     return analysistest.end(env)
 
 _no_device_link_test = analysistest.make(_no_device_link_impl, config_settings = _TWO)
+
+def _link_in_a_library_impl(ctx):
+    env = analysistest.begin(ctx)
+    (link,) = [action for action in actions_of(env, "HipLinkDevice") if [name for name in _outputs(action) if name.endswith(".gfx1100.co")]]
+    bitcode = [argument.rpartition("/")[2] for argument in link.argv if argument.endswith(".bc")]
+    asserts.equals(env, ["data.cu.gfx1100.bc", "data.hip.gfx1100.bc"], sorted(bitcode), "code of a library of HIP, found through one of C++")
+    return analysistest.end(env)
+
+_link_in_a_library_test = analysistest.make(_link_in_a_library_impl, config_settings = _TWO)
+
+def _prefixed_impl(ctx):
+    env = analysistest.begin(ctx)
+    context = analysistest.target_under_test(env)[CcInfo].compilation_context
+    (directory,) = [path for path in context.includes.to_list() if "_virtual_includes" in path]
+    asserts.true(env, directory + "/acme/data.h" in [file.path for file in context.headers.to_list()], "sources include it as acme/data.h")
+    libraries = [library for given in analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list() for library in given.libraries]
+    shared = [library.resolved_symlink_dynamic_library.basename for library in libraries if library.pic_static_library and library.resolved_symlink_dynamic_library]
+    asserts.equals(env, ["libhip_prefixed.so"], shared, "a shared library, besides the static one")
+    return analysistest.end(env)
+
+_prefixed_test = analysistest.make(_prefixed_impl, config_settings = _TWO)
+
+def _code_object_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    (file,) = target[DefaultInfo].files.to_list()
+    asserts.equals(env, target.label.name + ".hipfb", file.basename)
+    asserts.true(env, file in target[DefaultInfo].default_runfiles.files.to_list(), "programs that name it in `data` find it")
+    return analysistest.end(env)
+
+_code_object_test = analysistest.make(_code_object_impl, config_settings = _TWO)
+
+def _build_options_impl(ctx):
+    env = analysistest.begin(ctx)
+    (host,) = [action for action in actions_of(env, "HipCompileHost") if _outputs(action) == ["data.hip.o"]]
+    (device,) = [action for action in actions_of(env, "HipCompileDevice") if "data.hip.gfx90a.co" in _outputs(action)]
+    asserts.equals(env, ["-fapprox-func,"], [option for option in device.argv if option in ["-fapprox-func,", "-fhost"]], "one option in each flag, commas and all")
+    asserts.equals(env, ["-fhost"], [option for option in host.argv if option in ["-fapprox-func,", "-fhost"]])
+    asserts.true(env, device.argv.index("-fapprox-func,") < device.argv.index("-fgpu-flush-denormals-to-zero"), "options of a library win")
+    return analysistest.end(env)
+
+_DEVICE_COPT, _HOST_COPT = str(Label("//rules/hip:device_copt")), str(Label("//rules/hip:host_copt"))
+_build_options_test = analysistest.make(_build_options_impl, config_settings = _TOOLCHAIN | {_DEVICE_COPT: ["-fapprox-func,"], _HOST_COPT: ["-fhost"], _TARGETS: ["gfx90a"]})
 
 def _commands_impl(ctx):
     env = analysistest.begin(ctx)
@@ -376,10 +444,32 @@ def _chosen_impl(ctx):
 
 _chosen_test = unittest.make(_chosen_impl)
 
+def _machine(gpus):
+    """Returns a repository_ctx of a machine with a processor and GPUs, of which the kernel's driver tells the versions."""
+    nodes = [
+        struct(exists = True, get_child = lambda _, version = version: struct(exists = True, text = "simd_count 304\ngfx_target_version {}\n".format(version)))
+        for version in [0] + gpus
+    ]
+    return struct(
+        path = lambda _: struct(exists = bool(gpus), readdir = lambda watch: nodes),
+        read = lambda file, watch: file.text,
+    )
+
+def _native_impl(ctx):
+    env = unittest.begin(ctx)
+    machine = _machine([90010, 90402, 100300, 110003, 90010])
+    asserts.equals(env, ["gfx1030", "gfx1103", "gfx90a", "gfx942"], with_native_targets(machine, "tag", ["native"]))
+    asserts.equals(env, ["gfx1201", "gfx90a"], with_native_targets(_machine([90010]), "tag", ["gfx1201", "native"]))
+    asserts.equals(env, ["gfx942"], with_native_targets(None, "tag", ["gfx942"]), "no machine is asked")
+    return unittest.end(env)
+
+_native_test = unittest.make(_native_impl)
+
 _refused_test = failure_test(_TOOLCHAIN)
 _disabled_test = failure_test(_TOOLCHAIN | {str(Label("//rules/hip:enabled")): False})
 _windows_test = failure_test({"//command_line_option:platforms": [str(Label("//tests/analysis/hip_sdk:windows"))]})
 _without_compiler_test = failure_test({"//command_line_option:extra_toolchains": ["//tests/analysis/hip_sdk:no_hip_toolchain"]})
+_refused_flag_test = failure_test(_TOOLCHAIN | {_HOST_COPT: ["-MD"]})
 _refused_link_test = failure_test(_TOOLCHAIN | {_TARGETS: ["gfx90a", "gfx1100"]})
 
 # Attributes -> what the refusal says.
@@ -411,10 +501,14 @@ def _refused(name):
         tests.append("{}_{}_test".format(name, what))
         test(name = tests[-1], messages = ["//tests/analysis:hip_own: " + message], target_under_test = name + "_own")
 
+    hip_binary(name = name + "_disabled_program", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx90a"])
+    tests.append(name + "_disabled_program_test")
+    _disabled_test(name = tests[-1], messages = ["//tests/analysis:hip_disabled_program: HIP is turned off"], target_under_test = "_{}_disabled_program_hip".format(name))
+
     # Through a library of C++, which is not told from where its own libraries are.
     cc_library(name = name + "_of_another_sdk", tags = ["manual"], deps = ["//tests/analysis/hip_sdk:other_hip"])
     hip_library(name = name + "_two_sdks", srcs = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], deps = [name + "_of_another_sdk"])
-    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, those of", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
+    messages = ["//tests/analysis:hip_two_sdks: it would be linked with two HIP runtimes, from", "//tests/analysis/hip_sdk:other_hip", "//tests/analysis/hip_sdk:hip", "expected libraries of one SDK"]
     tests.append(name + "_two_sdks_test")
     _refused_test(name = tests[-1], messages = messages, target_under_test = name + "_two_sdks")
 
@@ -423,7 +517,22 @@ def _refused(name):
     hip_binary(name = program, srcs = ["other.hip"], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
     messages = ["//tests/analysis:hip_relocatable is compiled for gfx1100, gfx90a, and //tests/analysis:{} for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`".format(program)]
     tests.append(program + "_test")
-    _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_device".format(program))
+    _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_hip".format(program))
+
+    # A program would have the device code twice.
+    hip_library(name = name + "_linked_again", link_device = True, tags = ["manual"], deps = [name + "_relocatable"])
+    program = name + "_linked_twice"
+    hip_binary(name = program, srcs = ["other.hip"], tags = ["manual"], deps = [name + "_linked", name + "_linked_again"])
+    messages = ["//tests/analysis:{}: the device code of //tests/analysis:hip_relocatable is linked in //tests/analysis:hip_linked and in //tests/analysis:hip_linked_again; expected one link of it in a program. Remove `link_device` of one".format(program)]
+    tests.append(program + "_test")
+    _refused_link_test(name = tests[-1], messages = messages, target_under_test = "_{}_hip".format(program))
+
+    hip_code_object(name = name + "_two_files", srcs = ["data.hip", "other.hip"], tags = ["manual"], targets = ["gfx90a"])
+    tests.append(name + "_two_files_test")
+    messages = ["//tests/analysis:hip_two_files: the sources make 2 files of device code; expected one. Name one source, or set `relocatable = True`"]
+    _refused_test(name = tests[-1], messages = messages, target_under_test = name + "_two_files")
+    tests.append(name + "_refused_flag_test")
+    _refused_flag_test(name = tests[-1], messages = ["//tests/analysis:hip_own: --@rules_rocm_python//rules/hip:host_copt: -MD; expected no option about dependency files"], target_under_test = name + "_own")
 
     # Messages name what the user wrote, not the hidden target that is refused.
     hip_wheel(name = name + "_without_sdk", sdk = ["data.hip"], tags = ["manual"], targets = ["gfx90a"], wheel = name + "_rocm.whl")
@@ -463,6 +572,11 @@ def _declare(name):
         deps = [name + "_relocatable"],
     )
     hip_compile_commands(name = name + "_commands", tags = ["manual"], targets = [name + "_program", "//tests/analysis/hip_sdk:private"])
+    hip_library(name = name + "_prefixed", srcs = ["data.hip"], hdrs = ["headers/data.h"], include_prefix = "acme", linkstatic = False, strip_include_prefix = "headers", tags = ["manual"])
+    hip_code_object(name = name + "_module", srcs = ["data.hip"], tags = ["manual"])
+    cc_library(name = name + "_of_cc", tags = ["manual"], deps = [name + "_relocatable"])
+    hip_library(name = name + "_linked", link_device = True, tags = ["manual"], deps = [name + "_of_cc"])
+    hip_binary(name = name + "_closed", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_linked", name + "_relocatable"])
     hip_binary(name = name + "_plain", srcs = ["other.hip"], tags = ["manual"], deps = [name + "_library"])
 
 def hip_test_suite(name):
@@ -472,6 +586,8 @@ def hip_test_suite(name):
         name: name of the suite.
     """
     _declare(name)
+    _build_options_test(name = name + "_build_options_test", target_under_test = name + "_library")
+    _code_object_test(name = name + "_code_object_test", target_under_test = name + "_module")
     _chosen_test(name = name + "_chosen_test")
     _one_target_test(name = name + "_one_target_test", target_under_test = name + "_library", targets = ["gfx90a"])
     _three_targets_test(name = name + "_three_targets_test", target_under_test = name + "_library", targets = ["gfx1100", "gfx908:sramecc+:xnack-", "gfx90a"])
@@ -479,10 +595,14 @@ def hip_test_suite(name):
     _header_only_test(name = name + "_header_only_test", target_under_test = name + "_private")
     _own_targets_test(name = name + "_own_targets_test", target_under_test = name + "_own")
     _relocatable_test(name = name + "_relocatable_test", target_under_test = name + "_relocatable")
-    _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_device".format(name))
+    _device_link_test(name = name + "_device_link_test", target_under_test = "_{}_program_hip".format(name))
     _commands_test(name = name + "_commands_test", target_under_test = name + "_commands.index")
-    _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_device".format(name))
+    _native_test(name = name + "_native_test")
+    _prefixed_test(name = name + "_prefixed_test", target_under_test = name + "_prefixed")
+    _no_device_link_test(name = name + "_no_device_link_test", target_under_test = "_{}_plain_hip".format(name))
+    _no_device_link_test(name = name + "_no_second_link_test", target_under_test = "_{}_closed_hip".format(name))
+    _link_in_a_library_test(name = name + "_link_in_a_library_test", target_under_test = name + "_linked")
     native.test_suite(name = name, tests = _refused(name) + _features(name) + _settings(name) + _wheels(name) + [
         "{}_{}_test".format(name, what)
-        for what in ["chosen", "commands", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "no_device_link"]
+        for what in ["build_options", "chosen", "code_object", "commands", "native", "prefixed", "one_target", "three_targets", "header_only", "host", "own_targets", "relocatable", "device_link", "link_in_a_library", "no_device_link", "no_second_link"]
     ])

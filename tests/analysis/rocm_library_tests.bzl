@@ -26,6 +26,11 @@ def _library_impl(ctx):
     asserts.true(env, own.dynamic_library.path.endswith("/" + _LIBRARY), own.dynamic_library.path)
     asserts.true(env, own.interface_library.path.endswith("/{}.tbd".format(_LIBRARY)), own.interface_library.path)
 
+    # Libraries look for data beside themselves.
+    beside = {link.path: link.target_file.basename for link in target[DefaultInfo].default_runfiles.symlinks.to_list()}
+    root = own.dynamic_library.short_path.removesuffix(_LIBRARY)
+    asserts.equals(env, {root + _DATA + name: name for name in ctx.attr.data}, beside)
+
     # What the runtime needs, it finds itself. What nobody finds, the program names.
     asserts.true(env, "tests/analysis/hip_sdk/prefix/lib/libsystem.so.1" in runfiles, "libraries without a search path come to programs")
     interfaces = {library.resolved_symlink_dynamic_library.basename: library.resolved_symlink_interface_library.basename for library in libraries}

@@ -63,5 +63,5 @@ def split_wheel_test_suite(name):
         name + "_declares_test",
         name + "_options_test",
         expect_failure(name + "_for_none_test", name + "_for_none", ["targets is empty"]),
-        expect_failure(name + "_of_none_test", name + "_of_none", ["data.txt is no wheel", "expected a file that ends with .whl"]),
+        expect_failure(name + "_of_none_test", name + "_of_none", ["data.txt is not a wheel", "expected a file that ends with .whl"]),
     ])

@@ -50,9 +50,9 @@ class Environment:
         ]
         return self._run([*command, *arguments], variables)
 
-    def uv(self, *arguments: str) -> str:
+    def uv(self, *arguments: str, **more: str) -> str:
         """Run a `uv` command that works on the environment."""
-        variables = {"PATH": os.environ["PATH"], "VIRTUAL_ENV": str(self.directory), "UV_NO_CONFIG": "1"}
+        variables = {"PATH": os.environ["PATH"], "VIRTUAL_ENV": str(self.directory), "UV_NO_CONFIG": "1", **more}
         return self._run(["uv", "--no-cache", *arguments], variables | {"UV_PYTHON_DOWNLOADS": "never"})
 
     def install(self, *requirements: str, **variables: str) -> str:

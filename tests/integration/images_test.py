@@ -3,36 +3,18 @@
 import csv
 import hashlib
 import json
-import os
 import stat
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environment import DIST
+from image_files import DEVEL, PYTHON, RUNTIME, SCRIPTS, SITE, blob, manifest_of, unpacked
 
-IMAGES = [Path(path).absolute() for path in os.environ["IMAGES"].split()]
-SITE, SCRIPTS, PYTHON = "usr/lib/python3/dist-packages", "usr/local/bin", "/usr/bin/python3"
 #: What pip writes that a layer has not: how pip was called, and where the wheel came from.
 OF_PIP = {"REQUESTED", "direct_url.json"}
-
-
-def blob(image: Path, descriptor: dict[str, Any]) -> Path:
-    """Return a blob's file, after its bytes were digested."""
-    path = image / "blobs" / str(descriptor["digest"]).replace(":", "/")
-    assert f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" == descriptor["digest"]
-    assert path.stat().st_size == descriptor["size"]
-    return path
-
-
-def manifest_of(image: Path) -> dict[str, Any]:
-    """Return the manifest of an image."""
-    (entry,) = json.loads((image / "index.json").read_text())["manifests"]
-    manifest: dict[str, Any] = json.loads(blob(image, entry).read_text())
-    return manifest
 
 
 def config_of(image: Path) -> dict[str, Any]:
@@ -41,9 +23,9 @@ def config_of(image: Path) -> dict[str, Any]:
     return config
 
 
-@pytest.fixture(scope="module", params=IMAGES, ids=lambda image: image.name)
+@pytest.fixture(scope="module", params=RUNTIME, ids=lambda image: image.name)
 def image(request: pytest.FixtureRequest) -> Path:
-    """Return one of the images."""
+    """Return one of the runtime images."""
     return Path(request.param)
 
 
@@ -54,8 +36,27 @@ def test_every_digest_is_right(image: Path) -> None:
     for layer, diff_id in zip(layers, config["rootfs"]["diff_ids"], strict=True):
         inflated = subprocess.run(["gzip", "-dc", str(layer)], check=True, capture_output=True).stdout
         assert diff_id == f"sha256:{hashlib.sha256(inflated).hexdigest()}"
-    names = {layer.name for layer in layers} | {manifest["config"]["digest"].partition(":")[2]}
-    assert len(list((image / "blobs/sha256").iterdir())) == len(names) + 1
+    entries = json.loads((image / "index.json").read_text())["manifests"]
+    named = [*entries, *(part for entry in entries for part in parts_of(json.loads(blob(image, entry).read_text())))]
+    assert {blob(image, one) for one in named} == set((image / "blobs/sha256").iterdir())
+
+
+def parts_of(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a manifest consists of."""
+    return [manifest["config"], *manifest["layers"]]
+
+
+def test_each_bill_of_materials_refers_to_the_image(image: Path) -> None:
+    entry, *artifacts = json.loads((image / "index.json").read_text())["manifests"]
+    titles = []
+    for one in artifacts:
+        artifact = json.loads(blob(image, one).read_text())
+        assert artifact["subject"]["digest"] == entry["digest"]
+        (file,) = artifact["layers"]
+        assert json.loads(blob(image, file).read_text())["bomFormat"] == "CycloneDX"
+        titles.append(file["annotations"]["org.opencontainers.image.title"])
+    target = image.name.removeprefix("image_")
+    assert titles == [f"rocm-sdk-{name}.cdx.json" for name in ("core", "libraries", f"device-{target}")]
 
 
 def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None:
@@ -66,16 +67,10 @@ def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None
 
 
 def test_images_share_the_layers_that_are_for_all_gpus() -> None:
-    first, second = ([layer["digest"] for layer in manifest_of(image)["layers"]] for image in IMAGES[:2])
-    assert [one == other for one, other in zip(first, second, strict=True)] == [True, True, False, True]
-
-
-def unpacked(image: Path, directory: Path) -> Path:
-    """Unpack the layers of an image, one over the other; return the directory."""
-    for descriptor in manifest_of(image)["layers"]:
-        with tarfile.open(blob(image, descriptor)) as layer:
-            layer.extractall(directory, filter="tar")
-    return directory
+    first, second = ([layer["digest"] for layer in manifest_of(image)["layers"]] for image in DEVEL[:2])
+    assert [one == other for one, other in zip(first, second, strict=True)] == [True, True, False, True, True, False]
+    runtime = [layer["digest"] for layer in manifest_of(RUNTIME[0])["layers"]]
+    assert runtime == first[: len(runtime)]
 
 
 def listing(top: Path) -> dict[str, tuple[str, bool]]:

@@ -16,11 +16,11 @@ TESTS: Final = "packaging/rocm/tests"
 SHOWN_BY: Final = (
     ("`rocm-sdk-core` is not installed", "doctor_checks_test.py::test_core_may_be_missing"),
     (
-        "a package's metadata is there, but its Python code was deleted",
+        "a package's Python code was deleted, but not its metadata",
         "doctor_test.py::test_what_is_half_removed_is_installed_again",
     ),
     (
-        "a file of a package is missing, or has another size: a kernel, a library, a script",
+        "a file of a package is missing or has another size",
         "doctor_test.py::test_a_kernel_file_is_gone",
     ),
     ("packages of several versions", "doctor_checks_test.py::test_versions_and_layouts_may_be_mixed"),
@@ -31,30 +31,30 @@ SHOWN_BY: Final = (
     ),
     ("`hipcc` does not start", "doctor_test.py::test_a_compiler_that_cannot_start"),
     (
-        "a bug in one of these checks; the others are still done",
+        "a bug in one of these checks",
         "doctor_checks_test.py::test_a_check_that_breaks_does_not_keep_the_others_from_being_done",
     ),
     (
         "the tree cannot be made: site-packages is read-only",
         "doctor_test.py::test_a_tree_where_nothing_can_be_written",
     ),
-    ("the tree is gone, and so is the archive that it is made of", "doctor_test.py::test_a_tree_that_was_deleted"),
+    ("the tree and its archive were deleted", "doctor_test.py::test_a_tree_that_was_deleted"),
     ("a file of the tree is missing or has another size", "doctor_test.py::test_a_tree_with_a_missing_file"),
     (
-        "packages changed, and the tree cannot follow because it is read-only",
+        "packages changed, and the tree is read-only",
         "doctor_checks_test.py::test_a_tree_that_cannot_follow_the_packages",
     ),
-    ("the tree was deleted; the next use makes it again", "doctor_test.py::test_a_tree_that_was_deleted"),
+    ("the tree was deleted", "doctor_test.py::test_a_tree_that_was_deleted"),
     ("no AMD GPU, or no driver", "doctor_test.py::test_a_machine_of_a_ci_has_no_problems"),
-    ("nothing is mounted at `/sys`, and there is no device", "doctor_test.py::test_no_sys"),
-    ("`/dev/kfd` without `/sys`: HIP finds no GPU", "doctor_test.py::test_a_device_without_sys"),
+    ("no `/sys`, and no device", "doctor_test.py::test_no_sys"),
+    ("`/dev/kfd` without `/sys`", "doctor_test.py::test_a_device_without_sys"),
     (
-        "an AMD GPU on the PCI bus that the kernel driver does not offer to ROCm",
+        "an AMD GPU that the driver does not offer to ROCm",
         "doctor_test.py::test_a_gpu_without_its_driver",
     ),
     ("`ROCM_BOOTSTRAP_DISABLE_DETECTION=1`", "doctor_checks_test.py::test_detection_may_be_off"),
     (
-        "the driver shows GPUs, but `/dev/kfd` or the GPU's device in `/dev/dri` is missing",
+        "a GPU, but no `/dev/kfd` or `/dev/dri` device",
         "doctor_test.py::test_a_container_without_devices",
     ),
     ("this user may not open these devices", "doctor_checks_test.py::test_the_devices_group_gives_access"),
@@ -63,7 +63,7 @@ SHOWN_BY: Final = (
         "doctor_test.py::test_variables_that_hide_the_gpu",
     ),
     (
-        "`ROCM_SDK_TARGET_FAMILY` or `ROCM_BOOTSTRAP_FORCE_GFX_ARCH` names what is not there",
+        "`ROCM_SDK_TARGET_FAMILY` or `ROCM_BOOTSTRAP_FORCE_GFX_ARCH` has an unknown value",
         "doctor_test.py::test_a_variable_that_asks_for_no_gpu_does_not_stop_the_others",
     ),
     (
@@ -71,24 +71,24 @@ SHOWN_BY: Final = (
         "mismatch_test.py::test_a_cached_choice_is_reported_and_the_command_given_makes_it_anew",
     ),
     (
-        "no code for a GPU in the installed packages; for an integrated one beside another, a warning",
+        "no installed package has code for a GPU",
         "device_code_test.py::test_doctor_on_a_machine_without_a_package_for_its_gpu",
     ),
     (
-        "no code for a GPU in some libraries of the release",
+        "some libraries of the release have no code for a GPU",
         "device_code_test.py::test_doctor_tells_what_the_release_lacks_from_what_is_missing",
     ),
     (
-        "a public library does not load with your environment variables",
+        "a library does not load with your environment variables",
         "doctor_checks_test.py::test_the_system_may_be_too_old",
     ),
     ("a second `libamdhip64` in every Python process", "doctor_test.py::test_a_second_hip_is_loaded"),
     (
-        "a directory of `LD_LIBRARY_PATH` with libraries named like ours",
+        "a directory of `LD_LIBRARY_PATH` with libraries of the same names",
         "doctor_checks_test.py::test_libraries_may_be_hidden",
     ),
     (
-        "an empty entry in `LD_LIBRARY_PATH`, which stands for the current directory",
+        "an empty entry in `LD_LIBRARY_PATH`: the current directory",
         "doctor_test.py::test_an_empty_entry",
     ),
     (
@@ -96,21 +96,21 @@ SHOWN_BY: Final = (
         "doctor_checks_test.py::test_preloads_may_be_unknown",
     ),
     (
-        "ROCm in `/opt` or in the system's library directories",
+        "ROCm in `/opt` or in the system's directories",
         "doctor_checks_test.py::test_a_second_rocm_on_the_machine",
     ),
     (
-        "a ROCm program on `PATH` that is not from these packages",
+        "a ROCm program on `PATH` from elsewhere",
         "doctor_checks_test.py::test_programs_may_be_others",
     ),
     (
-        "a Python package with a HIP of its own",
+        "a Python package with its own HIP",
         "doctor_checks_test.py::test_a_framework_may_bring_a_hip_of_its_own",
     ),
-    ("a build of PyTorch or vLLM for CUDA", "doctor_test.py::test_builds_for_cuda"),
-    ("vLLM without `amdsmi`, which it imports", "doctor_test.py::test_what_frameworks_import"),
+    ("PyTorch or vLLM built for CUDA", "doctor_test.py::test_builds_for_cuda"),
+    ("vLLM without `amdsmi`", "doctor_test.py::test_what_frameworks_import"),
     (
-        "`ROCM_PATH`, `HIP_PATH` or a similar variable that leads elsewhere",
+        "`ROCM_PATH`, `HIP_PATH` or a similar variable leads elsewhere",
         "doctor_checks_test.py::test_variables_may_lead_elsewhere",
     ),
 )

@@ -1,27 +1,27 @@
-"""Each line of docs/rocm/packages.md on what stops the build, and what is noted, has a test.
+"""Each line of docs/reference/packages.md on what stops the build, and what is noted, has a test.
 
 If you add or change a line there, name it here with the test that shows it.
 """
 
 from tests.lint.workspace import WORKSPACE
 
-PAGE = "docs/rocm/packages.md"
-HEADLINE = "### What stops the build, and what is noted\n"
+PAGE = "docs/reference/packages.md"
+HEADLINE = "## What stops the build, and what is noted\n"
 
 #: What a line is about, and its test: `file::function`, in Starlark `file::case`.
 SHOWN_BY = (
     # Artifacts, as they are found
     (
-        "a file that runs as another user (set-user-ID, set-group-ID)",
+        "a set-user-ID or set-group-ID file",
         "tools/fetch/catalog/bad_input_test.py::test_files_that_run_as_another_user",
     ),
     ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
-        "a directory that nobody may read, an archive that the build may not read",
+        "an unreadable directory or archive",
         "tools/fetch/catalog/bad_input_test.py::test_a_directory_that_nobody_may_read",
     ),
     (
-        "a member of an archive that nobody may read",
+        "an unreadable member of an archive",
         "tools/fetch/catalog/unpack_test.py::test_members_that_nobody_may_read_are_made_readable",
     ),
     (
@@ -33,7 +33,7 @@ SHOWN_BY = (
         "tests/analysis/artifact_tests.bzl::mode_set_user_id",
     ),
     (
-        "a name that is not UTF-8, or has control characters",
+        "a name that is not UTF-8, or with control characters",
         "tools/fetch/catalog/bad_input_test.py::test_names_that_are_not_utf_8",
     ),
     ("anything except files, directories and links", "tools/fetch/catalog/bad_input_test.py::test_fifo"),
@@ -46,7 +46,7 @@ SHOWN_BY = (
         "tools/fetch/catalog/catalog_test.py::test_base_directories_that_are_not_there_are_empty",
     ),
     (
-        "a base directory that does not exist, while directories that are not listed have files",
+        "the same, but unlisted directories have files",
         "tools/fetch/catalog/bad_input_test.py::test_a_manifest_that_would_lose_files",
     ),
     # Several of one path or name
@@ -68,11 +68,11 @@ SHOWN_BY = (
         "tools/actions/plan/prefix_test.py::test_a_file_is_executable_if_one_artifact_says_so",
     ),
     (
-        "the same path in a package and in one that it builds on",
+        "the same path in a package and in a package that it builds on",
         "tools/actions/plan/runtime_test.py::test_one_path_in_two_packages_is_an_error",
     ),
     (
-        "the same path in two packages that are installed together and do not build on each other",
+        "the same path in two packages that are installed together",
         "tools/actions/plan/devel_test.py::test_packages_that_are_installed_together_may_not",
     ),
     ("several of `srcs`, `files` or licence texts at the same path", "tests/analysis/wheel_tests.bzl::alike"),
@@ -103,7 +103,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_link_to_a_script_becomes_a_launcher_only_if_it_can_be_run",
     ),
     (
-        "a link to a program for a CPU other than that of the launchers",
+        "a link to a program for another CPU than the launchers'",
         "tools/actions/pack/tool_test.py::test_launcher_for_another_cpu",
     ),
     (
@@ -112,7 +112,7 @@ SHOWN_BY = (
     ),
     # ELF files
     (
-        "a library that differs from the one under its SONAME",
+        "a different library than the one under its SONAME",
         "tools/actions/plan/runtime_test.py::test_another_build_of_a_library_is_kept",
     ),
     (
@@ -132,7 +132,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file called `lib*.so`, with a version or without, that is neither ELF nor a linker script",
+        "a file called `lib*.so` or `lib*.so.*` that is neither ELF nor a linker script",
         "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
     ),
     (
@@ -153,7 +153,7 @@ SHOWN_BY = (
         "tools/actions/plan/rpath_policy_test.py::test_entries_that_lead_nowhere_are_dropped_and_named",
     ),
     (
-        "an RPATH directory outside the trees of the package and of those in its `builds_on`",
+        "an RPATH directory outside the trees of the package and its `builds_on`",
         "tools/actions/plan/rpath_test.py::test_a_directory_outside_the_trees_is_refused",
     ),
     (
@@ -166,7 +166,7 @@ SHOWN_BY = (
     ),
     ("a file of `unedited`", "tools/actions/plan/rpath_policy_test.py::test_a_file_that_must_not_be_edited_is_kept"),
     (
-        "a packaged library that a file needs, but does not find through its RPATH",
+        "a packaged library that a file needs, but does not find",
         "tools/actions/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",
     ),
     (
@@ -183,7 +183,7 @@ SHOWN_BY = (
         "tools/actions/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
     ),
     (
-        "thin packages: a file named for one GPU target, with code for others that have packages",
+        "thin packages: a file named for one GPU target, with code for others",
         "tools/actions/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
     ),
     ("thin packages: code that cannot be read", "tools/actions/plan/slicing_test.py::test_code_that_cannot_be_read"),
@@ -205,7 +205,7 @@ SHOWN_BY = (
     ),
     # Packages and wheels
     (
-        "a pattern of `include` or `exclude` that matches no path of the package's artifacts",
+        "a pattern of `include` or `exclude` that matches no path",
         "tools/actions/plan/tool_test.py::test_patterns_that_match_nothing_are_refused",
     ),
     ("a pattern of `allow_unmatched` that is in neither", "tests/analysis/package_tests.bzl::_forgotten_test"),
@@ -218,19 +218,19 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_holds_nothing_is_refused",
     ),
     (
-        "one of ROCm's packages for which the directory, a part of ROCm, has no artifact",
+        "one of ROCm's packages without an artifact in the directory",
         "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
-        "a difference from the committed [table of libraries](#which-libraries-each-package-has)",
+        "a difference from the committed [table of libraries](../rocm/packages.md#which-libraries-each-package-has)",
         "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
     ),
     (
-        "a plain devel package beside libraries packages of which users choose one by GPU target",
+        "a plain devel package in the layouts family and thin",
         "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
     ),
     (
-        "a big file that a devel package must contain, but does not pack (`repacked`)",
+        "a big file that a devel package does not pack (`repacked`)",
         "tools/actions/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
     ),
     (
@@ -246,7 +246,7 @@ SHOWN_BY = (
         "tools/actions/link/tool_test.py::test_a_console_script_whose_tool_may_not_be_executed_is_refused",
     ),
     (
-        "a list of console scripts or Python packages with duplicate names or missing paths",
+        "a list of scripts or Python packages with duplicate names or missing paths",
         "tools/actions/link/tool_test.py::test_a_list_of_console_scripts_that_is_none_is_refused",
     ),
     (

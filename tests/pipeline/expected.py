@@ -1,4 +1,4 @@
-"""What has to come of an SDK, by docs/rocm/packages.md alone: the files of each package, or a refusal.
+"""What has to come of an SDK, by the two pages packages.md (docs/rocm, docs/reference): the files, or a refusal.
 
     expected = expect(sdk, scratch)
 

@@ -59,7 +59,7 @@ def _expect_names(expected: Expected, declared: Slice, path: str, node: Node) ->
 
 
 def expect_runtime(expected: Expected, tree: Tree) -> None:
-    """Say what a runtime package ships: docs/rocm/packages.md, "In a runtime package"."""
+    """Say what a runtime package ships: docs/reference/packages.md, "In a runtime package"."""
     aliases: dict[str, str] = {}
     late = []
     declared = tree.package.slice
@@ -178,7 +178,7 @@ def _age(soname: str) -> list[tuple[int, str]]:
 
 
 def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) -> None:
-    """Say which unversioned names are forwarded: docs/rocm/packages.md, "Forwarders"."""
+    """Say which unversioned names are forwarded: docs/reference/packages.md, "Forwarders"."""
     libraries = {
         path: shipped
         for path, shipped in tree.shipped.items()

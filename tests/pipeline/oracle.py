@@ -87,7 +87,7 @@ def check_wheels(expected: Expected, wheels: Mapping[str, Path], site: Path) -> 
 
 
 def check_scripts(tree: Tree, sdk: Sdk, files: Mapping[str, tuple[bytes, int]]) -> None:
-    """Check that a wheel declares the console scripts of its tools: docs/rocm/packages.md, "Console scripts"."""
+    """Check that a wheel declares the console scripts of its tools: docs/using/rocm-sdk.md, "Console scripts"."""
     text = next((data.decode() for name, (data, _) in files.items() if name.endswith("/entry_points.txt")), "")
     declared = dict(re.findall(r"^(.+?) ?= ?(.+)$", text, re.MULTILINE))
     shipped = [name for name, path in SCRIPTS.items() if sdk.settings.scripts and path in tree.shipped]
@@ -190,7 +190,7 @@ def check_forwarder(where: str, data: bytes, tree: Tree, path: str, target: str)
 
 
 def expected_rpath(content: Content, package: Package, path: str) -> tuple[str, ...]:
-    """Return the DT_RPATH that a file gets: docs/rocm/packages.md, "RPATH entries"."""
+    """Return the DT_RPATH that a file gets: docs/reference/packages.md, "RPATH entries"."""
     searched = (content.runpath, content.rpath) if isinstance(content, Elf) else ()
     said = next((text for text in searched if text is not None), "")
     here = posixpath.join("/", package.tree, posixpath.dirname(path))

@@ -1,4 +1,4 @@
-"""Whether a plain devel package is what an unpacked tree would be: docs/rocm/packages.md, "In a plain devel package".
+"""Whether a plain devel package equals an unpacked tree: docs/reference/packages.md, "In a plain devel package".
 
     check_plain(expected, site)
 

@@ -159,7 +159,7 @@ PLANTS = (
     ),
     Plant(
         "9",
-        "a launcher to what may not be executed",
+        "a launcher of a program that is not executable",
         instead(runtime, "_check_started", lambda *_: None),
     ),
     Plant("9", "a script without its tool", around(link_tool, "console_scripts", _all_scripts)),

@@ -174,7 +174,7 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Slice:
-    """For which GPU targets a package of a `rocm_thin_packages` is."""
+    """For which GPU targets a package of a `sdk_gpu_packages` is."""
 
     targets: tuple[str, ...]
     all_targets: tuple[str, ...]

@@ -81,6 +81,18 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool-1.0.dist-info/entry_points.txt"] = b"[console_scripts]\ntool = tool.program:main\n"
 
 
+@fault("W311", "Import-Name without the module", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    fields = "Metadata-Version: 2.5\nImport-Name: tool\nImport-Name: hammer\n"
+    tool(edited).replace("METADATA", "Metadata-Version: 2.4\n", fields)
+
+
+@fault("W311", "an import in both fields", "tool", "METADATA")
+def _(edited: EditedSet) -> None:
+    fields = "Metadata-Version: 2.5\nImport-Name: tool; private\nImport-Namespace: tool\n"
+    tool(edited).replace("METADATA", "Metadata-Version: 2.4\n", fields)
+
+
 @fault("W309", "no description", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     tool(edited).replace("METADATA", "\nA small package.\n", "")

@@ -97,6 +97,6 @@ def _(edited: EditedSet) -> None:
     edited.wheel("tool").files["tool-1.0.dist-info/sboms/tool.cdx.json"] = document
 
 
-@fault("S163", "a bill of materials that is no JSON", "tool", "sboms/tool.cdx.json")
+@fault("S163", "a bill of materials that is not JSON", "tool", "sboms/tool.cdx.json")
 def _(edited: EditedSet) -> None:
     edited.wheel("tool").files["tool-1.0.dist-info/sboms/tool.cdx.json"] = b"<bom/>"

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import tarfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -84,13 +85,18 @@ def change_selector(edited: EditedSet, change: Any) -> None:
     document = json.loads(static.files[path])
     change(document)
     static.files[path] = json.dumps(document).encode()
+    change_sdist(edited, "/_distributions.json", lambda data: static.files[path])
+
+
+def change_sdist(edited: EditedSet, end: str, change: Callable[[bytes], bytes]) -> None:
+    """Change the file of the sdist whose path has this end."""
     name = next(one for one in edited.others if one.endswith(".tar.gz"))
     target = io.BytesIO()
     with tarfile.open(edited.others[name]) as tar, tarfile.open(fileobj=target, mode="w") as new:
         for info in tar:
             file = tar.extractfile(info)
             data = file.read() if file else b""
-            data = static.files[path] if info.name.endswith("/_distributions.json") else data
+            data = change(data) if info.name.endswith(end) else data
             info.size = len(data)
             new.addfile(info, io.BytesIO(data))
     edited.sdists[name] = gzip.compress(target.getvalue(), 1, mtime=0)
@@ -100,6 +106,12 @@ def change_selector(edited: EditedSet, change: Any) -> None:
 def _(edited: EditedSet) -> None:
     name = next(one for one in edited.others if one.endswith(".tar.gz"))
     edited.sdists[name] = edited.others[name].read_bytes()[:5000]
+
+
+@fault("S134", "an sdist that promises what its backend does not add", "rocm-7.10.0.dev0.tar.gz", "PKG-INFO")
+def _(edited: EditedSet) -> None:
+    fields = b"Metadata-Version: 2.6\nRequires-Dist: rocm-sdk-core==1.0\n"
+    change_sdist(edited, "/PKG-INFO", lambda data: data.replace(b"Metadata-Version: 2.4\n", fields))
 
 
 @fault("S134", "the selector's data has no version", "rocm-7.10.0.dev0", "_distributions.json")

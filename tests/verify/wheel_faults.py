@@ -153,7 +153,7 @@ def _(edited: EditedSet) -> None:
     as_variant(edited, "gfx942", "gfx950")
 
 
-@fault("W117", "a variant.json that is no JSON", "tool", "variant.json")
+@fault("W117", "a variant.json that is not JSON", "tool", "variant.json")
 def _(edited: EditedSet) -> None:
     wheel = as_variant(edited, "gfx942", "")
     wheel.files[f"{wheel.dist_info}/variant.json"] = b"{"
@@ -171,7 +171,7 @@ def _(edited: EditedSet) -> None:
     edited.sdists["tool-1.0-variants.json"] = variant_json("gfx942", ["gfx950"])
 
 
-@fault("S139", "a list of variants that is no JSON", "tool")
+@fault("S139", "a list of variants that is not JSON", "tool")
 def _(edited: EditedSet) -> None:
     as_variant(edited, "gfx942", "gfx942")
     edited.sdists["tool-1.0-variants.json"] = b"{"

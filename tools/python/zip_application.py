@@ -62,7 +62,7 @@ def write_archive(output: str, members: dict[str, bytes]) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the params file and writes the archive."""
+    """Parse the params file and write the archive."""
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
     parser.add_argument("--output", required=True)
     parser.add_argument("--main", required=True)

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from verify.checks.site_packages import MODULE
+from tools.lib.wheel.import_names import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings
@@ -67,6 +68,13 @@ ABSENT_MODULE = Rule(
     why="The command is installed, and ends with ModuleNotFoundError; a plugin cannot be loaded.",
     remedy="Correct the name, or package the module.",
 )
+IMPORTS = Rule(
+    "W311",
+    Severity.ERROR,
+    "METADATA promises an import that the wheel does not have",
+    why="Tools suggest the package for it, and may refuse another with it. No name may be in both fields (PEP 794).",
+    remedy="Let the build tool compute Import-Name and Import-Namespace.",
+)
 _REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*)?(\s*\[[\w\s.,-]*\])?")
 
 
@@ -111,6 +119,7 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
         yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")
     if wheel.version is not None and metadata.version != wheel.version:
         yield NAME.finding(wheel.filename, path, f"Version is {metadata.version}, the wheel's is {wheel.version}")
+    yield from _imports(wheel, metadata, path)
     for file in metadata.license_files or ():
         places = [f"{wheel.dist_info}/licenses/{file}", f"{wheel.dist_info}/{file}"]
         if not any(place in wheel.files for place in places):
@@ -119,6 +128,20 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
         yield DESCRIPTION.finding(wheel.filename, path, "there is no description")
     elif not metadata.description_content_type:
         yield DESCRIPTION.finding(wheel.filename, path, "Description-Content-Type is missing")
+
+
+def _imports(wheel: Wheel, metadata: Metadata, path: str) -> Iterator[Finding]:
+    names, namespaces = (
+        {one.partition(";")[0].strip() for one in values or ()}
+        for values in (metadata.import_names, metadata.import_namespaces)
+    )
+    for name in sorted(names & namespaces):
+        yield IMPORTS.finding(wheel.filename, path, f"{name} is in Import-Name and in Import-Namespace")
+    installed = [wheel.installed(one) or "" for one in wheel.files]
+    for name in sorted(names | namespaces):
+        place = name.replace(".", "/")
+        if not any(one.startswith(f"{place}/") or MODULE.sub("", one) == place for one in installed):
+            yield IMPORTS.finding(wheel.filename, path, f"there is no {name}")
 
 
 def _entry_points(wheel: Wheel) -> Iterator[Finding]:
@@ -153,4 +176,6 @@ def _is_absent(wheel: Wheel, module: str) -> bool:
     return not any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)
 
 
-SUITE = Suite((DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, DESCRIPTION), check_wheel=check)
+SUITE = Suite(
+    (DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION), check_wheel=check
+)

@@ -1,13 +1,13 @@
 """W511 to W517: what lies at the top of site-packages, and whether it can be imported."""
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from tools.lib.wheel.import_names import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel, is_path_file
 from verify.settings import Settings
@@ -69,9 +69,6 @@ NAMES: Final = frozenset((
     "docs", "etc", "example", "examples", "include", "lib", "lib64", "node_modules", "scripts", "setup.py", "share",
     "src", "test", "tests", "tools", "util", "utils", "venv",
 ))  # fmt: skip
-#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149), on Windows with or
-#: without one. All else that ends in .so is a library.
-MODULE: Final = re.compile(r"\.(?:py|(?:(?:cp|pp|graalpy)\d[\w-]*\.)?pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:

@@ -54,9 +54,9 @@ class _Reading:
             raise ValueError(f"the member {path} is there twice")
         parents = list(takewhile(lambda parent: parent not in self.above, _parents(path)))
         if not info.isdir() and path in self.above:
-            raise ValueError(f"the member {path} is no directory, and others lie below it")
+            raise ValueError(f"the member {path} is not a directory, and others lie below it")
         if wrong := next((parent for parent in parents if parent in self.files or parent in self.links), None):
-            raise ValueError(f"the member {path} lies below {wrong}, which is no directory")
+            raise ValueError(f"the member {path} lies below {wrong}, which is not a directory")
         self.above.update(parents)
         if info.isdir():
             self.directories.add(path)

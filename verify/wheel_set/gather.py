@@ -207,7 +207,15 @@ def _from_sdist(path: Path, faults: Faults) -> Package | None:
     if facts.selector is None:
         return package
     selector = _parsed(path.name, FILE_NAME, facts.selector, faults)
-    return package if selector is None else _computed(package, selector)
+    if selector is None:
+        return package
+    computed = _computed(package, selector)
+    added = {(canonicalize_name(one.name), one.specifier) for one in computed.requires}
+    for promised in known.requires:
+        if (canonicalize_name(promised.name), promised.specifier) not in added:
+            why = f"it promises {promised}, which its build backend does not add to a wheel (PEP 808)"
+            faults.add(path.name, "PKG-INFO", why)
+    return computed
 
 
 def _computed(package: Package, selector: Distributions) -> Package:

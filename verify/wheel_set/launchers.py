@@ -1,4 +1,4 @@
-"""Checks that launchers start something: programs that stand in for links, each with the path of what it executes."""
+"""Checks that launchers can start their program. A launcher replaces a link; it contains the path of a program."""
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence

@@ -134,7 +134,7 @@ def test_rocm_bootstraps_variables_stand_for_the_machine(
 def test_a_forced_gpu_that_is_none_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCM_BOOTSTRAP_FORCE_GFX_ARCH", "gfx942,MI300")
     with pytest.raises(
-        TargetError, match=r"ROCM_BOOTSTRAP_FORCE_GFX_ARCH=gfx942,MI300: MI300 is no GPU target; expected"
+        TargetError, match=r"ROCM_BOOTSTRAP_FORCE_GFX_ARCH=gfx942,MI300: MI300 is not a GPU target; expected"
     ):
         detect_gpus()
 

@@ -67,7 +67,7 @@ def test_no_version_can_break_out_of_the_text(version: str) -> None:
     if re.fullmatch(r"[0-9A-Za-z.+!_*-]+", version):
         assert call(init_py_text(["amdhip64"], version, False))["check_version"] == version
         return
-    with pytest.raises(ValueError, match=r"is no version; expected one such as 7\.10\.0"):
+    with pytest.raises(ValueError, match=r"is not a version; expected one such as 7\.10\.0"):
         init_py_text(["amdhip64"], version, False)
 
 

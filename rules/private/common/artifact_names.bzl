@@ -12,7 +12,7 @@ def artifact_parts(artifact):
         artifact: string.
 
     Returns:
-        list of the name, the component and the target; None if it is no name of an artifact.
+        list of the name, the component and the target; None if it is not the name of an artifact.
     """
     parts = artifact.rsplit("_", 2)
     return parts if len(parts) == 3 and parts[0] and parts[1] in COMPONENTS and parts[2] else None

@@ -37,7 +37,7 @@ PLATFORM_ATTRS = {
 
 # Of a rule with `cfg = for_linux`.
 LINUX_ATTRS = {
-    "platform": attr.label(doc = "The platform of the packages. The default is that of the build, or Linux if the build is for Windows: then only its packages are meant."),
+    "platform": attr.label(doc = "The platform of the packages. The default is the build's platform, or Linux if that is Windows."),
 } | WINDOWS_ATTRS | _TRANSITION_ATTRS
 
 def is_for_windows(ctx):

@@ -17,7 +17,7 @@ PROJECT_ATTRS = {
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
     "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
-    "keywords": attr.string_list(doc = "Words by which people find the distribution."),
+    "keywords": attr.string_list(doc = "Words with which people find the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
     "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
     "maintainers": attr.string_list(doc = "Likewise, as `authors`."),
@@ -28,6 +28,7 @@ PROJECT_ATTRS = {
     "summary": attr.string(mandatory = True, doc = "One-line description."),
     "urls": attr.string_dict(doc = "Label -> URL. `{version}` stands for the version of this distribution."),
     "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
+    "_metadata_version": attr.label(default = "//rules/settings:metadata_version"),
 }
 
 def version_of(ctx):
@@ -171,6 +172,7 @@ def project_file(ctx):
         "license_expression": ctx.attr.license_expression,
         "license_files": [text.path for text in _license_texts(ctx)],
         "maintainers": ctx.attr.maintainers,
+        "metadata_version": ctx.attr._metadata_version[BuildSettingInfo].value,
         "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires] + others,
         "requires_external": ctx.attr.requires_external,
         "requires_python": ctx.attr.requires_python,
@@ -194,3 +196,14 @@ def project_args(args, ctx, project, metadata, digest):
     args.add(ctx.file.description, format = "--description=%s")
     args.add(metadata, format = "--metadata=%s")
     args.add(digest, format = "--digest=%s")
+
+def extra_args(args, ctx):
+    """Adds the requirements of extras.
+
+    Args:
+        args: the action's Args.
+        ctx: context of a rule with PROJECT_ATTRS and the attribute `extras`.
+    """
+    version = version_of(ctx)
+    for extra, requirements in sorted(ctx.attr.extras.items()):
+        args.add_all(["{}={}".format(extra, requirement.replace("{version}", version)) for requirement in requirements], format_each = "--extra=%s")

@@ -12,7 +12,7 @@ small files of the artifact.""",
         "artifact_name": "string: name of the artifact, such as `core-hip`.",
         "component": "string: `lib`, `run`, `dev`, `dbg`, `doc` or `test`.",
         "manifest": "File: JSON list of entries (path, kind, mode, link target).",
-        "target": "string: `generic`, an AMD GPU target, or a family of targets.",
+        "target": "string: `generic`, a GPU target, or a family of targets.",
         "units": "list of struct(id = string, unique in the build; facts = File; files = depset of File; is_big_file = bool; manifest = File that names the files; threads = number of threads for packing it).",
     },
 )
@@ -35,7 +35,19 @@ DistributionInfo = provider(
         "file": "File: the wheel or sdist.",
         "metadata": "File: core metadata, served beside the distribution (PEP 658).",
         "requirement": "string: what requires just this distribution, `NAME==VERSION` (PEP 508).",
+        "sbom": "File or None: its bill of materials, in CycloneDX.",
+        "tree_files": "dict of string to File: what a wheel adds to its package's tree, by paths that begin with `{tree}/`.",
         "variant": "File or None: `variant.json` of a wheel variant (PEP 825).",
+    },
+)
+
+GpuArchitecturesInfo = provider(
+    doc = "The GPU architectures of one maker, which packages are for.",
+    fields = {
+        "families": "dict of string to list of string: families, and the architectures of each.",
+        "loads": "dict of string to list of string: architectures, and others whose code their GPUs load as well.",
+        "names": "list of string: the architectures.",
+        "table": "dict: the attributes of `sdk_gpu_architectures`, which tools read. None for AMD's, which they know.",
     },
 )
 
@@ -53,6 +65,7 @@ LayerInfo = provider(
     fields = {
         "descriptor": "File: JSON object with media type, SHA-256, size in bytes, diffID, CPU and history.",
         "layer": "File: the layer, a `.tar.gz`.",
+        "sbom": "File or None: the bill of materials of what is in it, in CycloneDX.",
     },
 )
 

@@ -1,6 +1,7 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
 load("//rules/private/common:labels.bzl", "shown", "written")
+load(":coverage.bzl", "coverage")
 load(":providers.bzl", "HipCommandsInfo")
 load(":toolchain_flags.bzl", "toolchain_flags")
 
@@ -81,13 +82,15 @@ def hip_compiler(ctx, hip, cc_toolchain, context, relocatable, copts = [], host_
         struct.
     """
     flags = toolchain_flags(ctx, cc_toolchain)
+    counted = coverage(ctx, hip, cc_toolchain, flags.host)
     return struct(
+        counted = counted,
         ctx = ctx,
         device_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.device, copts + device_copts),
         header_list = _header_list(ctx, context),
         headers = context.headers,
         hip = hip,
-        host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host, copts + host_copts),
+        host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host + counted.options, copts + host_copts),
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,
         system_directories = _system_directories(hip, cc_toolchain),
@@ -245,7 +248,7 @@ def link_device(compiler, objects, stem, target):
 
     Args:
         compiler: from `hip_compiler`.
-        objects: depset of File: LLVM bitcode.
+        objects: list of File: LLVM bitcode.
         stem: string: path of the output, without what tells it apart.
         target: string: GPU target.
 

@@ -1,7 +1,7 @@
 """The toolchain of a rule that compiles HIP, or the reason why there is none."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/hip"])
 
@@ -27,9 +27,9 @@ def find_hip_toolchain(ctx):
     """
     toolchain = ctx.toolchains[_TYPE]
     if not ctx.attr._enabled[BuildSettingInfo].value:
-        fail("{}: HIP is turned off (--@rules_rocm_python//rules/hip:enabled=false), and the target needs it. Turn it on. {}".format(shown(ctx.label), _REMEDY))
+        fail("{}: HIP is turned off (--@rules_rocm_python//rules/hip:enabled=false), and the target needs it. Turn it on. {}".format(shown(written(ctx)), _REMEDY))
     if not toolchain:
-        fail("{}: no toolchain compiles HIP for this platform; expected --platforms for Linux on x86_64, and a machine or remote workers of that kind. Change the platform. {}".format(shown(ctx.label), _REMEDY))
+        fail("{}: no toolchain compiles HIP for this platform; expected --platforms for Linux on x86_64, and a machine or remote workers of that kind. Change the platform. {}".format(shown(written(ctx)), _REMEDY))
     if not toolchain.hip:
-        fail("{}: {}. {}".format(shown(ctx.label), toolchain.reason, _REMEDY))
+        fail("{}: {}. {}".format(shown(written(ctx)), toolchain.reason, _REMEDY))
     return toolchain.hip

@@ -39,7 +39,7 @@ def hip_wheel(name, sdk, init_py = "", targets = [], wheel = None, compression =
     own = hidden(name, common)
     about = {key: value for key, value in kwargs.items() if key not in _COMMON + _REQUIRING + _SPLITTING}
     if wheel and about:
-        fail("hip_wheel({}): {} and `wheel` are set; expected one of them. Say it where {} is made".format(name, ", ".join(sorted(about)), wheel))
+        fail("hip_wheel({}): {} and `wheel` are set; expected one of them. Set them where {} is made".format(name, ", ".join(sorted(about)), wheel))
     if not targets and [key for key in ["shape", "whole"] if key in kwargs]:
         fail("hip_wheel({}): `targets` is empty; expected GPU targets, because `shape` or `whole` is set. Set `targets`".format(name))
     if not wheel:

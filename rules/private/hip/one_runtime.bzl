@@ -1,16 +1,16 @@
 """Refuses programs of two SDKs: two HIP runtimes in one process do not know each other's devices and kernels."""
 
-load("//rules/private/common:labels.bzl", "shown")
+load("//rules/private/common:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/hip"])
 
 _RUNTIME = "libamdhip64.so"
 
-def check_one_runtime(label, infos):
+def check_one_runtime(ctx, infos):
     """Fails if a library would be linked with the HIP runtimes of two SDKs.
 
     Args:
-        label: Label of the library.
+        ctx: the rule context.
         infos: list of CcInfo of its dependencies.
     """
     found = {}
@@ -21,4 +21,4 @@ def check_one_runtime(label, infos):
                 found.setdefault(file.path, given.owner)
     if len(found) > 1:
         (one, other) = found.values()[:2]
-        fail("{}: it would be linked with two HIP runtimes, those of {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//rules/hip:sdk=NAME".format(shown(label), shown(one), shown(other)))
+        fail("{}: it would be linked with two HIP runtimes, from {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//rules/hip:sdk=NAME".format(shown(written(ctx)), shown(one), shown(other)))

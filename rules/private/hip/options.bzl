@@ -1,5 +1,6 @@
 """Options as rules of C++ read them: `$(location)`, Make variables, and several words in one string."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/hip"])
@@ -40,24 +41,40 @@ def expanded_options(ctx, attribute):
         options += ctx.tokenize(_with_variables(ctx, attribute, ctx.expand_location(element, files)))
     return options
 
-def compiler_options(ctx, attribute):
-    """Returns the options of an attribute, as `expanded_options` does; fails if one is about dependency files, or another attribute stands for it.
+def _checked(ctx, given_in, options):
+    """Returns options of clang; fails if one is about dependency files, or an attribute stands for it.
 
     Args:
         ctx: the rule context.
-        attribute: string: name of an attribute that is a list of clang's options.
+        given_in: string: where the user wrote the options: an attribute, or a flag.
+        options: list of string.
 
     Returns:
         list of string.
     """
-    options = expanded_options(ctx, attribute)
     for option in options:
         instead = _ATTRIBUTES.get(option.partition("=")[0])
         if instead:
-            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), attribute, option, instead))
+            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), given_in, option, instead))
         if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
-            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), attribute, option))
+            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), given_in, option))
     return options
+
+def compiler_options(ctx, attribute, flag = None):
+    """Returns the options of an attribute, as `expanded_options` does, and before them the options of a flag.
+
+    It fails if one is about dependency files, or an attribute stands for it.
+
+    Args:
+        ctx: the rule context.
+        attribute: string: name of an attribute that is a list of clang's options.
+        flag: Target: `//rules/hip:host_copt` or `//rules/hip:device_copt`.
+
+    Returns:
+        list of string.
+    """
+    of_build = flag[BuildSettingInfo].value if flag else []
+    return _checked(ctx, "--@rules_rocm_python//rules/hip:{}".format(flag.label.name) if flag else "", of_build) + _checked(ctx, attribute, expanded_options(ctx, attribute))
 
 def expanded_defines(ctx, attribute):
     """Returns the macros of an attribute, as `expanded_options` does; fails unless each is one word.

@@ -2,7 +2,6 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
 load("//rules/private/common:labels.bzl", "hidden")
-load(":hip_device_link.bzl", "hip_device_link")
 load(":hip_library.bzl", "hip_library")
 
 visibility(["//rules"])
@@ -19,22 +18,15 @@ def _program(name, program, srcs, deps, attributes):
         common["exec_properties"] = {key: value for key, value in attributes["exec_properties"].items() if "." not in key}
     compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
     data = {"data": attributes["data"]} if "data" in attributes else {}  # which options may name
-    own = hidden(name, common)
     hip_library(
         name = "_" + name + "_hip",
         alwayslink = True,
+        link_device = True,
         srcs = srcs,
         deps = deps,
-        **(compilation | data | own)
+        **(compilation | data | hidden(name, common))
     )
-    hip_device_link(
-        name = "_" + name + "_device",
-        # Of relocatable code, which a program links, this rule makes the bundle.
-        compress = compilation.get("compress", False),
-        deps = ["_" + name + "_hip"],
-        **own
-    )
-    program(name = name, deps = ["_" + name + "_hip", "_" + name + "_device"], **attributes)
+    program(name = name, deps = ["_" + name + "_hip"], **attributes)
 
 def hip_binary(name, srcs = [], deps = [], **kwargs):
     """Declares a HIP program: compiles its sources as `hip_library` does, and links it as `cc_binary`.
@@ -43,7 +35,7 @@ def hip_binary(name, srcs = [], deps = [], **kwargs):
 
     Args:
         name: name of the target.
-        srcs: HIP sources, and headers for them alone.
+        srcs: HIP sources, and headers that only they include.
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_binary` about the program.
     """
@@ -54,7 +46,7 @@ def hip_test(name, srcs = [], deps = [], **kwargs):
 
     Args:
         name: name of the target.
-        srcs: HIP sources, and headers for them alone.
+        srcs: HIP sources, and headers that only they include.
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_test` about the program.
     """

@@ -11,11 +11,11 @@ HipCommandsInfo = provider(
 )
 
 HipInfo = provider(
-    doc = "Relocatable device code of a library and of those that it depends on. Programs link it for each GPU target.",
+    doc = "Relocatable device code of a library and of those that it depends on. A link of it is for each GPU target.",
     fields = {
-        "device_objects": "dict from a GPU target (string) to a depset of File: LLVM bitcode.",
-        "host_objects": "depset of File: object files that refer to the linked device code.",
-        "libraries": "depset of struct(label = Label, targets = string): which library is compiled for which GPU targets.",
+        "libraries": """depset of struct(label: Label, targets: tuple of GPU targets (string), device_objects: tuple of a tuple of File for each
+target, LLVM bitcode; host_objects: tuple of File, object files that refer to the linked device code).""",
+        "links": "depset of struct(label: Label, libraries: tuple of Label): which library has linked the device code of which.",
     },
 )
 
@@ -28,14 +28,9 @@ def merge_hip_infos(infos):
     Returns:
         HipInfo.
     """
-    targets = {target: None for info in infos for target in info.device_objects}
     return HipInfo(
-        device_objects = {
-            target: depset(transitive = [info.device_objects[target] for info in infos if target in info.device_objects])
-            for target in targets
-        },
-        host_objects = depset(transitive = [info.host_objects for info in infos]),
         libraries = depset(transitive = [info.libraries for info in infos]),
+        links = depset(transitive = [info.links for info in infos]),
     )
 
 HipToolchainInfo = provider(
@@ -48,6 +43,7 @@ HipToolchainInfo = provider(
         "environment": "dict: environment of every action.",
         "files": "depset of File: what the programs read: their libraries, the compiler's headers, the device libraries.",
         "lld": "File: the linker of device code.",
+        "profile_runtime": "File: the static library that writes the counts of coverage; None if the SDK lacks it.",
         "resource_directory": "string: clang's resource directory, relative to the execution root.",
         "root": "string: the SDK's install prefix, relative to the execution root.",
         "runtime": "CcInfo of the HIP runtime: every HIP program is compiled and linked with it.",

@@ -8,6 +8,10 @@ load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//rules"])
 
+def _place(file):
+    """Returns where a file lies below its repository's directory, with the name of the repository before."""
+    return file.short_path.removeprefix("../")
+
 def _to_link(ctx, cc_toolchain, features, target, is_linked):
     """Returns the LibraryToLink of a shared library. Programs are linked with its interface, and run with the library.
 
@@ -17,7 +21,7 @@ def _to_link(ctx, cc_toolchain, features, target, is_linked):
     directory, and not to the program's DT_NEEDED.
     """
     info = target[RocmSharedLibraryInfo]
-    place = info.library.short_path.removeprefix("../")
+    place = _place(info.library)
     return cc_common.create_library_to_link(
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
@@ -41,6 +45,14 @@ def _data(ctx):
         if not any([name in file.owner.name for name in other]) or any([name in file.owner.name for name in wanted])
     ]
 
+def _beside(data, libraries):
+    """Returns where runfiles have data files a second time: in Bazel's directory of shared libraries, where libraries look for them.
+
+    Programs that run in their runfiles, and copied programs, load the libraries from there.
+    """
+    roots = [one.dynamic_library.short_path.removesuffix(_place(one.resolved_symlink_dynamic_library)) for one in libraries if one.dynamic_library]
+    return {roots[0] + _place(file): file for file in data} if roots else {}
+
 def _rocm_library_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(cc_toolchain = cc_toolchain, ctx = ctx)
@@ -60,6 +72,8 @@ def _rocm_library_impl(ctx):
         user_link_flags = ctx.attr.linkopts,
     )
     infos = [dep[CcInfo] for dep in ctx.attr.deps]
+    data = _data(ctx)
+    files = data + ctx.files.shared_library + ctx.files.linked + ctx.files.needed
     root = ctx.label.workspace_root
     context = cc_common.create_compilation_context(
         defines = depset(ctx.attr.defines),
@@ -73,7 +87,7 @@ def _rocm_library_impl(ctx):
         ),
         DefaultInfo(
             files = depset(ctx.files.shared_library + ctx.files.static_library),
-            runfiles = ctx.runfiles(_data(ctx) + ctx.files.shared_library + ctx.files.linked + ctx.files.needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles(files, symlinks = _beside(data, libraries)).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
         ),
     ]
 
@@ -87,9 +101,9 @@ rocm_library = rule(
         "deps": attr.label_list(providers = [CcInfo], doc = "Libraries whose headers its headers include, or that have to be linked with it."),
         "hdrs": attr.label_list(allow_files = True, doc = "Headers."),
         "includes": attr.string_list(doc = "Directories to search for headers, relative to the repository."),
-        "linked": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Further shared libraries that programs are linked with: those that the others need, and that no search path of theirs leads to."),
+        "linked": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "More shared libraries that programs are linked with: the others need them, and do not find them through their search paths."),
         "linkopts": attr.string_list(doc = "Options of the linker."),
-        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that these need (DT_NEEDED), and those that they need, found by their search paths."),
+        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that these need (DT_NEEDED), directly or indirectly, and find through their search paths."),
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),

@@ -8,9 +8,10 @@ visibility(["//rules/private/hip"])
 # Features by which sources become something else than an object file, or need files that HIP's actions do not have.
 _UNSUPPORTED_FEATURES = ["fdo_instrument", "fdo_optimize", "header_modules", "layering_check", "module_maps", "parse_headers", "thin_lto"]
 
-# Options of GCC that clang refuses, and those about what the rule says itself: the language, the outputs, dependency files,
-# the machine, and the compiler's own headers, which another clang has, too.
+# Options of GCC that clang refuses, those of coverage (coverage.bzl), and those about what the rule says itself: the language,
+# the outputs, dependency files, the machine, and the compiler's own headers, which another clang has, too.
 _NOT_FOR_CLANG = [
+    "--coverage",
     "-c",
     "-fanalyzer",
     "-fcanonical-system-headers",
@@ -19,6 +20,8 @@ _NOT_FOR_CLANG = [
     "-fno-gnu-unique",
     "-fno-var-tracking",
     "-fno-var-tracking-assignments",
+    "-fprofile-arcs",
+    "-ftest-coverage",
     "-fvar-tracking",
     "-fvar-tracking-assignments",
     "-nobuiltininc",
@@ -53,6 +56,23 @@ def _for_devices(options):
         if before in _PAIRS_FOR_DEVICES or option in _PAIRS_FOR_DEVICES or (option.startswith(_PREFIXES_FOR_DEVICES) and not option.startswith(_NOT_FOR_DEVICES))
     ]
 
+def compile_features(ctx, cc_toolchain):
+    """Returns the FeatureConfiguration of compilations: features of the target, its package and the build, as far as HIP has them.
+
+    Args:
+        ctx: the rule context.
+        cc_toolchain: CcToolchainInfo.
+
+    Returns:
+        FeatureConfiguration.
+    """
+    return cc_common.configure_features(
+        cc_toolchain = cc_toolchain,
+        ctx = ctx,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features + _UNSUPPORTED_FEATURES,
+    )
+
 def toolchain_flags(ctx, cc_toolchain):
     """Returns the options of the toolchain for C++, with the features of the target, its package and the build.
 
@@ -63,12 +83,7 @@ def toolchain_flags(ctx, cc_toolchain):
     Returns:
         struct(host: list of string, device: list of string).
     """
-    features = cc_common.configure_features(
-        cc_toolchain = cc_toolchain,
-        ctx = ctx,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features + _UNSUPPORTED_FEATURES,
-    )
+    features = compile_features(ctx, cc_toolchain)
     variables = cc_common.create_compile_variables(
         cc_toolchain = cc_toolchain,
         feature_configuration = features,

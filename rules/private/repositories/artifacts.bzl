@@ -16,7 +16,7 @@ _directory = tag_class(
 )
 
 _debian = tag_class(
-    doc = "Declares a repository with packages of Debian or Ubuntu and what they depend on, each an artifact: `ffmpeg_run_generic`. " +
+    doc = "Declares a repository with packages of Debian or Ubuntu and their dependencies. Each package is an artifact: `ffmpeg_run_generic`. " +
           "Any user can fetch them; the machine's apt does it. `//:artifacts.bzl` lists the artifacts as ARTIFACTS.",
     attrs = {
         "name": attr.string(mandatory = True, doc = "Name of the repository."),

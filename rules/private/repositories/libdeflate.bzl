@@ -7,11 +7,11 @@ visibility(["//rules/..."])
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-# Sources that //tools/lib/deflate:deflater.c includes.
+# Sources that deflater.c and inflater.c of //tools/lib/deflate include.
 cc_library(
-    name = "deflate_compress",
+    name = "deflate",
     includes = ["."],
-    textual_hdrs = glob(["*.h", "lib/*.h", "lib/*/*.h"]) + ["lib/deflate_compress.c"],
+    textual_hdrs = glob(["*.h", "lib/*.h", "lib/*/*.h"]) + ["lib/deflate_compress.c", "lib/deflate_decompress.c"],
     visibility = ["//visibility:public"],
 )
 

@@ -102,3 +102,22 @@ pypi_hub = repository_rule(
         "prefix": attr.string(mandatory = True, doc = "What the names of the wheels' repositories begin with."),
     },
 )
+
+def pypi_repositories(hub, locked, compiled = []):
+    """Declares a repository for each wheel of a lock file, `{hub}_{name}`, and the hub `@{hub}//name`.
+
+    Args:
+        hub: name of the hub.
+        locked: what `parse_requirements_lock` returns.
+        compiled: names of the wheels that the machine's Python compiles.
+    """
+    for name, wheel in locked.items():
+        pypi_wheel(
+            name = "{}_{}".format(hub, name),
+            compiled = name in compiled,
+            hashes = wheel.hashes,
+            locked_names = locked.keys(),
+            prefix = hub + "_",
+            requirement = wheel.requirement,
+        )
+    pypi_hub(name = hub, names = locked.keys(), prefix = hub + "_")

@@ -56,7 +56,7 @@ _sdk = tag_class(
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
         "name": attr.string(default = "rocm", doc = "Name of the repository."),
         "path": attr.string(doc = "Instead of `artifacts`: the absolute path of a directory in which ROCm is installed. Builds are not hermetic then."),
-        "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others."),
+        "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others. `native` stands for the GPUs of the machine that fetches the SDK."),
         "wheels": attr.label(doc = "Instead of `artifacts`: lock file of Python packages (`pylock.toml`) that names the wheels of ROCm."),
         "variable": attr.string(doc = "With `path`: environment variable that names another directory, such as `ROCM_PATH`."),
     },
@@ -76,7 +76,7 @@ _version = tag_class(
 )
 
 _xla_config = tag_class(
-    doc = "Declares the repository by which XLA and JAX know ROCm, out of that of an SDK. See [XLA](../hip/xla.md).",
+    doc = "Declares the ROCm repository of XLA and JAX, made from the repository of an SDK. See [XLA](../hip/xla.md).",
     attrs = {
         "name": attr.string(default = "local_config_rocm", doc = "Name of the repository."),
         "sdk": attr.string(default = "rocm", doc = "Name of a `rocm.sdk`."),

@@ -93,7 +93,7 @@ _rocm_coverage = rule(
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),
-        "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `rocm_thin_packages`. None may lack the libraries that nearly all other targets have."),
+        "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `sdk_gpu_packages`. The build stops if one lacks a library that nearly all other targets have."),
         "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
         "_check": tool_attr("//tools/actions/coverage:check_tool"),
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
@@ -112,7 +112,7 @@ def rocm_coverage(name, **kwargs):
 
     Args:
         name: name of the target. The command is `{name}_update`.
-        **kwargs: the attributes below, and those that all rules have.
+        **kwargs: the attributes below, and the attributes that all rules have.
     """
     _rocm_coverage(name = name, **kwargs)
     update_command(name, Label("//tools/actions/coverage:update.py"), Label("//tools/actions/coverage:compare"), ["computed", "lacks", "settings", "table"], kwargs)

@@ -41,7 +41,7 @@ bring the libraries. Use the target as a source of a `py_library`.""",
     implementation = _rocm_init_py_impl,
     attrs = {
         "check_version": attr.string(doc = "Expected version of ROCm; `*` matches any characters: `7.10.*`. Empty accepts any version."),
-        "extensions": attr.label_list(allow_files = True, doc = "Extension modules. The ROCm libraries that they need (NEEDED entries) are loaded after those of `preload`."),
+        "extensions": attr.label_list(allow_files = True, doc = "Extension modules. The ROCm libraries that they need (NEEDED entries) are loaded after the libraries of `preload`."),
         "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError if another version is installed, instead of warning."),
         "out": attr.string(default = "_rocm_init.py", doc = "Path of the module, relative to the package of the target."),
         "preload": attr.string_list(doc = "Libraries to load, in this order, by the short names that `rocm_sdk.find_libraries` takes: `amdhip64`."),

@@ -9,6 +9,7 @@ load("//rules/private/common:artifact_names.bzl", "artifact_parts")
 load("//rules/private/repositories:artifact_archive.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":device_code.bzl", "may_run")
+load(":native_targets.bzl", "with_native_targets")
 load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//rules/private/rocm"])
@@ -75,16 +76,16 @@ def _source(rctx):
               "use --config=debian_rocm, or name an installed ROCm: rocm.sdk(path = \"/opt/rocm\")").format(rctx.attr.tag, label))
     return struct(artifacts = listing["artifacts"], label = label)
 
-def _wanted(rctx, artifact):
+def _wanted(targets, artifact):
     """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
     _, component, target = artifact_parts(artifact) or ["", "", ""]
-    return component in _COMPONENTS and (target == "generic" or may_run(rctx.attr.targets, target))
+    return component in _COMPONENTS and (target == "generic" or may_run(targets, target))
 
-def _manifests(rctx):
+def _manifests(rctx, targets):
     """Returns the paths of the manifests of all artifacts that are needed, whose repositories Bazel fetches for that."""
     source, paths = _source(rctx), []
     for artifact, is_here in sorted(source.artifacts.items()):
-        if _wanted(rctx, artifact):
+        if _wanted(targets, artifact):
             repository = source.label.workspace_name if is_here else archive_repository_name(source.label.workspace_name, artifact)
             path = rctx.path(Label("@@{}//:manifests/{}.json".format(repository, artifact.replace(":", "%3A"))))
             rctx.watch(path)
@@ -133,10 +134,11 @@ def _unpacked_wheels(rctx):
     return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
 
 def _sdk_impl(rctx):
+    targets = with_native_targets(rctx, rctx.attr.tag, rctx.attr.targets)
     arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository, "--cmake", rctx.path(rctx.attr._cmake)]
-    arguments += ["--target=" + target for target in rctx.attr.targets]
+    arguments += ["--target=" + target for target in targets]
     if rctx.attr.artifacts:
-        arguments += _manifests(rctx)
+        arguments += _manifests(rctx, targets)
     elif rctx.attr.lock_file:
         unpacked = _unpacked_wheels(rctx)
         arguments += ["--tree", unpacked.tree]

@@ -5,6 +5,7 @@ XLA includes headers as `rocm/include/hip/hip_runtime.h`, so the SDK's install p
 """
 
 load("//rules/private/hip:hip_targets.bzl", "expanded_targets")
+load(":native_targets.bzl", "with_native_targets")
 
 visibility(["//rules/private/rocm"])
 
@@ -79,7 +80,7 @@ def _xla_config_impl(rctx):
     build = rctx.path(Label("@@{}//:BUILD.bazel".format(sdk)))
     prefix = build.dirname.get_child("prefix")
     present, missing = _libraries(rctx, sdk, build)
-    expanded = expanded_targets(rctx.attr.targets)
+    expanded = expanded_targets(with_native_targets(rctx, rctx.attr.tag, rctx.attr.targets))
     if expanded.error:
         fail("\n{}: targets of the SDK: {}".format(rctx.attr.tag, expanded.error))
     rocm_version = _number(_rocm_version(rctx, prefix))

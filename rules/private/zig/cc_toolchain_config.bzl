@@ -29,8 +29,8 @@ _STRIP = [ACTION_NAMES.strip]
 # No action shares a cache with another: what it finds there would not be an input.
 # The path is relative to the execution root, so it vanishes with the sandbox.
 # Told where its library is, zig prints relative paths into dependency files.
-# It stops at an empty SOURCE_DATE_EPOCH, or one that is no number, which --action_env may bring along. What it compiles has no
-# date, so any number will do.
+# zig fails if SOURCE_DATE_EPOCH, which --action_env may set, is empty or not a number. Its output has no date, so any number
+# is fine.
 def _environment(lib):
     return [
         env_entry("SOURCE_DATE_EPOCH", "0"),

@@ -34,7 +34,7 @@ VERSION = "7.10.0.dev0"
 LIST = Path(__file__).resolve().with_suffix(".toml")
 #: Fields of METADATA that say how packages belong together.
 FIELDS = ("Name", "Version", "Requires-Dist", "Requires-Python")
-#: A library that stands for a link (docs/rocm/packages.md, "Forwarders") is smaller, in bytes.
+#: A library that stands for a link (docs/reference/packages.md, "Forwarders") is smaller, in bytes.
 FORWARDER_BYTES = 1200
 
 

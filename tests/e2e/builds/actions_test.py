@@ -2,7 +2,7 @@
 
     .ci/run actions
 
-Run it from the top of the workspace; it needs nothing else. The numbers are those of "What is built again" in
+Run it from the top of the workspace; it needs nothing else. The numbers are those of "What is rebuilt" in
 docs/built/how-it-works.md. Bulk data that is packed although nothing of it changed is a bug, however fast it is.
 """
 

@@ -218,7 +218,7 @@ def test_a_directory_that_is_not_there(sdk: Sdk) -> None:
 
 
 def test_manifests(sdk: Sdk) -> None:
-    """Missing, naming what is no directory, leading outside."""
+    """Missing, naming what is not a directory, leading outside."""
     sdk.manifest.write_text("artifact_manifest.txt\n")
     sdk.assert_refused("artifact_manifest.txt is not a directory")
     sdk.manifest.write_text("../x\n")

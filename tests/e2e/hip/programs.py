@@ -6,8 +6,9 @@ Run it from the top of the workspace. The project examples/hip is copied beside 
 artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP turned off, its targets are skipped,
 and no SDK is fetched. It shows which actions a change runs, that two output bases have the same bytes, and that
 actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
-the programs: without a GPU, they say so. Headers that no target declares stop the build, and those that a source does
-not include compile nothing.
+the programs: without a GPU, they say so. Programs of C++ have device code of several libraries, and libraries find what
+they open. Sanitizers find bugs in the host's code. Headers that no target declares stop the build, and those that a
+source does not include compile nothing.
 """
 
 import argparse
@@ -24,14 +25,17 @@ from pathlib import Path
 
 from tests.e2e.hip.device_code import check_device_code
 from tests.e2e.hip.headers import check_headers
+from tests.e2e.hip.instrumented import check_instrumented
+from tests.e2e.hip.opened import check_opened
+from tests.e2e.hip.relocatable import check_relocatable
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
 from tests.hermetic.prove import strictest
 
 EXAMPLE = "examples/hip"
 #: Targets of the example's MODULE.bazel, and one more.
 TARGETS, ANOTHER = ("gfx1100", "gfx90a"), "gfx1030"
-#: The sources that are compiled, and those of them whose device code is relocatable.
-SOURCES, RELOCATABLE = 6, 2
+#: The sources of programs, those whose device code is relocatable, and those of code objects, without host code.
+SOURCES, RELOCATABLE, CODE_OBJECTS = 7, 2, 1
 PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
@@ -93,13 +97,13 @@ def check_without_hip(workspace: Workspace) -> None:
 def check_changes(workspace: Workspace) -> None:
     """Build anew, without a change, after a change, and for another GPU target."""
     everything = (workspace.build("//..."),)
-    compiled = SOURCES * len(TARGETS)
+    compiled = (SOURCES + CODE_OBJECTS) * len(TARGETS)
     expect(
         "anew",
         *everything,
-        CppLink=4,
+        CppLink=5,
         HipAssemble=1,
-        HipBundle=SOURCES - RELOCATABLE + 1,
+        HipBundle=SOURCES - RELOCATABLE + 1 + CODE_OBJECTS,
         HipCompileDevice=compiled,
         HipCompileHost=SOURCES,
         HipEmbed=1,
@@ -120,7 +124,7 @@ def check_changes(workspace: Workspace) -> None:
     print(f"a kernel changed: {ran(kernel)}", flush=True)
     more = workspace.build("//...", options=(f"--@rocm//:targets={','.join((*TARGETS, ANOTHER))}",))
     compiled_again = [action.output for action in built(more).ran("HipCompileDevice")]
-    assert [ANOTHER in output for output in compiled_again] == [True] * SOURCES, compiled_again
+    assert [ANOTHER in output for output in compiled_again] == [True] * (SOURCES + CODE_OBJECTS), compiled_again
     assert [ANOTHER in action.output for action in more.ran("HipLinkDevice")] == [True]
     print(f"one more target: {ran(more)}", flush=True)
 
@@ -194,6 +198,9 @@ def main(argv: list[str]) -> int:
             check_commands(workspace)
             check_bytes(workspace, Path(directory))
             check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
+            check_opened(workspace, _artifacts(workspace), TARGETS[1])
+            check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
+            check_instrumented(workspace, _artifacts(workspace))
             check_headers(workspace, Path(directory, "elsewhere"))
         finally:
             workspace.run("clean", "--expunge")

@@ -4,7 +4,7 @@
 
 Run it from the top of the workspace. Without `--dist`, the packages of the mini SDK are built, with wheel variants and
 without. pip fetches what tests/e2e/split/variants.txt locks, and pip 23, the newest pip and the newest uv; the
-installers into `--installers` if that is given. The program prints the tables of docs/wheels/wheel-variants.md.
+installers into `--installers` if that is given. The program prints tables, which docs/wheels/wheel-variants.md sums up.
 
 variantlib, the reference implementation of the drafts, reads the wheels and ranks the variants. It asks rocm-bootstrap
 for the GPUs, which ROCM_BOOTSTRAP_FORCE_GFX_ARCH names; the sdist reads this variable, too. Installers get both indexes

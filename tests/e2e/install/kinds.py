@@ -4,7 +4,7 @@
 
 DIR has the example SDK's packages, of the split layout; the installers' wheels are fetched if they are not there. Each
 kind of place gets everything, answers the commands of `rocm-sdk`, and checks itself; what an installer can take away
-again has to leave nothing. docs/using/installing.md has the table of what came.
+again has to leave nothing. docs/using/installing.md says what works.
 """
 
 import argparse

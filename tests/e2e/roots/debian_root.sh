@@ -28,7 +28,12 @@ case $suite in
       chromium fonts-dejavu-core fonts-liberation nginx-light          # what the index is looked at with, and served by
     )
     ;;
-  sid) packages+=(cmake make) ;; # what builds against the devel tree
+  sid)
+    packages+=(
+      cmake make                 # what builds against the devel tree
+      crane docker-registry oras # where images are pushed to, by what, and what validates them there
+    )
+    ;;
   *)
     echo "debian_root.sh: $suite: expected trixie or sid" >&2
     exit 2

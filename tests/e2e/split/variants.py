@@ -6,7 +6,7 @@
 
 Run it from the top of the workspace, in an environment with packaging, and with the libraries of CONTRIBUTING.md
 ("Tests without Bazel"). pip fetches what variants.txt locks, pip 23, the newest pip and the newest uv; the installers
-into `--installers` if that is given. The program prints the tables of docs/wheels/split-wheels.md.
+into `--installers` if that is given. The program prints tables, which docs/wheels/wheel-variants.md sums up.
 
 It splits a small wheel. variantlib, the reference implementation of the drafts, asks rocm-bootstrap for the GPUs, which
 ROCM_BOOTSTRAP_FORCE_GFX_ARCH names. Installers get the directory, and its page from a server.
@@ -151,7 +151,7 @@ def use_uv(command: Sequence[object], thin: Path, title: str, scratch: Path) -> 
     [variant] = thin.glob("*-gfx942.whl")
     refused = attempt(*command, f"--target={scratch / 'refused'}", variant)
     if not refused.returncode:
-        sys.exit(f"{title}: installs a variant by its path; say so in docs/wheels/split-wheels.md")
+        sys.exit(f"{title}: installs a variant by its path; say so in docs/wheels/wheel-variants.md")
     yield f"| {title}, wheel variants, given the variant itself | none: {' '.join(refused.stderr.split())} |"
 
 

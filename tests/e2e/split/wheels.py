@@ -7,7 +7,7 @@
 Run it from the top of the workspace, in an environment with pip, uv, delvewheel, packaging and pyelftools, and with the
 libraries of CONTRIBUTING.md ("Tests without Bazel"). It needs clang-offload-bundler of LLVM 21 or newer (Debian:
 clang-tools), as older ones cannot read all of these wheels. pip fetches the wheels, into `--wheels` if that is given.
-The program prints the table of docs/wheels/split-wheels.md.
+The program prints a table of sizes and times.
 
 Each code object that a thin wheel must have is compared with the fat one's, as `tools.lib.device` and
 clang-offload-bundler read it; every other file must be equal, and rocm-verify may find no other errors. pip and uv

@@ -67,7 +67,7 @@ def parse_coverage(document: Any, origin: str) -> Coverage:
     if document["format"] != FORMAT:
         raise ToolError(
             f"{origin}: format {document['format']!r}, expected {FORMAT}. Use the version of these rules that wrote "
-            "it, or write it anew"
+            "it, or write it again"
         )
     if unknown := sorted(document.keys() - {"format", "libraries"}):
         raise ToolError(f"{origin}: unknown key {unknown[0]!r}; expected `format` and `libraries`")

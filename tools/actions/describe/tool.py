@@ -42,7 +42,7 @@ def find_wheels(args: Arguments) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(args.wheels.rglob("*.whl")):
         if path.name in found:
-            raise ToolError(f"{path}: {found[path.name]} has this name as well; expected one file of it")
+            raise ToolError(f"{path}: {found[path.name]} has the same name; expected one file with this name")
         found[path.name] = path
     if not found:
         raise ToolError(f"{args.wheels}: contains no wheel (*.whl); expected one at least")

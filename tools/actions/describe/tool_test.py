@@ -76,7 +76,7 @@ def test_two_wheels_of_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for name in ("one", "other"):
         (tmp_path / "thin").mkdir(exist_ok=True)
         written(tmp_path / "thin" / name, ACME)
-    assert "has this name as well; expected one file of it" in refused(tmp_path, tmp_path / "thin", capsys)
+    assert "has the same name; expected one file with this name" in refused(tmp_path, tmp_path / "thin", capsys)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Reads the image that another is based on: an OCI image layout, as a directory or a tar, or a root file system.
 
 A layout is what `skopeo copy … oci:DIRECTORY` writes, and a tar of it what `oci-archive:` does. A root file system is a
-tar as mmdebstrap or debootstrap makes it: it becomes one layer, as it is. Every byte that is taken is digested first.
+tar as mmdebstrap or debootstrap makes it, plain or by gzip: it becomes one layer, as it is. Every byte that is taken is
+digested first.
 """
 
 import hashlib
@@ -9,11 +10,12 @@ import json
 import re
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tools.actions.image.blobs import INDEX, Blob
+from tools.actions.image.compressed_root import inflated_sha256, is_gzip
 from tools.actions.layer.model import TAR, TAR_GZIP
 from tools.lib.common.program import ToolError
 
@@ -82,7 +84,7 @@ class _Layout:
         """Return the descriptors that a manifest or an index lists."""
         found = document.get(key)
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise ToolError(f"{self.name}: `{key}` is no list of descriptors; expected one. {_REMEDY}")
+            raise ToolError(f"{self.name}: `{key}`: expected a list of descriptors. {_REMEDY}")
         return found
 
     def place(self, path: str) -> _Place:
@@ -105,7 +107,9 @@ class _Layout:
                 f"{self.name}: {blob.path} has {place.size} bytes with SHA-256 {actual}; expected {size} bytes with "
                 f"{found[1]}. {_REMEDY}"
             )
-        return Blob(blob.media_type, found[1], place.size, file=place.file, offset=place.offset)
+        given = descriptor.get("annotations")
+        annotations = given if isinstance(given, dict) else {}
+        return replace(blob, size=place.size, file=place.file, offset=place.offset, annotations=annotations)
 
 
 def _sha256(place: _Place) -> str:
@@ -134,15 +138,17 @@ def _members(path: str) -> dict[str, _Place]:
     except (tarfile.TarError, OSError) as error:
         raise ToolError(
             f"{path}: cannot be read as a tar: {error}; expected an OCI image layout, as a directory or a tar, or the "
-            "tar of a root file system, not compressed. Name another base"
+            "tar of a root file system, plain or by gzip. Name another base"
         ) from None
 
 
 def read_base(path: str, architecture: str) -> Base:
     """Read a base for Linux and a CPU, as OCI calls it. Raises ToolError if it is for another one, or damaged."""
+    if Path(path).is_file() and is_gzip(path):
+        return _root_file_system(path, architecture, TAR_GZIP, inflated_sha256(path))
     layout = _Layout(path, _members(path))
     if "oci-layout" not in layout.members:
-        return _root_file_system(path, architecture)
+        return _root_file_system(path, architecture, TAR)
     found = _manifest(layout, layout.document("index.json"), architecture)
     manifest = layout.document(found.path)
     (config_descriptor,) = layout.descriptors({"config": [manifest.get("config")]}, "config")
@@ -169,10 +175,12 @@ def read_base(path: str, architecture: str) -> Base:
 def _manifest(layout: _Layout, index: dict[str, Any], architecture: str) -> Blob:
     """Return the manifest for a CPU; an index may have one per platform, or further indexes."""
     manifests = layout.descriptors(index, "manifests")
-    fitting = [one for one in manifests if _fits(one.get("platform"), architecture)]
+    # What has an artifactType refers to an image, such as its bill of materials.
+    images = [one for one in manifests if not one.get("artifactType")]
+    fitting = [one for one in images if _fits(one.get("platform"), architecture)]
     if len(fitting) != 1:
         raise ToolError(
-            f"{layout.name}: {len(fitting)} of {len(manifests)} images are for linux/{architecture}; expected one. "
+            f"{layout.name}: {len(fitting)} of {len(images)} images are for linux/{architecture}; expected one. "
             "Copy that image alone into a layout, such as by skopeo"
         )
     blob = layout.blob(fitting[0])
@@ -192,8 +200,8 @@ def _check_platform(path: str, config: Any, architecture: str) -> None:
         )
 
 
-def _root_file_system(path: str, architecture: str) -> Base:
-    """Return a base of one layer: the tar of a root file system, as it is."""
+def _root_file_system(path: str, architecture: str, media_type: str, diff_id: str = "") -> Base:
+    """Return a base of one layer: the tar of a root file system, as it is; `diff_id` is that of the inflated tar."""
     size = Path(path).stat().st_size if Path(path).is_file() else 0
     if not size:
         raise ToolError(
@@ -204,7 +212,7 @@ def _root_file_system(path: str, architecture: str) -> Base:
     config = {
         "architecture": architecture,
         "os": "linux",
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{sha256}"]},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{diff_id or sha256}"]},
         "history": [{"created_by": Path(path).name}],
     }
-    return Base(config, (Blob(TAR, sha256, size, file=path),))
+    return Base(config, (Blob(media_type, sha256, size, file=path),))

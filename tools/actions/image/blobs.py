@@ -3,7 +3,8 @@
 import hashlib
 import json
 import posixpath
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tools.lib.wheel.output_file import Output
@@ -25,6 +26,8 @@ class Blob:
     data: bytes = b""
     file: str = ""
     offset: int = 0
+    #: What a manifest says of the blob.
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -33,7 +36,8 @@ class Blob:
 
     def descriptor(self, **more: Any) -> dict[str, Any]:
         """Return how a manifest or an index refers to the blob."""
-        return {"mediaType": self.media_type, "digest": f"sha256:{self.sha256}", "size": self.size, **more}
+        about = {"annotations": dict(self.annotations)} if self.annotations else {}
+        return {"mediaType": self.media_type, "digest": f"sha256:{self.sha256}", "size": self.size, **about, **more}
 
     def write_to(self, output: Output) -> None:
         """Append the bytes to a file."""

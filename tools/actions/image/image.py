@@ -2,12 +2,13 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tools.actions.image.base import Base
 from tools.actions.image.blobs import CONFIG, INDEX, MANIFEST, Blob, json_blob, json_bytes
+from tools.actions.image.referrers import EMPTY, bills_of_materials
 from tools.actions.layer.model import LayerDescriptor
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError
@@ -91,34 +92,52 @@ def _checked_tag(definition: ImageDefinition) -> str:
     return found["tag"]
 
 
-def make_image(definition: ImageDefinition, base: Base, layers: list[tuple[LayerDescriptor, str]]) -> Image:
-    """Return an image of a base and layers: (descriptor, file) each. Raises ToolError for what fits no image."""
-    tag = _checked_tag(definition)
-    for layer, _ in layers:
+def _check_architecture(definition: ImageDefinition, layers: Iterable[LayerDescriptor]) -> None:
+    """Raise ToolError for a layer with files for another CPU."""
+    for layer in layers:
         if layer.architecture not in ("", definition.architecture):
             raise ToolError(
                 f"{layer.history}: the layer is for {layer.architecture}; expected {definition.architecture}. Leave it "
                 "out, or set `architecture`"
             )
-    config = json_blob(CONFIG, _config(definition, base, (layer for layer, _ in layers)))
-    own = [Blob(layer.media_type, layer.sha256, layer.size, file=file) for layer, file in layers]
-    blobs = [*base.layers, *own]
+
+
+def _blob(layer: LayerDescriptor, file: str) -> Blob:
+    return Blob(layer.media_type, layer.sha256, layer.size, file=file, annotations=layer.annotations)
+
+
+def _manifest(definition: ImageDefinition, base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
+    """Return the image's manifest."""
     based_on = {"org.opencontainers.image.base.digest": f"sha256:{base.sha256}"} if base.sha256 else {}
     annotations = based_on | definition.annotations
-    manifest = json_blob(
-        MANIFEST,
-        {
-            "schemaVersion": 2,
-            "mediaType": MANIFEST,
-            "config": config.descriptor(),
-            "layers": [blob.descriptor() for blob in blobs],
-            **({"annotations": annotations} if annotations else {}),
-        },
-    )
+    document = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": config.descriptor(),
+        "layers": [layer.descriptor() for layer in layers],
+        **({"annotations": annotations} if annotations else {}),
+    }
+    return json_blob(MANIFEST, document)
+
+
+def make_image(
+    definition: ImageDefinition, base: Base, layers: list[tuple[LayerDescriptor, str]], sboms: Sequence[str] = ()
+) -> Image:
+    """Return an image of a base and layers, (descriptor, file) each, and bills of materials, files in CycloneDX.
+
+    Raises ToolError for what fits no image.
+    """
+    tag = _checked_tag(definition)
+    _check_architecture(definition, (layer for layer, _ in layers))
+    config = json_blob(CONFIG, _config(definition, base, (layer for layer, _ in layers)))
+    blobs = [*base.layers, *(_blob(layer, file) for layer, file in layers)]
+    manifest = _manifest(definition, base, config, blobs)
     names = {"io.containerd.image.name": definition.reference, "org.opencontainers.image.ref.name": tag}
     platform = {"os": "linux", "architecture": definition.architecture}
     entry = manifest.descriptor(annotations=names, platform=platform)
-    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}
+    referrers = list(bills_of_materials(manifest, sboms))
+    entries = [entry, *(referrer.entry for referrer in referrers)]
+    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}
     loaded = {"Config": config.path, "RepoTags": [definition.reference], "Layers": [blob.path for blob in blobs]}
     files = {
         "oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
@@ -126,5 +145,6 @@ def make_image(definition: ImageDefinition, base: Base, layers: list[tuple[Layer
         # What `docker load` reads where Docker keeps images itself, not containerd.
         "manifest.json": json_bytes([loaded]),
     }
-    by_path = {blob.path: blob for blob in (*blobs, manifest, config)}
+    attached = [blob for referrer in referrers for blob in (EMPTY, referrer.manifest, referrer.file)]
+    by_path = {blob.path: blob for blob in (*blobs, manifest, config, *attached)}
     return Image(tuple(by_path[path] for path in sorted(by_path)), files)

@@ -1,5 +1,6 @@
 """Tests of images: the documents of the OCI image specification, bases, and what is refused."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from tools.actions.image.tool import main
-from tools.actions.layer.model import TAR_GZIP, LayerDescriptor
+from tools.actions.layer.model import TAR, TAR_GZIP, LayerDescriptor
 
 REFERENCE = "localhost/acme:1.0-gfx942"
 
@@ -55,8 +56,13 @@ def read(files: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
         used.add(path)
         return files[path]
 
-    (entry,) = json.loads(files["index.json"])["manifests"]
+    entry, *referrers = json.loads(files["index.json"])["manifests"]
     manifest = json.loads(blob(entry))
+    for one in referrers:
+        artifact = json.loads(blob(one))
+        assert artifact["subject"].items() <= entry.items()
+        for part in (artifact["config"], *artifact["layers"]):
+            blob(part)
     config = json.loads(blob(manifest["config"]))
     for one in manifest["layers"]:
         blob(one)
@@ -101,6 +107,63 @@ def test_an_image_from_nothing(output: str, tmp_path: Path) -> None:
     assert loaded["RepoTags"] == [REFERENCE]
     assert [files[path] for path in loaded["Layers"]] == [b"core" * 1000, b"libraries" * 1000]
     assert json.loads(files[loaded["Config"]]) == config
+
+
+def sbom(directory: Path, name: str) -> str:
+    """Write a bill of materials; return the argument that names it."""
+    path = directory / f"{name}_wheel.cdx.json"
+    path.write_text(json.dumps({"bomFormat": "CycloneDX", "metadata": {"component": {"name": f"acme-{name}"}}}))
+    return f"--sbom={path}"
+
+
+def test_bills_of_materials_refer_to_the_image(tmp_path: Path) -> None:
+    """As the image specification has it: an artifact with an empty config, and the image as subject."""
+    names = ("core", "libraries")
+    options = [option for name in names for option in (*layer(tmp_path, name), sbom(tmp_path, name))]
+    assert make(tmp_path, *options) == 0
+    files = files_of(tmp_path)
+    read(files)
+    image, *entries = json.loads(files["index.json"])["manifests"]
+    for name, entry in zip(names, entries, strict=True):
+        assert entry["artifactType"] == "application/vnd.cyclonedx+json"
+        artifact = json.loads(files["blobs/" + entry["digest"].replace(":", "/")])
+        assert artifact["artifactType"] == entry["artifactType"]
+        assert artifact["subject"] == {key: image[key] for key in ("mediaType", "digest", "size")}
+        assert artifact["config"]["mediaType"] == "application/vnd.oci.empty.v1+json"
+        (file,) = artifact["layers"]
+        assert file["annotations"] == {"org.opencontainers.image.title": f"acme-{name}.cdx.json"}
+        document = json.loads(files["blobs/" + file["digest"].replace(":", "/")])
+        assert document["metadata"]["component"]["name"] == f"acme-{name}"
+
+
+def test_an_image_with_bills_of_materials_is_a_base(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    below = tmp_path / "base"
+    assert make(below, *layer(below, "root"), sbom(below, "root")) == 0
+    assert make(tmp_path, f"--base={below}/image", *layer(tmp_path, "core")) == 0
+    assert len(read(files_of(tmp_path))[0]["layers"]) == 2
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"metadata": 1}'])
+def test_what_is_no_bill_of_materials_is_refused(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sbom").write_text(content)
+    assert make(tmp_path, *layer(tmp_path, "core"), f"--sbom={tmp_path}/sbom") == 1
+    assert "has no metadata.component.name; expected CycloneDX" in capsys.readouterr().err
+
+
+def test_annotations_of_layers_stay_in_images_on_them(tmp_path: Path) -> None:
+    """Without the digest of the table of contents, no engine pulls a layer lazily."""
+    about = {"containerd.io/snapshot/stargz/toc.digest": "sha256:0"}
+    options = layer(tmp_path, "core")
+    descriptor = tmp_path / "core.json"
+    descriptor.write_text(json.dumps(json.loads(descriptor.read_text()) | {"annotations": about}))
+    assert make(tmp_path, *options) == 0
+    (tmp_path / "above").mkdir()
+    assert make(tmp_path / "above", f"--base={tmp_path}/image", *layer(tmp_path / "above", "more")) == 0
+    for directory in (tmp_path, tmp_path / "above"):
+        assert read(files_of(directory))[0]["layers"][0]["annotations"] == about
 
 
 def test_layers_are_linked_to_and_bytes_do_not_depend_on_the_directory(tmp_path: Path) -> None:
@@ -154,14 +217,51 @@ def test_another_entrypoint_takes_the_arguments_of_the_base_away(tmp_path: Path)
     assert "Cmd" not in config["config"]
 
 
-def test_a_root_file_system_is_a_base(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "root.tar", "w") as archive:
-        archive.addfile(tarfile.TarInfo("./etc/os-release"), io.BytesIO())
-    assert make(tmp_path, f"--base={tmp_path}/root.tar", *layer(tmp_path, "core")) == 0
+def root_tar(path: Path, mode: Any, name: str = "./etc/os-release") -> Path:
+    """Write the tar of a root file system."""
+    with tarfile.open(path, mode) as archive:
+        member = tarfile.TarInfo(name)
+        member.size = 100_000
+        archive.addfile(member, io.BytesIO(bytes(range(250)) * 400))
+    return path
+
+
+@pytest.mark.parametrize(("mode", "media_type"), [("w", TAR), ("w:gz", TAR_GZIP)])
+def test_a_root_file_system_is_a_base(mode: str, media_type: str, tmp_path: Path) -> None:
+    data = root_tar(tmp_path / "root", mode).read_bytes()
+    inflated = gzip.decompress(data) if mode == "w:gz" else data
+    assert make(tmp_path, f"--base={tmp_path}/root", *layer(tmp_path, "core")) == 0
     manifest, config = read(files_of(tmp_path))
-    digest = f"sha256:{hashlib.sha256((tmp_path / 'root.tar').read_bytes()).hexdigest()}"
-    assert manifest["layers"][0]["mediaType"] == "application/vnd.oci.image.layer.v1.tar"
-    assert manifest["layers"][0]["digest"] == config["rootfs"]["diff_ids"][0] == digest
+    assert manifest["layers"][0]["mediaType"] == media_type
+    assert manifest["layers"][0]["digest"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+    assert config["rootfs"]["diff_ids"][0] == f"sha256:{hashlib.sha256(inflated).hexdigest()}"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_root_file_system_that_is_cut_is_refused(
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root_tar(tmp_path / "root", mode)
+    data = path.read_bytes()
+    for length in (len(data) // 2, 600):
+        path.write_bytes(data[: min(length, len(data) - 9)])
+        assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+        assert f"{path}: cannot be read as a tar: " in capsys.readouterr().err
+
+
+def test_a_root_file_system_that_is_damaged_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root_tar(tmp_path / "root", "w:gz")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+    assert f"{path}: cannot be read as a tar: " in capsys.readouterr().err
+
+
+def test_a_compressed_layout_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root_tar(tmp_path / "layout.tar.gz", "w:gz", "oci-layout")
+    assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
+    assert f"{path}: a compressed OCI image layout; expected one that is not compressed" in capsys.readouterr().err
 
 
 def test_of_an_index_the_image_for_the_cpu_is_taken(tmp_path: Path) -> None:
@@ -215,7 +315,7 @@ def _no_layout(base: Path) -> None:
         (_leading_out, "a digest is 'sha256:../../../../etc/passwd'; expected `sha256:` and 64 digits"),
         (_no_json, "index.json: expected a JSON document"),
         (_no_object, "index.json: expected a JSON object"),
-        (_no_descriptors, "`manifests` is no list of descriptors; expected one"),
+        (_no_descriptors, "`manifests`: expected a list of descriptors"),
         (_no_layout, "has no oci-layout; expected an OCI image layout, or the tar of a root file system"),
     ],
 )

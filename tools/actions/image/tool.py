@@ -1,6 +1,6 @@
 """Makes a container image of layers: an OCI image layout as a directory, or as a tar that engines load.
 
-    image --label TARGET --definition JSON [--base PATH] [--layer FILE --descriptor JSON]…
+    image --label TARGET --definition JSON [--base PATH] [--layer FILE --descriptor JSON]… [--sbom JSON]…
           (--layout OUT | --archive OUT)
 
 Layers are linked or copied as they are.
@@ -30,6 +30,7 @@ class Arguments:
     base: str | None
     layer: list[str]
     descriptor: list[str]
+    sbom: list[str]
     layout: str | None
     archive: str | None
 
@@ -80,7 +81,7 @@ def write(args: Arguments) -> None:
         (read_layer_descriptor(descriptor), layer)
         for descriptor, layer in zip(args.descriptor, args.layer, strict=True)
     ]
-    image = make_image(definition, base, layers)
+    image = make_image(definition, base, layers, args.sbom)
     if args.layout:
         write_layout(image, Path(args.layout))
     if args.archive:
@@ -95,6 +96,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--base", help="OCI image layout, as a directory or a tar, or the tar of a root file system")
     parser.add_argument("--layer", action="append", default=[], help="layer, from the lowest to the highest")
     parser.add_argument("--descriptor", action="append", default=[], help="descriptor of a layer, in the same order")
+    parser.add_argument("--sbom", action="append", default=[], help="bill of materials to attach, in CycloneDX")
     output = parser.add_mutually_exclusive_group(required=True)
     output.add_argument("--layout", help="directory to write")
     output.add_argument("--archive", help="tar to write")

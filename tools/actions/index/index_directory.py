@@ -63,7 +63,7 @@ def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
         path = str(places.get(one.filename, wheels))
         sources.append(IndexSource(replace(one, directory=directory), path, metadata))
     if not sources:
-        raise ToolError(f"{described}: says nothing of {wheels}; expected what describe read of it. Build it again")
+        raise ToolError(f"{described}: has no data about {wheels}; expected the output of describe. Build it again")
     return sources
 
 
@@ -114,7 +114,7 @@ def indexes(distributions: Sequence[Distribution], variants: Sequence[VariantLis
 def _check(sources: list[IndexSource]) -> None:
     if not any(source.distribution.directory == "" for source in sources):
         raise ToolError(
-            "no distribution to list; expected one at least in `distributions` that is no split wheel for some GPUs. "
+            "no distribution to list; expected one in `distributions` that is not a split wheel for some GPUs. "
             "Add what these wheels require, such as the SDK's packages"
         )
     paths: dict[str, str] = {}

@@ -79,4 +79,4 @@ def test_split_wheels_alone_are_no_index(tmp_path: Path, capsys: pytest.CaptureF
     index = IndexSample(tmp_path)
     add(index, split(tmp_path))
     assert index.run() == 1
-    assert "expected one at least in `distributions` that is no split wheel" in capsys.readouterr().err
+    assert "expected one in `distributions` that is not a split wheel" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
     tool --label LABEL --output FILE LIBRARY
 
-A file that is no ELF file, such as a linker script, is copied.
+A file that is not an ELF file, such as a linker script, is copied.
 """
 
 from pathlib import Path

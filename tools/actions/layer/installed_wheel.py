@@ -1,63 +1,60 @@
 """A wheel as pip would have installed it: each file with its bytes, which stay deflated.
 
-A member of a wheel that these rules wrote is a run that `pack` made, closed by a final block: without that block, it is
-the run again. RECORD has the digest of each. So nothing but small texts is read.
+RECORD has the digest of each file. So nothing but small texts is read of a wheel that these rules wrote.
 """
 
 import base64
 import configparser
 import hashlib
 import posixpath
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from tools.actions.layer.model import InstallScheme
+from tools.actions.layer.wheel_members import DeflatedMember, Reader, own_members
 from tools.lib.common.program import ToolError
-from tools.lib.deflate.blocks import FINAL_BLOCK
 from tools.lib.wheel.deflated_run import Run, join, small_run
 from tools.lib.wheel.record import record_rows, record_text
-from tools.lib.wheel.zip_members import DEFLATED, ZipMember
-from tools.lib.wheel.zip_reader import read_archive
+from tools.lib.wheel.zip_members import ZipMember
 
 #: What the file INSTALLER says: the files are where pip would have put them, so pip may remove them.
 INSTALLER = b"pip\n"
 _EXECUTABLE = 0o111
+#: What links and directories hold.
+_NOTHING = Run(0, 0, 0)
 
 
 @dataclass(frozen=True)
 class InstalledFile:
-    """One file of an image."""
+    """One file, link or directory of an image."""
 
     #: Without `/` at the beginning.
     path: str
     #: Permission bits.
     mode: int
     run: Run
-    #: SHA-256 of the file, in hex.
+    #: SHA-256 of the file, in hex; empty for links and directories.
     sha256: str
+    #: Type of the member of a tar archive, a constant of `tarfile`.
+    type: bytes = tarfile.REGTYPE
+    #: Text of a link.
+    link: str = ""
 
 
-def _text_file(path: str, content: bytes, mode: int = 0o644) -> InstalledFile:
+def symbolic_link(path: str, text: str) -> InstalledFile:
+    """Return a symbolic link."""
+    return InstalledFile(path, 0o777, _NOTHING, "", tarfile.SYMTYPE, text)
+
+
+def directory(path: str) -> InstalledFile:
+    """Return a directory. All directories have one mode, because several layers may have the same directory."""
+    return InstalledFile(path, 0o755, _NOTHING, "", tarfile.DIRTYPE)
+
+
+def text_file(path: str, content: bytes, mode: int = 0o644) -> InstalledFile:
+    """Return a small file."""
     return InstalledFile(path, mode, small_run(content), hashlib.sha256(content).hexdigest())
-
-
-def _runs(wheel: str, file: BinaryIO) -> Iterator[tuple[ZipMember, Run]]:
-    """Yield the members and their runs. Raises ToolError for what these rules did not write."""
-    archive = read_archive(file)
-    if archive.troubles:
-        trouble = archive.troubles[0]
-        raise ToolError(f"{wheel}: {trouble.member or 'the archive'}: {trouble.evidence}. Build the wheel again")
-    for member in archive.members:
-        length = member.compressed - len(FINAL_BLOCK)
-        file.seek(member.data + max(length, 0))
-        if member.method != DEFLATED or length < 0 or file.read(len(FINAL_BLOCK)) != FINAL_BLOCK:
-            raise ToolError(
-                f"{wheel}: {member.name}: its bytes cannot be joined to a layer, because another program "
-                "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Make the wheel by these rules"
-            )
-        yield member, Run(length, member.size, member.crc32, segment=wheel, offset=member.data)
 
 
 def _check_path(wheel: str, name: str) -> None:
@@ -98,20 +95,7 @@ def _scripts(wheel: str, entry_points: str, scheme: InstallScheme) -> Iterator[I
         for name, reference in parser.items("console_scripts"):
             _check_path(wheel, name)
             text = script_text(scheme.python, reference.partition("[")[0].strip())
-            yield _text_file(f"{scheme.scripts}/{name}", text.encode(), 0o755)
-
-
-def _check_places(wheel: str, files: list[InstalledFile]) -> None:
-    """Raise ToolError when two files have one path, or one lies in another."""
-    seen: set[str] = set()
-    directories = {parent for file in files for parent in parents(file.path)}
-    for file in files:
-        if file.path in seen or file.path in directories:
-            raise ToolError(
-                f"{wheel}: {file.path}: a second file, or a directory, has this path in the image; expected one file. "
-                "Give one of them another path, or choose another `scripts`"
-            )
-        seen.add(file.path)
+            yield text_file(f"{scheme.scripts}/{name}", text.encode(), 0o755)
 
 
 def parents(path: str) -> Iterator[str]:
@@ -120,32 +104,84 @@ def parents(path: str) -> Iterator[str]:
         yield path
 
 
+def ordered(source: str, files: Iterable[InstalledFile]) -> list[InstalledFile]:
+    """Return the files, sorted by path. Raises ToolError when two have one path, or one lies in another.
+
+    `source` is what they come from, for errors.
+    """
+    found = sorted(files, key=lambda file: file.path)
+    seen: set[str] = set()
+    directories = {parent for file in found for parent in parents(file.path)}
+    for file in found:
+        if file.path in seen or (file.path in directories and file.type != tarfile.DIRTYPE):
+            raise ToolError(
+                f"{source}: {file.path}: a second file, or a directory, has this path in the image; expected one file. "
+                "Give one of them another path, or choose another `scripts`"
+            )
+        seen.add(file.path)
+    return found
+
+
+@dataclass(frozen=True)
+class InstalledWheel:
+    """A wheel as it is installed: its files, without RECORD, relative to site-packages."""
+
+    wheel: str
+    scheme: InstallScheme
+    #: Path of RECORD.
+    record: str
+    files: tuple[InstalledFile, ...]
+
+    def with_record(self, rows: Iterable[str] = ()) -> list[InstalledFile]:
+        """Return all files as the image has them, sorted by path. RECORD lists them, and `rows` without a digest."""
+        listed = [file for file in self.files if file.type != tarfile.DIRTYPE]
+        lines = [(file.path, file.sha256, file.run.size) for file in listed]
+        text = record_text(sorted([*lines, *((row, "", 0) for row in rows)]), self.record)
+        files = [*self.files, text_file(self.record, text.encode())]
+        placed = (in_image(file, self.scheme.site_packages) for file in files)
+        return ordered(self.wheel, placed)
+
+
+def in_image(file: InstalledFile, site_packages: str) -> InstalledFile:
+    """Return a file whose path is relative to site-packages as the image has it."""
+    return replace(file, path=posixpath.normpath(posixpath.join(site_packages, file.path)))
+
+
 def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
-    """Return the files, sorted by path. Raises ToolError for a wheel that cannot be a layer as it is."""
-    with Path(wheel).open("rb") as file:
-        members = {member.name: (member, run) for member, run in _runs(wheel, file)}
+    """Return the files of a wheel that these rules made, sorted by path."""
+    return read_wheel(wheel, scheme).with_record()
+
+
+def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) -> InstalledWheel:
+    """Read a wheel. Raises ToolError for one that cannot be a layer as it is."""
+    members = {one.member.name: one for one in read(wheel)}
     for name in members:
         _check_path(wheel, name)
     records = [name for name in members if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
     if len(records) != 1:
         raise ToolError(f"{wheel}: {len(records)} files RECORD; expected one. Build the wheel again")
-    record_name, info = records[0], posixpath.dirname(records[0])
-    digests = _digests(_content(members[record_name][1]))
-    if missing := sorted(members.keys() - digests.keys() - {record_name}):
-        raise ToolError(f"{wheel}: {missing[0]}: RECORD has no SHA-256 of it; expected one. Build the wheel again")
-    files = [
-        InstalledFile(f"{scheme.site_packages}/{name}", _mode(member), run, digests[name])
-        for name, (member, run) in members.items()
-        if name != record_name
-    ]
+    record, info = records[0], posixpath.dirname(records[0])
+    files = list(_files(wheel, members, record))
     if entry_points := members.get(f"{info}/entry_points.txt"):
-        files += _scripts(wheel, _content(entry_points[1]).decode(), scheme)
-    files.append(_text_file(f"{scheme.site_packages}/{info}/INSTALLER", INSTALLER))
-    own = f"{scheme.site_packages}/{record_name}"
-    rows = [(posixpath.relpath(file.path, scheme.site_packages), file.sha256, file.run.size) for file in files]
-    files.append(_text_file(own, record_text(sorted(rows), record_name).encode()))
-    _check_places(wheel, files)
-    return sorted(files, key=lambda file: file.path)
+        scripts = _scripts(wheel, _content(entry_points.run).decode(), scheme)
+        files += [replace(file, path=posixpath.relpath(file.path, scheme.site_packages)) for file in scripts]
+    files.append(text_file(f"{info}/INSTALLER", INSTALLER))
+    return InstalledWheel(wheel, scheme, record, tuple(files))
+
+
+def _files(wheel: str, members: dict[str, DeflatedMember], record: str) -> Iterator[InstalledFile]:
+    """Yield the files of a wheel except RECORD, with the digests that this has of them."""
+    digests = _digests(_content(members[record].run))
+    if missing := sorted(members.keys() - digests.keys() - {record}):
+        raise ToolError(f"{wheel}: {missing[0]}: RECORD has no SHA-256 of it; expected one. Build the wheel again")
+    for name, one in members.items():
+        if one.sha256 not in ("", digests.get(name, "")) and name != record:
+            raise ToolError(
+                f"{wheel}: {name}: has the SHA-256 {one.sha256}; expected {digests[name]}, which RECORD says. Get the "
+                "wheel again"
+            )
+        if name != record:
+            yield InstalledFile(name, _mode(one.member), one.run, digests[name])
 
 
 def _content(run: Run) -> bytes:

@@ -16,13 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tools.actions.layer.estargz import INFLATED_SIZE, TOC_DIGEST
 from tools.actions.layer.installed_wheel import InstalledFile, installed_files
-from tools.actions.layer.layer_file import GZIP_HEADER, archive_runs, inflated_sha256, layer_data, write_gzip
+from tools.actions.layer.layer_file import GZIP_HEADER, Layer, archive_runs, gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, read_layer_descriptor
 from tools.actions.layer.tool import main
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.library import deflate_block
-from tools.lib.wheel.deflated_run import Run, small_run
+from tools.lib.wheel.deflated_run import Run, inflated_sha256, small_run
 from tools.lib.wheel.metadata_writer import entry_points_text
 from tools.lib.wheel.wheel_writer import text_member, write_wheel
 
@@ -50,7 +51,8 @@ def run(directory: Path, path: str, *options: str) -> int:
     """Run the tool."""
     arguments = ["--label=//:layer", f"--wheel={path}", f"--layer={directory}/layer"]
     arguments += [f"--descriptor={directory}/descriptor", "--site-packages=usr/lib/python3/dist-packages"]
-    return main([*arguments, "--scripts=usr/local/bin", "--python=/usr/bin/python3", *options])
+    arguments += ["--scripts=usr/local/bin", "--python=/usr/bin/python3"]
+    return main([*arguments, *options])
 
 
 def test_a_layer_has_what_pip_would_have_installed(tmp_path: Path) -> None:
@@ -99,6 +101,15 @@ def test_the_framing_is_fixed(tmp_path: Path) -> None:
     assert (descriptor.history, descriptor.architecture) == ("acme-1.0-py3-none-linux_x86_64.whl", "amd64")
 
 
+def test_a_layer_to_be_pulled_lazily_says_so(tmp_path: Path) -> None:
+    assert run(tmp_path, wheel(tmp_path), "--format=estargz") == 0
+    descriptor = read_layer_descriptor(str(tmp_path / "descriptor"))
+    inflated = gzip.decompress((tmp_path / "layer").read_bytes())
+    assert descriptor.annotations.keys() == {TOC_DIGEST, INFLATED_SIZE}
+    assert descriptor.media_type == TAR_GZIP
+    assert descriptor.diff_id == hashlib.sha256(inflated).hexdigest()
+
+
 def test_no_byte_of_a_wheel_is_compressed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only headers, paddings, INSTALLER, RECORD and scripts are deflated: none has more than a few KB."""
     path = wheel(tmp_path)
@@ -136,7 +147,7 @@ def test_every_reader_of_tars_finds_the_same_files(contents: dict[str, bytes]) -
     parts = {name: {"/".join(name.split("/")[:end]) for end in range(1, name.count("/") + 1)} for name in contents}
     contents = {name: data for name, data in contents.items() if not any(name in above for above in parts.values())}
     files = [InstalledFile(name, 0o644, small_run(data), "") for name, data in contents.items()]
-    data = layer_data(files)
+    data = gzip_layer(files).archive
     inflated = b"".join(data.inflated())
     with tarfile.open(fileobj=io.BytesIO(inflated)) as archive:
         found = {member.name: archive.extractfile(member).read() for member in archive if member.isreg()}  # type: ignore[union-attr]
@@ -154,8 +165,8 @@ def test_a_file_of_many_gigabytes_has_its_size_in_the_header(size: int) -> None:
 
 
 def test_the_size_of_a_gzip_member_is_modulo_2_to_the_32(tmp_path: Path) -> None:
-    data = replace(layer_data([]), size=(4 << 30) + 5)
-    write_gzip(data, str(tmp_path / "layer"))
+    (member,) = gzip_layer([]).members
+    write_layer(Layer((replace(member, size=(4 << 30) + 5),)), str(tmp_path / "layer"))
     assert (tmp_path / "layer").read_bytes()[-4:] == b"\5\0\0\0"
 
 
@@ -227,5 +238,5 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 def test_descriptors_are_documents_that_people_can_read(tmp_path: Path) -> None:
     assert run(tmp_path, wheel(tmp_path)) == 0
     assert json.loads((tmp_path / "descriptor").read_text()).keys() == {
-        *("architecture", "diff_id", "history", "media_type", "sha256", "size")
+        *("annotations", "architecture", "diff_id", "history", "media_type", "recompressed", "sha256", "size")
     }

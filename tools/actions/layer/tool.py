@@ -1,23 +1,50 @@
 """Makes the layer of a container image out of a wheel: the files that pip would have installed, and where.
 
     layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
-          --layer OUT --descriptor OUT
+          [--format gzip|estargz] --layer OUT --descriptor OUT
+          [--any-wheel [--pattern GLOB]]
+          [--plan PLAN --index FILE… --segment FILE… [--beside WHEEL…] [{tree}/PATH=FILE…]]
+          [--links-to WHEEL --links-to-plan PLAN]
+
+With --plan, the wheel is a devel package's, and the layer has its tree unpacked. With --links-to as well, the layer has
+only the links that the tree gets when the package for a GPU target is installed.
 
 The compressed bytes of the wheel are copied; they are inflated once, because a layer's diffID is the digest of the
 inflated archive.
 """
 
+import fnmatch
 import posixpath
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
-from tools.actions.layer.installed_wheel import installed_files
-from tools.actions.layer.layer_file import inflated_sha256, layer_data, write_gzip
+from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
+from tools.actions.layer.estargz import estargz_layer
+from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
+from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
-from tools.lib.common.program import ToolError, argument_parser, report_errors
+from tools.actions.layer.wheel_members import Recompressor, own_members
+from tools.actions.link.packed_tree import add_to_tree, read_tree
+from tools.actions.plan.model import Plan, Treatment
+from tools.lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    usable_cores,
+)
+from tools.lib.deflate.inflater import InflateError
+from tools.lib.wheel.deflated_run import inflated_sha256
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
 ANY = "any"
+#: Threads that deflate again what other programs deflated.
+_THREADS = 2
+#: What a format makes of files: --format.
+FORMATS = {"estargz": estargz_layer, "gzip": gzip_layer}
 
 
 @dataclass(frozen=True)
@@ -26,11 +53,21 @@ class Arguments:
 
     label: str
     wheel: str
+    any_wheel: bool
+    pattern: str
     site_packages: str
     scripts: str
     python: str
+    plan: str | None
+    index: list[str]
+    segment: list[str]
+    beside: list[str]
+    links_to: str | None
+    links_to_plan: str | None
+    format: str
     layer: str
     descriptor: str
+    files: list[str]
 
 
 def architecture_of(wheel: str) -> str:
@@ -58,25 +95,99 @@ def checked_scheme(args: Arguments) -> InstallScheme:
     return InstallScheme(args.site_packages, args.scripts, args.python)
 
 
+def one_wheel(path: str, pattern: str) -> str:
+    """Return the wheel, or that of a directory of wheels which `pattern` matches. Raises ToolError unless it is one."""
+    top = Path(path)
+    if not top.is_dir():
+        return path
+    wheels = {file.relative_to(top).as_posix(): str(file) for file in sorted(top.rglob("*.whl"))}
+    found = fnmatch.filter(wheels, pattern)
+    if len(found) != 1:
+        raise ToolError(
+            f"pattern {pattern!r} matches {len(found)} of the wheels {', '.join(wheels) or '(none)'}; expected one. "
+            "Set `pattern` to match the wheel that the layer is for"
+        )
+    return wheels[found[0]]
+
+
+def devel_tree(args: Arguments, scheme: InstallScheme) -> DevelTree:
+    """Return the tree of a devel package, beside the packages that it links to."""
+    plan = Plan.from_document(read_document(str(args.plan)))
+    plan, packed = add_to_tree(plan, read_tree(plan, args.index, args.segment), file_arguments(args.files))
+    beside = {file.path: file for wheel in args.beside for file in read_wheel(wheel, scheme).files}
+    return DevelTree(plan, packed, beside)
+
+
+def links(args: Arguments, scheme: InstallScheme) -> list[InstalledFile]:
+    """Return the links of the devel tree to the files of a package for a GPU target; none without --plan."""
+    if not args.plan or not args.links_to:
+        return []
+    target = Plan.from_document(read_document(str(args.links_to_plan)))
+    # A linker would take a forwarder for the library.
+    forwarders = {entry.path for entry in target.entries if entry.treatment is Treatment.FORWARDER}
+    left_out = {f"{target.tree}/{path}" for path in forwarders}
+    files = {file.path: file for file in read_wheel(args.links_to, scheme).files if file.path not in left_out}
+    mirrored = {path: file for path, file in files.items() if path.startswith(f"{target.tree}/")}
+    found = target_links(devel_tree(args, scheme), target.tree, mirrored)
+    return ordered(args.links_to, (in_image(file, scheme.site_packages) for file in found))
+
+
 def make_layer(args: Arguments) -> None:
     """Write the layer and its descriptor."""
-    name = posixpath.basename(args.wheel)
-    scheme, architecture = checked_scheme(args), architecture_of(name)
-    data = layer_data(installed_files(args.wheel, scheme))
-    diff_id = inflated_sha256(data)
-    written = write_gzip(data, args.layer)
-    LayerDescriptor(TAR_GZIP, written.sha256, written.size, diff_id, name, architecture).write(args.descriptor)
+    wheel = one_wheel(args.wheel, args.pattern)
+    name = posixpath.basename(wheel)
+    scheme, architecture, history, recompressed = checked_scheme(args), architecture_of(name), name, 0
+    with NamedTemporaryFile(dir=Path(args.layer).parent) as scratch:
+        if args.links_to:
+            files, history = links(args, scheme), f"{name}: links to {posixpath.basename(args.links_to)}"
+        elif args.plan:
+            files = unpacked_wheel(read_wheel(wheel, scheme), devel_tree(args, scheme))
+        else:
+            recompressor = Recompressor(scratch, usable_cores(_THREADS))
+            read = recompressor.members if args.any_wheel else own_members
+            files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
+        layer = FORMATS[args.format](files)
+        diff_id = inflated_sha256(layer.archive)
+        written = write_layer(layer, args.layer)
+    LayerDescriptor(
+        media_type=TAR_GZIP,
+        sha256=written.sha256,
+        size=written.size,
+        diff_id=diff_id,
+        history=history,
+        architecture=architecture,
+        recompressed=recompressed,
+        annotations=dict(layer.annotations),
+    ).write(args.descriptor)
+
+
+def make_sound_layer(args: Arguments) -> None:
+    """Write the layer and its descriptor. Raises ToolError if the wheel is damaged."""
+    try:
+        make_layer(args)
+    except InflateError as error:
+        raise ToolError(f"{args.wheel}: damaged: {error}. Build the wheel again") from None
 
 
 def main(argv: list[str]) -> int:
     """Parse the arguments and make the layer."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--wheel", required=True, help="wheel that these rules made")
+    parser.add_argument("--wheel", required=True, help="wheel, or a directory of wheels")
+    parser.add_argument("--any-wheel", action="store_true", help="another program may have compressed the wheel")
+    parser.add_argument("--pattern", default="*", help="which wheel of the directory, by its path in it")
     parser.add_argument("--site-packages", required=True, help="directory of Python packages in the image")
     parser.add_argument("--scripts", required=True, help="directory of console scripts in the image")
     parser.add_argument("--python", required=True, help="interpreter in the image, which console scripts start")
+    parser.add_argument("--plan", help="plan of a devel package, whose tree is unpacked")
+    parser.add_argument("--index", action="append", default=[], help="index of a segment of the tree")
+    parser.add_argument("--segment", action="append", default=[], help="the segment, in the order of the indexes")
+    parser.add_argument("--beside", action="append", default=[], help="wheel of a package that the tree links to")
+    parser.add_argument("--links-to", help="wheel of a package for a GPU target: the layer has the links to it alone")
+    parser.add_argument("--links-to-plan", help="the plan of that package")
+    parser.add_argument("--format", default="gzip", choices=FORMATS, help="how the layer is laid out")
     parser.add_argument("--layer", required=True, help="layer to write")
     parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
+    parser.add_argument("files", nargs="*", metavar="{tree}/PATH=FILE", help="small files of the tree")
     args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: make_layer(args))
+    return report_errors(args.label, lambda: make_sound_layer(args))

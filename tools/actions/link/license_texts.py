@@ -11,6 +11,6 @@ _REFUSED = ("*", "..", "\\")
 
 
 def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
-    """Return the paths of a package's licence texts in its tree, sorted: of files that it packs, those that match."""
+    """Return the paths of a package's licence texts in its tree, sorted: packed files that match one of `patterns`."""
     paths = (entry.path for entry in plan.entries if entry.is_packed_file)
     return sorted(path for path in paths if matches(path, patterns) and not any(part in path for part in _REFUSED))

@@ -1,11 +1,16 @@
 """What `pack` left of a package: the segments' indexes, read as runs of the files of its tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 
 from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import OTHER_NAMES, Plan
+from tools.actions.plan.model import OTHER_NAMES, Entry, Kind, Plan, Treatment
 from tools.lib.common.program import ToolError, read_document
-from tools.lib.wheel.deflated_run import Run
+from tools.lib.wheel.deflated_run import Run, small_run
+
+#: How the path of a file begins that the wheel places in the package's tree.
+IN_TREE = "{tree}/"
 
 
 def packed_run(packed: Packed, segment: str) -> Run:
@@ -49,3 +54,26 @@ def read_tree(plan: Plan, indexes: list[str], segments: list[str]) -> PackedTree
     if planned != set(packed):
         raise ToolError(f"{plan.package}: plan and segments disagree about {sorted(planned ^ set(packed))[:5]}")
     return PackedTree(packed, runs)
+
+
+def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Plan, PackedTree]:
+    """Return the plan and the tree with more small files, {path that begins with IN_TREE: file}.
+
+    Raises ToolError for a path that the package has already.
+    """
+    entries, packed, runs = list(plan.entries), dict(tree.packed), dict(tree.runs)
+    taken = {entry.path for entry in entries if entry.treatment is not Treatment.DROP}
+    for name, file in files.items():
+        path = name.removeprefix(IN_TREE)
+        if path in taken:
+            raise ToolError(
+                f"{path}: `files` places {file} there, but package {plan.package} has this path already; expected one "
+                "file per path. Give it another path, or exclude the package's"
+            )
+        data = Path(file).read_bytes()
+        run = small_run(data)
+        entries.append(Entry(path, Kind.FILE, Treatment.KEEP, "placed by the wheel", file))
+        packed[path] = Packed(path, "0644", 0, run.length, run.size, run.crc32, sha256(data).hexdigest())
+        runs[path] = run
+    entries.sort(key=lambda entry: entry.path)
+    return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)

@@ -9,20 +9,18 @@ In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` 
 devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
 from tools.actions.link.license_texts import license_paths
 from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.packed_tree import PackedTree, read_tree
+from tools.actions.link.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from tools.actions.link.python_packages import path_file
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment, is_executable
+from tools.actions.plan.model import Plan, is_executable
 from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
@@ -34,12 +32,10 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
-from tools.lib.wheel.deflated_run import join, small_run
+from tools.lib.wheel.deflated_run import join
+from tools.lib.wheel.import_names import Imports, imports_of
 from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
-
-#: How the path of a file begins that is placed in the package's tree.
-IN_TREE = "{tree}/"
 
 
 @dataclass(frozen=True)
@@ -68,10 +64,10 @@ class Arguments:
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
-    """Return the files of a runtime package's tree. If none is at its top, an empty one is: `.{distribution}`.
+    """Return the files of a runtime package's tree. If the top directory has no file, add the empty `.{distribution}`.
 
-    pip removes a directory with all that is empty in it only if RECORD names a file
-    directly in it; several distributions may share a tree.
+    Otherwise pip would leave empty directories behind: it removes a directory only if RECORD names a file directly in
+    it. The name has the distribution, because several may share a tree.
     """
     if all("/" in path for path in tree.packed):
         yield text_member(f"{plan.tree}/.{distribution}", b"")
@@ -93,35 +89,13 @@ def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], 
     return joined_member(name, data)
 
 
-def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Plan, PackedTree]:
-    """Return the plan and the tree with small files more, {path in the tree: file}.
-
-    Raises ToolError for a path that the package has already.
-    """
-    entries, packed, runs = list(plan.entries), dict(tree.packed), dict(tree.runs)
-    taken = {entry.path for entry in entries if entry.treatment is not Treatment.DROP}
-    for path, file in files.items():
-        if path in taken:
-            raise ToolError(
-                f"{path}: `files` places {file} there, but package {plan.package} has this path already; expected one "
-                "file per path. Give it another path, or exclude the package's"
-            )
-        data = Path(file).read_bytes()
-        run = small_run(data)
-        entries.append(Entry(path, Kind.FILE, Treatment.KEEP, "placed by the wheel", file))
-        packed[path] = Packed(path, "0644", 0, run.length, run.size, run.crc32, sha256(data).hexdigest())
-        runs[path] = run
-    entries.sort(key=lambda entry: entry.path)
-    return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)
-
-
 def console_scripts(
     path: str, module: str, plan: Plan, label: str, *, is_windows: bool = False
 ) -> list[tuple[str, str]]:
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
     A list serves Linux and Windows, where programs have `.exe` after the path, and no modes. An SDK need not have every
-    tool that a list of scripts names. Raises ToolError for one that may not be executed.
+    tool that a list of scripts names. Raises ToolError for a tool that is not executable.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
     listed = listed_rows(path, "script", "console_scripts")
@@ -129,13 +103,23 @@ def console_scripts(
     for row in scripts:
         if not is_windows and not is_executable(modes[row["path"]]):
             raise ToolError(
-                f"console script {row['script']}: {row['path']}, which it starts, may not be executed (mode "
+                f"console script {row['script']}: {row['path']}, which it starts, is not executable (mode "
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
     what = "console scripts without the tools that they start"
     note_missing(label, what, [row for row in listed if row not in scripts], "script")
     return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
+
+
+def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_devel: bool) -> Imports:
+    """Return what users can import: modules among the small files, and the tree if it is a package (PEP 794).
+
+    Modules of the SDK deep in a tree are not for `import`; the tree of a devel package is in an archive.
+    """
+    package = f"{plan.tree}/__init__.py"
+    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_devel
+    return imports_of([*files, package] if is_package else files)
 
 
 def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
@@ -162,13 +146,14 @@ def link(args: Arguments) -> None:
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
     in_tree = {name: files.pop(name) for name in sorted(files) if name.startswith(IN_TREE)}
-    plan, tree = add_to_tree(plan, tree, {name.removeprefix(IN_TREE): path for name, path in in_tree.items()})
+    plan, tree = add_to_tree(plan, tree, in_tree)
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
+    project = replace(project, imports=imports(plan, files, in_tree, is_devel=bool(args.devel)))
     members.extend(info_members(project, args, plan, dist_info))
     if args.python_packages:
         members.extend(path_file(args.python_packages, plan, args.import_name, args.label))

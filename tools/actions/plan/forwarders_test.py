@@ -1,4 +1,4 @@
-"""Tests of the unversioned names that runtime packages ship: docs/rocm/packages.md, "Forwarders"."""
+"""Tests of the unversioned names that runtime packages ship: docs/reference/packages.md, "Forwarders"."""
 
 from dataclasses import replace
 

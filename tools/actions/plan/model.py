@@ -8,9 +8,12 @@ import enum
 import functools
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tools.lib.common.program import ToolError
+from tools.lib.gpus.architectures import AMD, Architectures, read_architectures
 
 #: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.
 LIBRARY = "elf-library"
@@ -197,6 +200,32 @@ class Slice:
     left_out: tuple[str, ...] = ()
     #: The command-line option that sets `left_out`, if the packages have one: errors name it instead.
     left_out_option: str = ""
+    #: What the names of the targets mean.
+    gpus: Architectures = AMD
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Slice":
+        """Read what the rule wrote. Raises ToolError for a table of architectures that cannot be used."""
+        fields = dict(document)
+        try:
+            gpus = read_architectures(fields.pop("architectures", None))
+        except ValueError as error:
+            raise ToolError(f"{error}. Correct the `sdk_gpu_architectures`") from None
+        return cls(**_with_tuples(fields), gpus=gpus)
+
+    def can_load_any(self, code: str, targets: Iterable[str]) -> bool:
+        """Whether a GPU of one of the targets loads some code. Raises ToolError for a malformed name."""
+        try:
+            return any(self.gpus.can_load(code, target) for target in targets)
+        except ValueError as error:
+            raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
+
+    def named(self, path: str) -> tuple[str, ...]:
+        """Return the targets that a path says that its file is for. Raises ToolError for a malformed name."""
+        try:
+            return self.gpus.named(path, self.all_targets + self.left_out)
+        except ValueError as error:
+            raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
 
 
 @dataclass(frozen=True)
@@ -237,7 +266,7 @@ class Definition:
         """Read the JSON that the rule wrote."""
         fields = _with_tuples(document)
         if fields.get("slice"):
-            fields["slice"] = Slice(**_with_tuples(fields["slice"]))
+            fields["slice"] = Slice.from_document(fields["slice"])
         return cls(**fields)
 
 

@@ -179,9 +179,9 @@ def _check_fixed(definition: Definition, builds_on: list[Plan]) -> None:
     for plan in builds_on:
         if plan.per_target and plan.tree not in fixed:
             raise ToolError(
-                f"package {definition.package}: package {plan.package} is one of several by GPU target, each with a "
-                "tree of its own; expected the same libraries on every machine, for a plain devel package leads to "
-                "them. Build the layout `archive` of devel packages, or libraries apart from their device code"
+                f"package {definition.package}: package {plan.package} is one of several for GPU targets, each with "
+                "its own tree; expected the same libraries on every machine, because a plain devel package "
+                "links to them. Build the layout `archive` of devel packages, or libraries apart from their device code"
             )
 
 

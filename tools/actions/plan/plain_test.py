@@ -140,8 +140,8 @@ def test_libraries_by_target_with_trees_of_their_own_are_refused() -> None:
     with pytest.raises(ToolError) as caught:
         entries(*CHAIN, builds_on=(by_target,))
     assert str(caught.value) == (
-        "package devel: package libraries_gfx942 is one of several by GPU target, each with a tree of its own; "
-        "expected the same libraries on every machine, for a plain devel package leads to them. Build the layout "
+        "package devel: package libraries_gfx942 is one of several for GPU targets, each with its own tree; "
+        "expected the same libraries on every machine, because a plain devel package links to them. Build the layout "
         "`archive` of devel packages, or libraries apart from their device code"
     )
 

@@ -1,7 +1,7 @@
 """Which files of a package get which RPATH, once it is planned what the packages hold.
 
-The definition says it: `rpath`, `rpath_tag`, `rpath_for`, `dlopens` and `unedited`. docs/rocm/packages.md explains it,
-"RPATH entries".
+The definition says it: `rpath`, `rpath_tag`, `rpath_for`, `dlopens` and `unedited`.
+docs/reference/packages.md explains it, "RPATH entries".
 """
 
 import posixpath

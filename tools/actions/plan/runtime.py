@@ -1,7 +1,7 @@
 """The plan of a runtime package: a tree that a wheel can hold, so one without links.
 
 A pure function of the merged prefix and the facts: each entry gets a treatment and the
-reason for it. The rules are in docs/rocm/packages.md, "What happens to a file".
+reason for it. The rules are in docs/reference/packages.md, "What happens to a file".
 """
 
 import posixpath
@@ -234,10 +234,10 @@ def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
 
 
 def _check_started(launcher: Entry, started: Entry, definition: Definition) -> None:
-    """Raise ToolError for a launcher of what may not be executed."""
+    """Raise ToolError for a launcher of a program that is not executable."""
     if definition.platform != WINDOWS and not int(started.mode, 8) & 0o111:
         raise ToolError(
-            f"{launcher.source}: the link leads to the program {started.path}, which may not be executed (mode "
+            f"{launcher.source}: the link leads to the program {started.path}, which is not executable (mode "
             f"{started.mode}); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or "
             f"exclude {launcher.path} from package {definition.package}"
         )

@@ -1,4 +1,4 @@
-"""Tests of what becomes of each entry in a runtime package: docs/rocm/packages.md, "What happens to a file"."""
+"""Tests of what becomes of each entry in a runtime package: docs/reference/packages.md, "What happens to a file"."""
 
 import re
 from dataclasses import replace
@@ -248,12 +248,12 @@ def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
     with pytest.raises(ToolError) as error:
         plan(CORE, unmarked, link("bin/tool", "tool-1"))
     assert str(error.value) == (
-        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which may not be executed (mode "
+        "core_lib_generic/stage/bin/tool: the link leads to the program bin/tool-1, which is not executable (mode "
         "0644); expected mode 0755, for a launcher has to start it. Set the mode in the artifact, or exclude bin/tool "
         "from package core"
     )
     with pytest.raises(
-        ToolError, match=r"^libraries_.*the program bin/tool-1, which may not .* from package libraries$"
+        ToolError, match=r"^libraries_.*the program bin/tool-1, which is not .* from package libraries$"
     ):
         plan(LIBRARIES, link("bin/tool", "tool-1"), builds_on=(plan(CORE, unmarked),))
     # What the package has itself is what its launcher starts, whatever another has in the same tree.

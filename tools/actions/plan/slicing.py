@@ -11,27 +11,12 @@ declares it as left out. A file that has no code for one of the package's GPUs s
 meant is a matter of the whole library (`tools.actions.coverage`).
 """
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
 from tools.lib.common.program import ToolError
-from tools.lib.gpus.families import find_target, is_target, package_owner, without_features
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load, parse_target_id
-
-
-@functools.cache
-def _parsed(text: str) -> TargetId:
-    try:
-        return parse_target_id(text)
-    except ValueError as error:
-        raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
-
-
-def _can_load_any(code: str, targets: tuple[str, ...]) -> bool:
-    return any(can_load(_parsed(code), _parsed(target)) for target in targets)
+from tools.lib.gpus.families import without_features
 
 
 class RefusedError(ToolError):
@@ -52,7 +37,9 @@ def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
     if not facts.device:
         return entry
     missing = {
-        target for target in declared.targets if not any(_can_load_any(code, (target,)) for code in facts.device)
+        target
+        for target in declared.targets
+        if not any(declared.can_load_any(code, (target,)) for code in facts.device)
     }
     kept = [target for target in declared.targets if target not in missing]
     words = [f"device code for {', '.join(kept)}" if kept else "without its device code"]
@@ -71,7 +58,7 @@ def other_code(found: Found, declared: Slice) -> str | None:
     if not facts or facts.type != BUNDLE or not facts.device:
         return None
     _check_code(found.path, found.source, facts, declared)
-    if any(_can_load_any(code, declared.targets) for code in facts.device):
+    if any(declared.can_load_any(code, declared.targets) for code in facts.device):
         return None
     return f"device code for {', '.join(facts.device)} alone"
 
@@ -82,11 +69,13 @@ def check_name(found: Found, declared: Slice) -> None:
     Code that is declared as left out may be in any file.
     """
     codes = found.facts.device if found.facts else ()
-    names = _named(found.path, declared)
+    names = declared.named(found.path)
     if not codes or not names:
         return
-    users = {code: [target for target in declared.all_targets if _can_load_any(code, (target,))] for code in codes}
-    named = {target for target in declared.all_targets if any(_can_load_any(name, (target,)) for name in names)}
+    users = {
+        code: [target for target in declared.all_targets if declared.can_load_any(code, (target,))] for code in codes
+    }
+    named = {target for target in declared.all_targets if any(declared.can_load_any(name, (target,)) for name in names)}
     if wrong := [code for code, targets in users.items() if targets and not named.intersection(targets)]:
         raise RefusedError(
             f"{found.source}: its name says that it is for {', '.join(names)}, but it has device code for "
@@ -100,7 +89,9 @@ def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) ->
         message = f"{facts.device_refusal}. Its device code cannot be sliced: exclude the file from the package"
         raise RefusedError(message, path)
     try:
-        lost = [code for code in facts.device if not _can_load_any(code, declared.all_targets + declared.left_out)]
+        lost = [
+            code for code in facts.device if not declared.can_load_any(code, declared.all_targets + declared.left_out)
+        ]
     except ToolError as error:
         raise RefusedError(f"{source}: {error}", path) from None
     if lost:
@@ -127,8 +118,8 @@ def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
 def _remedy(lost: Iterable[str], declared: Slice) -> str:
     """Say what to do about code for targets: in names that declarations take, which no generic processor's is."""
     processors = {without_features(target) for target in lost}
-    targets = sorted({target for processor in processors for target in _targets_of(processor)})
-    unknown = sorted(processor for processor in processors if not _targets_of(processor))
+    targets = sorted({target for processor in processors for target in declared.gpus.serving(processor)})
+    unknown = sorted(processor for processor in processors if not declared.gpus.serving(processor))
     sentences = []
     if targets:
         option = declared.left_out_option
@@ -142,13 +133,6 @@ def _remedy(lost: Iterable[str], declared: Slice) -> str:
     return ". ".join(sentences)
 
 
-def _targets_of(processor: str) -> set[str]:
-    """Return the targets that packages can be for, so that one takes the code for a processor; none for other names."""
-    covered = GENERIC_PROCESSORS.get(processor, frozenset([processor]))
-    known = {target for target in covered if find_target(target)} or {target for target in covered if is_target(target)}
-    return {package_owner(target) for target in known}
-
-
 def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
     """Return one error for all files that were refused: each cause once, and what remedies all of it."""
     messages = dict.fromkeys(str(one) for one in refused if not one.lost)  # a link to a file says the same of it
@@ -159,20 +143,15 @@ def refusal(refused: Sequence[RefusedError], declared: Slice) -> ToolError:
     return ToolError("\n".join([*messages, *([_lost_message(files, declared)] if files else [])]))
 
 
-def _named(path: str, declared: Slice) -> list[str]:
-    known = declared.all_targets + declared.left_out
-    return [str(target) for target in named_targets(path, (_parsed(one).processor for one in known))]
-
-
 def other_target(path: str, declared: Slice) -> str | None:
     """Return why a file is none of this package's: its name says that it is for other GPUs. None if it does not.
 
     A name can say several targets. Raises RefusedError for those that no package of the set is for.
     """
     known = declared.all_targets + declared.left_out
-    targets = _named(path, declared)
-    if lost := [target for target in targets if not _can_load_any(target, known)]:
+    targets = declared.named(path)
+    if lost := [target for target in targets if not declared.can_load_any(target, known)]:
         raise _lost(path, lost, declared)
-    if not targets or any(_can_load_any(target, declared.targets) for target in targets):
+    if not targets or any(declared.can_load_any(target, declared.targets) for target in targets):
         return None
     return f"for {', '.join(targets)}, as its name says"

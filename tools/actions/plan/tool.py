@@ -116,7 +116,7 @@ def check_packed(plan: Plan, edits: Mapping[str, Edits], packed: Container[str])
     for unit in sorted(unit for unit in edits if unit not in packed):
         source = [*(entry.path for entry in edits[unit].entries), *edits[unit].digest][0]
         raise ToolError(
-            f"{source}: package {plan.package} has to hold this big file of artifact {unit.split('/')[0]} itself. "
+            f"{source}: package {plan.package} must contain this big file of artifact {unit.split('/')[0]} itself. "
             "Expected was a link to a package that it builds on and that is made from that artifact, too, but that "
             "one leaves the file out. Name the artifact in `repacked`, or exclude the file here as well"
         )

@@ -283,7 +283,7 @@ def test_a_big_file_that_nothing_packs_is_an_error(tmp_path: Path, capsys: pytes
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert error.startswith(
-        "ERROR: //:core: lib/liba.so: package core has to hold this big file of artifact two_run_ge"
+        "ERROR: //:core: lib/liba.so: package core must contain this big file of artifact two_run_ge"
     )
     assert "Name the artifact in `repacked`" in error
     assert not (tmp_path / "plan.json").exists()

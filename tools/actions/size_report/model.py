@@ -61,7 +61,7 @@ def total(parts: Iterable[Sizes]) -> Sizes:
 
 @dataclass(frozen=True)
 class Unsliced:
-    """What a thin package would hold if it were fat: all device code of its libraries, and the files of all targets."""
+    """The content of a thin package if it were not thin: its libraries' device code and files for all GPU targets."""
 
     sizes: Sizes
     #: Files of other targets whose sizes nobody knows: no package of the report has them. They are not counted.

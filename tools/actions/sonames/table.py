@@ -46,11 +46,11 @@ def read_sonames(path: str) -> Sonames:
     packages = document.get("packages") if isinstance(document, dict) else None
     if not isinstance(packages, dict) or document.get("format") != FORMAT:
         raise ToolError(
-            f'{path}: expected a table of libraries, {{"format": {FORMAT}, "packages": {{…}}}}. Write it anew'
+            f'{path}: expected a table of libraries, {{"format": {FORMAT}, "packages": {{…}}}}. Write it again'
         )
     for name, libraries in packages.items():
         if not isinstance(libraries, list) or not all(isinstance(one, str) for one in libraries):
-            raise ToolError(f"{path}: packages: {name!r}: expected a list of SONAMEs. Write it anew")
+            raise ToolError(f"{path}: packages: {name!r}: expected a list of SONAMEs. Write it again")
     return {name: tuple(sorted(set(libraries))) for name, libraries in packages.items()}
 
 

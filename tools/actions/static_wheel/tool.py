@@ -12,9 +12,6 @@ it where one of its targets is. The writer is that of all other wheels, `tools.l
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packaging.markers import Marker
-from packaging.requirements import InvalidRequirement, Requirement
-
 from tools.lib.common.digest import Digest
 from tools.lib.common.program import (
     ToolError,
@@ -24,6 +21,8 @@ from tools.lib.common.program import (
     report_errors,
 )
 from tools.lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
+from tools.lib.wheel.extras import with_extras
+from tools.lib.wheel.import_names import imports_of
 from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from tools.lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
 
@@ -48,24 +47,6 @@ class Arguments:
     files: list[str]
 
 
-def with_extras(project: Project, extras: list[tuple[str, str]]) -> Project:
-    """Return the project with requirements for extras: (extra, requirement) each; raises ToolError for what is none."""
-    marked = tuple(_marked(requirement, extra, project.distribution) for extra, requirement in extras)
-    names = tuple(dict.fromkeys(extra for extra, _ in extras))
-    return replace(project, extras=names, requires=project.requires + marked)
-
-
-def _marked(text: str, extra: str, distribution: str) -> str:
-    """Return a requirement (PEP 508) that holds for the extra only, and for what its own marker says."""
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement as error:
-        raise ToolError(f"{distribution}: extra {extra} requires {text!r}; expected a requirement: {error}") from None
-    own = f"({requirement.marker}) and " if requirement.marker else ""
-    requirement.marker = Marker(f'{own}extra == "{extra}"')
-    return str(requirement)
-
-
 def _pairs(arguments: list[str]) -> list[tuple[str, str]]:
     """Split arguments NAME=VALUE at the first `=`: names hold none."""
     return [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
@@ -83,7 +64,9 @@ def _variant(filename: str, targets: list[str]) -> str:
 
 def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
-    project = with_extras(Project.from_document(read_document(args.project)), _pairs(args.extra))
+    files = file_arguments(args.files)
+    project = with_extras(Project.from_document(read_document(args.project)), args.extra)
+    project = replace(project, imports=imports_of(files))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
@@ -95,8 +78,7 @@ def write(args: Arguments) -> None:
         texts[f"{dist_info}/{VARIANT_JSON}"] = _variant(wheel.name, args.variant_target)
         Path(args.variant).write_text(texts[f"{dist_info}/{VARIANT_JSON}"], encoding="utf-8")
     members: list[WheelMember] = [
-        text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes())
-        for name, path in file_arguments(args.files).items()
+        text_member(name.replace("{dist_info}", dist_info), Path(path).read_bytes()) for name, path in files.items()
     ]
     members += [text_member(name, text.encode()) for name, text in texts.items()]
     with wheel.open("wb") as file:

@@ -86,7 +86,7 @@ def read_sound_wheel(
     of the files than the rules of rocm-verify need.
     """
     if not path.is_file() or path.suffix != ".whl":
-        raise ToolError(f"{path}: is no wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
+        raise ToolError(f"{path}: is not a wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
     stamp = _stamp(path)
     _check_inflated_size(path)
     [wheel] = read_distributions([path], Request(wheel_set=False, collectors=collectors)).wheels

@@ -68,7 +68,7 @@ def _partial(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
 
 
 def _copy(file: LocalFile, output: BinaryIO, sent: Sent) -> None:
-    """Copy a file to the disk. Raises ToolError if it is no longer what it was when its digest was taken."""
+    """Copy a file to the disk. Raises ToolError if the file changed after its digest was taken."""
     digest = hashlib.sha256()
     with file.source.open("rb") as source:
         while chunk := source.read(CHUNK):
@@ -87,9 +87,9 @@ class DirectoryPlace:
     keeps_index = False
 
     def __init__(self, root: Path) -> None:
-        """Raise ToolError if there is something else than a directory."""
+        """Raise ToolError if `root` exists and is not a directory."""
         if root.exists() and not root.is_dir():
-            raise ToolError(f"{root}: is no directory; expected one, or a path where none is yet")
+            raise ToolError(f"{root}: is not a directory; expected one, or a path where none is yet")
         self.shown = str(root)
         self._root = root
 

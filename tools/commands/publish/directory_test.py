@@ -210,5 +210,5 @@ def test_pages_are_put_by_one_at_a_time(tmp_path: Path) -> None:
 
 def test_a_place_that_is_no_directory(tmp_path: Path) -> None:
     (tmp_path / "place").write_text("")
-    with pytest.raises(ToolError, match="is no directory"):
+    with pytest.raises(ToolError, match="is not a directory"):
         DirectoryPlace(tmp_path / "place")

@@ -77,7 +77,7 @@ def run_directory(run_id: str, platform: str, group: str) -> str:
     """
     if not run_id:
         if group:
-            raise ToolError(f"--group={group}: a group is a part of a run; name the run as well, with --run-id")
+            raise ToolError(f"--group={group}: a group is a part of a run; also name the run, with --run-id")
         return ""
     run = f"{_plain('--run-id', run_id, '21440027240')}-{_plain('--platform', platform, 'linux')}"
     return f"{run}/python" + (f"/{_plain('--group', group, 'gfx110X-all')}" if group else "")

@@ -47,7 +47,7 @@ def _is_there(file: LocalFile, place: Place, listing: Mapping[str, int | None]) 
 
 
 def _unlisted(files: Sequence[LocalFile], listing: Mapping[str, int | None]) -> tuple[str, ...]:
-    """Find distributions of other builds, in directories that this build fills."""
+    """Return published distributions that are not among `files`, but lie in a directory with some of `files`."""
     own = {file.path for file in files}
     directories = {posixpath.dirname(path) for path in own if is_distribution(path)}
     found = (path for path in listing if is_distribution(path) and posixpath.dirname(path) in directories)
@@ -116,8 +116,8 @@ def _check_alone(files: Sequence[LocalFile], place: Place, options: Options) -> 
     if others:
         names = "\n".join(f"  {path}" for path in others)
         raise ToolError(
-            f"{place.shown}: another build was published here at the same time, and an index lists one of them alone. "
-            f"Of the other are:\n{names}\nRemove the files of one build, and publish the other again"
+            f"{place.shown}: another build was published here at the same time, but an index lists only one. "
+            f"Files of the other build:\n{names}\nRemove the files of one build, and publish the other again"
         )
 
 

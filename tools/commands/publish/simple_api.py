@@ -120,7 +120,8 @@ def parse_page(text: str, content_type: str, url: str) -> dict[str, IndexFile]:
     kind = content_type.partition(";")[0].strip().lower()
     is_html = kind in ("text/html", "application/vnd.pypi.simple.v1+html")
     if not is_html and kind != "application/vnd.pypi.simple.v1+json":
-        raise ToolError(f"{url}: is {kind or 'of no type'}; expected a project's page of the simple API, JSON or HTML")
+        shown = f"has the content type {kind}" if kind else "has no content type"
+        raise ToolError(f"{url}: {shown}; expected a project's page of the simple API, JSON or HTML")
     try:
         if is_html:
             return dict(_entry(urljoin(url, link)) for link in _Links(text).found)
@@ -128,13 +129,13 @@ def parse_page(text: str, content_type: str, url: str) -> dict[str, IndexFile]:
         return {one["filename"]: IndexFile(urljoin(url, one["url"]), one["hashes"].get("sha256")) for one in files}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         form = "HTML (PEP 503)" if is_html else "JSON (PEP 691)"
-        raise ToolError(f"{url}: is no project's page of the simple API in {form}: {error!r}") from None
+        raise ToolError(f"{url}: is not a project's page of the simple API in {form}: {error!r}") from None
 
 
 def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
-    """Return what an index has of a project, by file name; nothing if it does not know the project.
+    """Return the files that an index has for a project, by file name; nothing if it does not know the project.
 
-    Raises ToolError if the index cannot be reached, or answers otherwise.
+    Raises ToolError if the index cannot be reached, or answers with anything else.
     """
     url = f"{client.index_url}/{project}/"
     try:

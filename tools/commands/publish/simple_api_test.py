@@ -118,10 +118,10 @@ def test_an_index_that_fails_at_first(index: str) -> None:
 @pytest.mark.parametrize(
     ("project", "message"),
     [
-        ("text", "is text/plain; expected a project's page"),
-        ("broken", "is no project's page of the simple API in JSON"),
-        ("list", "is no project's page of the simple API in JSON"),
-        ("bad-url", "is no project's page of the simple API in HTML"),
+        ("text", "has the content type text/plain; expected a project's page"),
+        ("broken", "is not a project's page of the simple API in JSON"),
+        ("list", "is not a project's page of the simple API in JSON"),
+        ("bad-url", "is not a project's page of the simple API in HTML"),
         ("forbidden", "status 403"),
         ("failing", "cannot be read"),
     ],

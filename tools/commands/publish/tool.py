@@ -2,9 +2,9 @@
 
     bazel run //my:publish -- --to PLACE [options]
 
-All files are compared first, by SHA-256: what is there already is not sent again, and if one file is there with other
-bytes, nothing is sent. The pages of the index come last, so that they never name what is not there. Whatever interrupts
-this, calling it again does the rest.
+All files are compared first, by SHA-256. Files that are already published are not sent again. If one is published with
+other bytes, nothing is sent. The pages of the index are sent last, so they never name missing files. After an
+interruption, call it again: it sends the rest.
 """
 
 import argparse
@@ -37,12 +37,12 @@ credentials come from the environment only:
   S3      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
   index   UV_PUBLISH_TOKEN, or UV_PUBLISH_USERNAME and UV_PUBLISH_PASSWORD; UV_KEYRING_PROVIDER=subprocess for a keyring
 
-To an index go the wheels and the sdist, not the wheel in static/: installers would prefer that to the sdist. Wheel
-variants do not go there either: such an index refuses their names.
+An index gets the wheels and the sdist. It does not get the wheel in static/, which installers would prefer to the
+sdist, nor wheel variants, whose names such an index refuses.
 
 exit status:
-  0  all is published, or was already
-  1  something is missing or cannot be reached; what was sent is kept, so call it again
+  0  everything is published
+  1  something is missing or cannot be reached; sent files are kept, so call it again
   2  the command line is wrong
   3  a file is published with other bytes: publish under another version, or into another place"""
 
@@ -74,16 +74,16 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    result.add_argument("--to", required=True, metavar="PLACE", help="where to publish, see below")
-    result.add_argument("--dist", type=Path, required=True, metavar="DIR", help="what to publish; the target gives it")
-    result.add_argument("--dry-run", action="store_true", help="compare, and say what would be done")
-    result.add_argument("--run-id", default="", metavar="ID", help="the CI run that these packages are of")
-    result.add_argument("--platform", default="linux", help="of the run (default: linux)")
-    result.add_argument("--group", default="", help="which of several builds of the run, such as gfx110X-all")
-    result.add_argument("--endpoint-url", default="", metavar="URL", help="of an S3 server other than AWS's")
+    result.add_argument("--to", required=True, metavar="PLACE", help="where to publish; see below")
+    result.add_argument("--dist", type=Path, required=True, metavar="DIR", help="what to publish; the target sets it")
+    result.add_argument("--dry-run", action="store_true", help="compare, and print what would be sent")
+    result.add_argument("--run-id", default="", metavar="ID", help="ID of the CI run that built these packages")
+    result.add_argument("--platform", default="linux", help="platform of the CI run (default: linux)")
+    result.add_argument("--group", default="", help="group of the CI run, if it has several, such as gfx110X-all")
+    result.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     result.add_argument("--upload-url", default="", metavar="URL", help="upload API of the package index")
     result.add_argument(
-        "--index-url", default="", metavar="URL", help="simple API of the package index, to see what it has"
+        "--index-url", default="", metavar="URL", help="simple API of the package index, to read what is published"
     )
     result.add_argument(
         "--leave-unlisted",

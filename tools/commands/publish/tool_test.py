@@ -85,7 +85,7 @@ def test_conflict(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["--to=file://host/x"], "a directory of this machine"),
         (["--to=x", "--run-id=../x"], "--run-id=../x: expected letters"),
         (["--to=x", "--run-id=1", "--group=a/b"], "--group=a/b: expected letters"),
-        (["--to=x", "--group=gfx110X-all"], "name the run as well, with --run-id"),
+        (["--to=x", "--group=gfx110X-all"], "also name the run, with --run-id"),
         (["--to=index"], "--upload-url"),
         (
             ["--to=index", "--upload-url=http://x/", "--index-url=http://x/", "--run-id=1"],

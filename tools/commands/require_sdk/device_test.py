@@ -340,4 +340,4 @@ def test_packages_that_nothing_selects_and_nothing_chooses(tmp_path: Path, capsy
         "--device=gfx1100, --device=all or --device=none" in capsys.readouterr().err
     )
     assert run(tmp_path, acme(USES_HIP), "--device=gfx942") == 1
-    assert "no library that the wheel needs has its device code in another package" in capsys.readouterr().err
+    assert "no needed library has its device code in a package of its own" in capsys.readouterr().err

@@ -19,7 +19,10 @@ _NAME: Final = re.compile(rb"(?<![\w.-])lib[\w.+-]*?\.so(?:\.[0-9]+)*(?![\w.-])"
 
 
 def mentioned(wheel: SoundWheel, package: Package, path: str) -> str:
-    """Say which file of the wheel has the file name of a library among its strings; `""` if none has."""
+    """Return a sentence that names the file of the wheel in which a library's file name occurs; `""` if there is none.
+
+    Such a file may open the library by that name.
+    """
     name = posixpath.basename(path)
     for other, linked in sorted(package.linked.items()):
         if name in linked.opens and other != path:

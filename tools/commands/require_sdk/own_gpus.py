@@ -54,7 +54,7 @@ class Gpus:
 
 
 def parse_gpus(text: str) -> Gpus | None:
-    """Return what `--device` says; None if it is empty. Raises ToolError for a word that is no GPU target."""
+    """Return what `--device` says; None if it is empty. Raises ToolError for a word that is not a GPU target."""
     words = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
     are_targets = all(map(_is_gpu, words))
     if text and not are_targets and not (len(words) == 1 and words[0] in _WORDS):

@@ -168,8 +168,8 @@ def _device_code(
     lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
     if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
         raise ToolError(
-            f"{wheel.path}: {sdk.gpus.reason}, and no library that the wheel needs has its device code in another "
-            "package of --sdk. Leave it out, or name the packages with device code with --sdk"
+            f"{wheel.path}: {sdk.gpus.reason}, but no needed library has its device code in a package of its own. "
+            "Leave --device out, or name the packages with device code with --sdk"
         )
     return replace(found, lines=(*found.lines, *lines))
 
@@ -254,7 +254,7 @@ def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes
     if f"{package}/__init__.py" not in wheel.wheel.files:
         tops = sorted({path.split("/")[0] for path in wheel.wheel.files if path.count("/") == 1})
         there = ", ".join(top for top in tops if f"{top}/__init__.py" in wheel.wheel.files) or "none"
-        raise ToolError(f"--init-py={package}: is no import package of {wheel.path.name}; it has {there}")
+        raise ToolError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
     path = f"{package}/{file_name}"
     if path in wheel.wheel.files:
         raise ToolError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")

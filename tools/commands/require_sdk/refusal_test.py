@@ -84,13 +84,13 @@ def test_wheels_that_do_not_fit(
     [
         (("--specifier=>=8",), "--specifier=>=8: does not accept sdk-core 7.10.0.dev0"),
         (("--take=libx*",), "--take=libx*: matches no library of the SDK"),
-        (("--specifier=new",), "--specifier=new: expected one as in"),
+        (("--specifier=new",), "--specifier=new: expected a version specifier"),
         (("--local-version=a/b",), "--local-version=a/b: expected letters and digits"),
         ((f"--local-version={5000 * '9'}",), ": expected letters and digits"),
-        ((f"--specifier=>={5000 * '9'}",), ": expected one as in"),
+        ((f"--specifier=>={5000 * '9'}",), ": expected a version specifier"),
         (
             ("--init-py=other",),
-            "--init-py=other: is no import package of acme-1.0-py3-none-linux_x86_64.whl; it has acme",
+            "--init-py=other: is not an import package of acme-1.0-py3-none-linux_x86_64.whl; it has acme",
         ),
     ],
 )
@@ -298,7 +298,7 @@ def test_the_help_has_examples_and_the_exit_status(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"], INIT_PY)
     said = capsys.readouterr().out
-    for part in ("examples:\n", "what becomes of the wheel:\n", "exit status:\n", "require-sdk acme-1.0"):
+    for part in ("examples:\n", "what changes:\n", "exit status:\n", "require-sdk acme-1.0"):
         assert part in said
 
 

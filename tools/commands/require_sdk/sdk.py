@@ -82,10 +82,10 @@ class Sdk:
     """The wheels of an SDK. What was read of them grows with `read`."""
 
     def __init__(self, paths: Sequence[Path], take: Collection[str], gpus: Gpus) -> None:
-        """Read the directories of wheels, and of those that lie in directories; `take` are patterns of file names.
+        """Read wheels, and directories of wheels; `take` are patterns of file names.
 
-        Of packages for several GPUs, those for `gpus` count. Raises ToolError for what is no wheel, and for a pattern
-        that matches no library.
+        If packages are for several GPUs, only packages for `gpus` are used. Raises ToolError for a file that is not a
+        wheel, and for a pattern that matches no library.
         """
         self.gpus = gpus
         wheels, sdists = find_distributions(paths)
@@ -174,7 +174,7 @@ class Sdk:
             wheels = sorted({one.library.wheel for one in libraries.values()})
             raise ToolError(
                 f"{' and '.join(wheels)}: have different libraries {chosen.library.name}; expected one. Leave the "
-                "packages that the wheel shall not use out of --sdk"
+                "packages that the wheel must not use out of --sdk"
             )
 
     @property

@@ -1,7 +1,7 @@
-"""Makes a wheel require the packages of an SDK, in which its libraries then find what they need.
+"""Makes a wheel use the packages of an SDK: its libraries find the SDK's, and its metadata requires the packages.
 
 The wheel that you give is read and never changed. Nothing is written unless the SDK has every library, symbol and
-version that the wheel needs of it.
+symbol version that the wheel needs from it.
 """
 
 import argparse
@@ -27,13 +27,13 @@ from tools.commands.require_sdk.symbols import COLLECTOR
 from tools.commands.require_sdk.write import Writer, space_for_wheel
 from tools.lib.common.program import ToolError, printable
 
-EPILOG = """what becomes of the wheel:
-  acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
-  RPATH         of each file that needs a library of the SDK leads to it: $ORIGIN/../_sdk/lib
-  Requires-Dist has the packages of the SDK that have these libraries, in the version that the proof was made with,
-                and of an SDK with device code in packages of its own the extra that brings it: sdk[device-gfx942]
-  bundled       copies of the SDK's libraries are reported, and left out if you say so
-  all else      stays as it is, byte by byte
+EPILOG = """what changes:
+  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
+  RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
+  Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
+                is in packages of its own, also the extra that brings it: sdk[device-gfx942]
+  copies        copies of the SDK's libraries are reported, and left out with --drop-bundled
+  other files   are copied, byte by byte
 
 examples:
   require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
@@ -42,10 +42,10 @@ examples:
   require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
   require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
 
-SOURCE_DATE_EPOCH dates the files in the wheel, else they are of 1980: equal wheels give equal bytes.
+Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
 exit status:
-  0  the new wheel is there
+  0  the new wheel was written
   1  the wheel does not fit the SDK, or cannot be edited: nothing was written
   2  the command line is wrong"""
 
@@ -102,15 +102,15 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="versions of the SDK to require (default: == the version of each package)",
     )
-    add("--drop-bundled", action="store_true", help="leave copies of the SDK's libraries out, and use the SDK's")
+    add("--drop-bundled", action="store_true", help="leave out copies of the SDK's libraries, and use the SDK's")
     _add_patterns(result)
     add(
         "--device",
         default="",
         metavar="GPUS",
-        help="GPU targets whose packages the wheel requires, or extras of the SDK's selector: machine, for the GPU of "
-        "the machine that installs it, all, or none (default: the GPU of the wheel's own device code, if that is for "
-        "one, else machine)",
+        help="GPU targets whose packages the wheel requires; or machine (the GPU of the machine that installs the "
+        "wheel), all, or none (default: the GPU of the wheel's own device code, if there is only one, otherwise "
+        "machine)",
     )
     add(
         "--local-version",
@@ -118,18 +118,18 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="local version of the new wheel (default: sdk and the SDK's version)",
     )
-    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module which loads the libraries")
+    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
     add(
         "--drop-signatures",
         action="store_true",
-        help="take a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
+        help="also take a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
     )
     add(
         "--rewrite-record",
         action="store_true",
-        help="take a wheel with a wrong RECORD as well, as pip does: RECORD is written anew from the files",
+        help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
     )
-    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)")
+    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)")
 
 
 def _add_patterns(result: argparse.ArgumentParser) -> None:
@@ -140,14 +140,14 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="file names of libraries that stay as they are: neither taken from the SDK nor left out; may be repeated",
+        help="file names of libraries to leave alone: not taken from the SDK, copies not left out; may be repeated",
     )
     add(
         "--take",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="file names of libraries to take from deeper directories of the SDK as well, such as lib/llvm/lib",
+        help="file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
     )
     add(
         "--allow-missing",
@@ -159,11 +159,13 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
 
 
 def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
-    """Return the wishes. Raises ToolError for words that are none."""
+    """Return the parsed options. Raises ToolError for invalid ones."""
     try:
         SpecifierSet(arguments.specifier).contains("0")
     except ValueError:  # InvalidSpecifier, or too many digits for Python.
-        raise ToolError(f"--specifier={arguments.specifier}: expected one as in `>=7.10,<7.11` or `~=7.10.0`") from None
+        raise ToolError(
+            f"--specifier={arguments.specifier}: expected a version specifier, such as `>=7.10,<7.11` or `~=7.10.0`"
+        ) from None
     local = arguments.local_version
     try:
         Version(f"1+{local or 'x'}")

@@ -40,7 +40,7 @@ class DeviceFile:
     """The families that its name says: they have targets that no table has, and that `codes` lacks."""
 
     def is_for(self, group: Group) -> bool:
-        """Whether a GPU of a group can load some of it."""
+        """Whether a GPU of a group can load some code of the file."""
         if any(map(group.loads, self.codes)):
             return True
         named = filter(None, map(parse_family, self.families))
@@ -48,12 +48,12 @@ class DeviceFile:
 
     @property
     def has_code(self) -> bool:
-        """Whether there is device code in it."""
+        """Whether the file contains device code."""
         return self.form is not Form.DATA
 
     @property
     def is_sliced(self) -> bool:
-        """Whether a part of it can be kept."""
+        """Whether a thin wheel can contain a part of the file."""
         return self.form in (Form.EMBEDDED, Form.BUNDLE)
 
 

@@ -60,7 +60,7 @@ def _group(word: str) -> Group:
         )
     if family is None and not is_target(word):
         raise ToolError(
-            f"--targets: {word!r} is no GPU target or family; expected names such as gfx942 or gfx110X-all; "
+            f"--targets: {word!r} is not a GPU target or family; expected names such as gfx942 or gfx110X-all; "
             f"{suggestion(word)}"
         )
     names = {package_owner(word)} if family is None else {one.owner for one in TARGETS if family.has(one.name)}

@@ -30,10 +30,10 @@ def test_a_group_loads_generic_code_and_all_settings_of_features() -> None:
     [
         ("", "names no GPU"),
         (" , ", "names no GPU"),
-        ("gfx12345", "'gfx12345' is no GPU target or family; expected"),
+        ("gfx12345", "'gfx12345' is not a GPU target or family; expected"),
         ("gfx11022", "expected names such as gfx942 or gfx110X-all; near it are gfx1102; known are gfx900, "),
-        ("all", "'all' is no GPU target or family"),
-        ("gfx94-2", "no GPU target is known of the family|is no GPU target"),
+        ("all", "'all' is not a GPU target or family"),
+        ("gfx94-2", "no GPU target is known of the family|is not a GPU target"),
         ("gfx90a:xnack+", "gfx90a:xnack. has features; expected gfx90a"),
     ],
 )

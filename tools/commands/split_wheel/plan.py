@@ -108,7 +108,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
     for group in groups:
         if unknown := group.unknown(codes):
             raise ToolError(
-                f"--targets: {unknown[0]} is a GPU that nobody knows: neither AMD's nor LLVM's table has it, and "
+                f"--targets: {unknown[0]} is an unknown GPU: neither AMD's nor LLVM's table has it, and "
                 f"{fat.path} has no code for it by name; {suggestion(str(unknown[0]))}"
             )
         if not any(device.is_for(group) for device in with_code):

@@ -158,8 +158,8 @@ def test_the_fat_wheel_beside_variants_keeps_its_record(tmp_path: Path, capsys: 
 
 def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "thin"
-    assert "is no wheel; expected a file" in refused(tmp_path / "absent.whl", output, capsys)
-    assert "is no wheel; expected a file" in refused(tmp_path, output, capsys)
+    assert "is not a wheel; expected a file" in refused(tmp_path / "absent.whl", output, capsys)
+    assert "is not a wheel; expected a file" in refused(tmp_path, output, capsys)
     path = tmp_path / "acme.whl"
     path.write_bytes(FAT.build())
     assert "the file name is not that of a wheel; expected NAME-VERSION" in refused(path, output, capsys)
@@ -206,8 +206,8 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("files", "options", "message"),
     [
         ({}, ("--targets=gfx908",), "no code that gfx908 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101"),
-        ({}, ("--targets=gfx9999",), "'gfx9999' is no GPU target or family"),
-        ({}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is a GPU that nobody knows: neither AMD's nor LLVM's"),
+        ({}, ("--targets=gfx9999",), "'gfx9999' is not a GPU target or family"),
+        ({}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is an unknown GPU: neither AMD's nor LLVM's"),
         ({"acme/s.so": library(plain(("amdgcnspirv",)))}, ("--targets=gfx1109",), "; near it are gfx1"),
         ({"acme/K_gfx11.co": b""}, ("--targets=gfx1109",), "has no code for it by name; near it are gfx1"),
         ({}, ("--targets=,",), "--targets: names no GPU"),
@@ -266,7 +266,7 @@ def test_one_wheel_of_several_that_cannot_be_split(tmp_path: Path, capsys: pytes
     assert tool.main([str(good), str(bad), "--targets=gfx1100", "--output", str(tmp_path / "thin")]) == 1
     assert not (tmp_path / "thin").exists()
     assert tool.main([str(good), str(good), "--targets=gfx1100", "--output", str(tmp_path / "thin")]) == 1
-    assert "2 of the wheels would be written there" in capsys.readouterr().err
+    assert "2 of the wheels would be written to this path" in capsys.readouterr().err
 
 
 def test_a_wheel_that_changes_meanwhile(

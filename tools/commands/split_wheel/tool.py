@@ -1,6 +1,6 @@
 """Splits wheels with device code for many AMD GPUs into wheels that have the code for some.
 
-The wheel that you give is read and never changed. What a GPU can load stays as it is, bit by bit; only the rest goes.
+The wheel that you give is read and never changed. Code that a GPU can load is kept, bit by bit; other code is left out.
 """
 
 import argparse
@@ -25,30 +25,29 @@ from tools.lib.common.program import ToolError, printable
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
 
 EPILOG = f"""shapes:
-  local-versions  for each word of --targets a complete wheel, in a directory of its own, with a local version:
+  local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
                     DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
                   pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
-  wheel-variants  for each word a complete wheel in the same version, all in one directory, with the fat wheel:
+  wheel-variants  a complete wheel for each item, with the same version, all in one directory with the fat wheel:
                     DIR/acme-1.0-cp312-cp312-manylinux_2_28_x86_64-gfx1100.whl and DIR/acme-1.0-variants.json
                   An installer that knows wheel variants chooses by the machine's GPU. Any other takes the fat wheel.
                   This follows {DRAFT},
                   {SCHEMA}
-  host-device     one wheel without device code, and for each word a small one with code alone:
+  host-device     one wheel without device code, and for each item a small wheel with only device code:
                     DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
                   pip install 'acme[device-gfx1100]' --find-links DIR
-                  This needs all device code in files by themselves (.co, .hsaco, …). Code inside of a library stays
-                  there: one file belongs to one wheel.
+                  This works only if all device code is in files of its own (.co, .hsaco, …), not inside a library.
 
 examples:
   split-wheel acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
   split-wheel *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
   split-wheel acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
 
-A GPU loads code for its own processor, for a generic one that covers it (gfx11-generic), and SPIR-V: wheels keep all of
-these. SOURCE_DATE_EPOCH dates the files in them, else they are of 1980: equal wheels give equal bytes.
+A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V: wheels keep
+all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
 exit status:
-  0  all thin wheels are there
+  0  all thin wheels were written
   1  a wheel cannot be split: nothing was written
   2  the command line is wrong"""
 
@@ -97,20 +96,20 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="leave files of the wheel as they are, with the code for all GPUs; may be repeated",
+        help="keep the code for all GPUs in files whose paths match; may be repeated",
     )
     result.add_argument(
         "--drop-signatures",
         action="store_true",
-        help="split a signed wheel as well, and leave RECORD.jws and RECORD.p7s out: they sign another RECORD",
+        help="also split a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
     )
     result.add_argument(
         "--rewrite-record",
         action="store_true",
-        help="take a wheel with a wrong RECORD as well, as pip does: RECORD is written anew from the files",
+        help="also split a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
     )
     result.add_argument(
-        "--compression", choices=COMPRESSIONS, default="balanced", help="speed against size (default: %(default)s)"
+        "--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)"
     )
     result.add_argument(
         "--size-report",
@@ -118,7 +117,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="FILE",
-        help="write sizes before and after, to download and installed: .json for programs, else text; may be repeated",
+        help="write download and installed sizes before and after, as JSON if FILE ends in .json; may be repeated",
     )
 
 
@@ -126,7 +125,7 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
     """Raise ToolError if two thin wheels have one place."""
     place, count = Counter(plan.place for plan in plans).most_common(1)[0]
     if count > 1:
-        raise ToolError(f"{place}: {count} of the wheels would be written there; name each of them once")
+        raise ToolError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
 
 
 def split(arguments: Arguments) -> list[str]:

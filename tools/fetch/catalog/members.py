@@ -92,7 +92,7 @@ class Members:
     def add_base(self, base: str) -> str:
         """Return the path of a base directory, which from now on is there: TheRock's archives leave out empty ones.
 
-        Raises CatalogError if it lies below what is no directory.
+        Raises CatalogError if it lies below what is not a directory.
         """
         path = relative_path(base)
         try:

@@ -101,7 +101,7 @@ def parse_manifest(text: str, manifest: Path | str) -> list[str]:
 
 
 def check_base(base: str, folder: Path) -> None:
-    """Refuse a base directory that is no directory, or through a link not in the folder; raises CatalogError.
+    """Refuse a base directory that is not a directory, or through a link not in the folder; raises CatalogError.
 
     One that is not there is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
     """
@@ -191,7 +191,7 @@ def scan(folder: Path, name: ArtifactName, repository: str) -> ScannedArtifact:
 
 
 def _entry(artifact: ScannedArtifact, base: str, found: os.DirEntry[str], repository: str) -> dict[str, str]:
-    """Return what a manifest says of one path; a file is also put into one of the artifact's units."""
+    """Return the manifest's entry for one path. If the path is a file, also add it to one of the artifact's units."""
     root = artifact.folder / base
     path = os.path.relpath(found.path, root)
     check_name(path, root)

@@ -47,8 +47,8 @@ def members_of(archive: str, stream: ArchiveStream) -> Iterator[tarfile.TarInfo]
         raise CatalogError(f"{archive}: expected a tar archive: {error}; replace it") from None
     if stream.last != bytes(BLOCK):  # tarfile takes a damaged header, and the end of the file, for the end, too.
         raise CatalogError(
-            f"{archive}: truncated or corrupted: the header after {stream.tell() - len(stream.last)} bytes of content "
-            "is none; replace it"
+            f"{archive}: truncated or corrupted: no valid header after {stream.tell() - len(stream.last)} bytes of "
+            "content; replace it"
         )
     stream.finish()
 

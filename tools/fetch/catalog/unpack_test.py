@@ -303,7 +303,7 @@ def test_a_damaged_header_is_not_the_end(archive: Path) -> None:
     data = bytearray(tar([manifest(), file("stage/x", b"content"), file("stage/y", b"content")]))
     data[1024 + 10] ^= 1
     archive.write_bytes(COMPRESS["".join(archive.suffixes)](bytes(data)))
-    assert refusal(archive).startswith("truncated or corrupted: the header after 1024 bytes of content is none")
+    assert refusal(archive).startswith("truncated or corrupted: no valid header after 1024 bytes of content")
 
 
 def test_more_after_the_end(archive: Path) -> None:

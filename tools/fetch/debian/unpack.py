@@ -68,7 +68,7 @@ class Unpacking:
     _owners: dict[str, str] = field(default_factory=dict)
 
     def add(self, package: str, file: Path) -> None:
-        """Unpack a package. Raises ToolError if it is damaged, or has what another package has already."""
+        """Unpack a package. Raises ToolError if it is damaged, or contains a file of another package."""
         rule = self.rule_of(package)
         if rule is None:
             raise ToolError(f"{package}: no rule for it in tools/fetch/debian/table.py; add one")
@@ -88,7 +88,7 @@ class Unpacking:
     def _member(self, package: str, rule: LayoutRule, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         path = member.name.removeprefix("./").rstrip("/")
         if path.startswith("/") or ".." in path.split("/"):
-            raise ToolError(f"{package}: the member {member.name!r} leads outside; {_DAMAGED}")
+            raise ToolError(f"{package}: the member {member.name!r} leads out of the package; {_DAMAGED}")
         if member.isdir():
             return
         if owner := licence_of(path):

@@ -176,7 +176,7 @@ def test_what_is_neither_file_nor_link(packages: Packages, kind: bytes) -> None:
 
 
 def test_members_that_lead_outside(packages: Packages) -> None:
-    with pytest.raises(ToolError, match="leads outside; the package is damaged"):
+    with pytest.raises(ToolError, match="leads out of the package; the package is damaged"):
         packages.add("hipcc", file("usr/bin/../../../x"))
     assert not list(packages.root.glob("x"))
 

@@ -123,7 +123,7 @@ class Prefix:
             if above := next((one for one in _parents(path) if one in self.files or one in self.links), None):
                 raise CatalogError(
                     f"{path} of the artifact {self._owners[path]} lies below {above} of {self._owners[above]}, which "
-                    "is no directory; expected a directory there. Replace one of the artifacts"
+                    "is not a directory; expected a directory there. Replace one of the artifacts"
                 )
         for path, file in sorted(self.files.items()):
             place = output / path

@@ -111,14 +111,14 @@ def left_out(packages: Sequence[Package]) -> list[str]:
 
 
 def require_libraries(prefix: Path, packages: Sequence[Package]) -> None:
-    """Raise CatalogError if the prefix has the file of no library that its packages offer, or CMake can read none."""
+    """Raise CatalogError if the prefix has none of its packages' libraries, or CMake can read none of the packages."""
     if packages and not any(package.is_read for package in packages):
         raise CatalogError(f"{prefix}: CMake can read no package of it. {packages[0].notes[-1]}. Install the SDK again")
     absent = [f"{name} of {package.name}" for package in packages for name in package.absent]
     if absent and not any(library.location for package in packages for library in package.libraries):
         raise CatalogError(
-            f"{prefix}: it has the file of no library that its CMake packages offer, such as {absent[0]}; expected the "
-            "files where the packages name them. Install the SDK into this prefix, do not move its parts"
+            f"{prefix}: has CMake packages, but no library of them, such as {absent[0]}; expected the files at the "
+            "paths in the packages. Install the SDK into this prefix; do not move parts of it"
         )
 
 
@@ -245,7 +245,7 @@ class _LibraryReader:
 
 
 def _option(name: str) -> str:
-    """Return the linker's option for an element of INTERFACE_LINK_LIBRARIES that is no target."""
+    """Return the linker's option for an element of INTERFACE_LINK_LIBRARIES that is not a target."""
     return name if name.startswith("-") or "/" in name else f"-l{name}"
 
 

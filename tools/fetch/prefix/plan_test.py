@@ -233,3 +233,34 @@ def test_a_library_that_a_dependency_needs_and_finds_is_named(is_named_by_its_pa
     targets = planned(tmp_path, package("one", one), package("other", other))
     assert (targets["other"].needed, targets["other"].linked) == (("lib/libthird.so.1",), ())
     assert (targets["one"].needed, targets["one"].linked) == ((), ("lib/libthird.so.1",))
+
+
+@pytest.mark.parametrize(
+    ("constants", "needed"),
+    [
+        (b"\0libopened.so.3\0", ("lib/libopened.so.3",)),
+        (b"libopened.so\0libopened.so.3\0", ("lib/libopened.so.3",)),
+        (
+            b"libopened.so\0cannot open libopened.so.3\0libown.so.1\0libother.so.9\0/libopened.so.3\0libthird.so.1\0",
+            ("lib/libthird.so.1",),
+        ),
+    ],
+)
+def test_a_library_that_another_opens(constants: bytes, needed: tuple[str, ...], tmp_path: Path) -> None:
+    """What a library opens comes with it, and with programs that depend on it."""
+    (tmp_path / "lib").mkdir()
+    samples = {
+        "libown.so.1": ElfSample(
+            soname="libown.so.1", needed=("libthird.so.1",), runpath="$ORIGIN", constants=constants
+        ),
+        "libopened.so.3": ElfSample(soname="libopened.so.3"),
+        "libthird.so.1": ElfSample(soname="libthird.so.1"),
+    }
+    for name, sample in samples.items():
+        (tmp_path / "lib" / name).write_bytes(sample.build())
+    (tmp_path / "lib/libopened.so").symlink_to("libopened.so.3")
+    target = planned(tmp_path, package("own", library("own::own", location="lib/libown.so.1")))["own"]
+    assert target.needed == tuple(sorted({*needed, "lib/libthird.so.1"}))
+    (tmp_path / "lib/libown.so.1").write_bytes(replace(samples["libown.so.1"], runpath=None).build())
+    target = planned(tmp_path, package("own", library("own::own", location="lib/libown.so.1")))["own"]
+    assert target.linked == tuple(sorted({*needed, "lib/libthird.so.1"})), "programs load what no search path leads to"

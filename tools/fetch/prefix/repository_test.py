@@ -74,4 +74,4 @@ def test_a_prefix_whose_parts_were_moved(tmp_path: Path, capsys: pytest.CaptureF
     (prefix / "lib/x86_64-linux-gnu").rename(prefix / "moved")
     (prefix / "lib").rmdir()
     (prefix / "moved").rename(prefix / "lib")
-    assert "Install the SDK into this prefix, do not move its parts" in message(tmp_path, capsys)
+    assert "Install the SDK into this prefix; do not move parts of it" in message(tmp_path, capsys)

@@ -26,7 +26,7 @@ class DosTime(NamedTuple):
 def archive_time(environment: Mapping[str, str] = os.environ) -> int:
     """Return the seconds since 1970 (UTC) that archive members are dated, never before 1980 nor after 2107.
 
-    Raises ToolError when SOURCE_DATE_EPOCH is no number of seconds.
+    Raises ToolError when SOURCE_DATE_EPOCH is not a number of seconds.
     """
     text = environment.get(VARIABLE, "")
     if not text:

@@ -16,7 +16,8 @@ NAME = "deflater.so"
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
+def loaded_library() -> ctypes.CDLL:
+    """Load the library once, and say what its functions take."""
     library = load_beside(__name__, NAME)
     library.libdeflate_alloc_compressor.argtypes = [ctypes.c_int]
     library.libdeflate_alloc_compressor.restype = ctypes.c_void_p
@@ -27,8 +28,16 @@ def _library() -> ctypes.CDLL:
     for run in (library.deflater_run, library.deflater_run_unless_dense):
         run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
         run.restype = ctypes.c_size_t
-    library.libdeflate_crc32.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t]
+    library.libdeflate_crc32.argtypes = [ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
     library.libdeflate_crc32.restype = ctypes.c_uint32
+    library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
+    library.libdeflate_free_decompressor.argtypes = [ctypes.c_void_p]
+    library.libdeflate_free_decompressor.restype = None
+    library.inflater_run.argtypes = [
+        ctypes.c_void_p,
+        *(ctypes.c_void_p, ctypes.c_size_t) * 2,
+        *(ctypes.POINTER(ctypes.c_size_t),) * 2,
+    ]
     return library
 
 
@@ -36,8 +45,8 @@ class _Handle:
     """A compressor of libdeflate's, which goes when nothing refers to it any more."""
 
     def __init__(self, level: int) -> None:
-        self._free = _library().libdeflate_free_compressor
-        self.pointer: int | None = _library().libdeflate_alloc_compressor(level)
+        self._free = loaded_library().libdeflate_free_compressor
+        self.pointer: int | None = loaded_library().libdeflate_alloc_compressor(level)
         if not self.pointer:
             raise ValueError(f"deflate level {level}: expected 0 to 12, and memory for it")
 
@@ -54,7 +63,7 @@ class _Compressor(threading.local):
         self._buffer = ctypes.create_string_buffer(0)
 
     def run(self, data: bytes, level: int, *, store_dense: bool) -> bytes:
-        library = _library()
+        library = loaded_library()
         if level not in self._handles:
             self._handles[level] = _Handle(level)
         handle = self._handles[level].pointer
@@ -87,6 +96,7 @@ def deflate_block(data: bytes, level: int, *, store_dense: bool = False, packed:
     return b"".join(runs)
 
 
-def crc32(data: bytes, value: int = 0) -> int:
+def crc32(data: bytes | memoryview, value: int = 0) -> int:
     """Return the CRC-32 (as zip has it) of `data`, going on from that of what comes before it."""
-    return int(_library().libdeflate_crc32(value, data, len(data)))
+    given = (ctypes.c_char * len(data)).from_buffer(data) if isinstance(data, memoryview) else data
+    return int(loaded_library().libdeflate_crc32(value, given, len(data)))

@@ -97,7 +97,7 @@ class _Reader:
     def require(self, count: int) -> None:
         """Each value takes a byte or more: more than there are bytes is damage."""
         if count > len(self.data) - self.at:
-            raise MsgpackError(f"{count} values are said to follow byte {self.at}; there are fewer bytes")
+            raise MsgpackError(f"{count} values are announced after byte {self.at}, but fewer bytes follow")
 
 
 def decode(data: bytes) -> Any:

@@ -74,7 +74,7 @@ def _read_pe(source: Source, image: PeImage) -> DeviceCode:
 
 
 def _is_named(name: str, section: str) -> bool:
-    """Whether a section of a PE image is the one that ELF files have under a name."""
+    """Whether the PE section `name` stands for an ELF section: it has that name, cut after PE_NAME_BYTES."""
     return name in (section, section[:PE_NAME_BYTES])
 
 

@@ -27,15 +27,14 @@ EPILOG = """examples:
   device slice lib/librocblas.so.4 --targets gfx1030 gfx1100 --output /tmp/librocblas.so.4
 
 A library made by HIP holds its GPU code in the section .hip_fatbin, as offload bundles: one per source file, or one for
-the whole library. A bundle has a code object for each GPU target that was asked for, such as gfx1030 or gfx90a:xnack+;
-it may be compressed. A wrapper is what the library hands to HIP when it is loaded: a pointer to a bundle.
+the whole library. A bundle has a code object for each GPU target that was compiled, such as gfx1030 or gfx90a:xnack+;
+it may be compressed. A wrapper is what the library passes to HIP when it is loaded: a pointer to a bundle.
 
-A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic) and SPIR-V, unless a
-feature is fixed otherwise than the GPU has it: code for gfx90a:xnack+ does not run where xnack is off, code for gfx90a
-runs on either.
+A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V. A feature in
+the target must match the GPU: code for gfx90a:xnack+ does not run where xnack is off, and code for gfx90a runs on both.
 
-slice keeps just what some GPUs can load, and the program's own code as it is. A compressed bundle that loses code is
-kept inflated, which every HIP can load."""
+slice keeps the code that some GPUs can load, and the host code unchanged. A compressed bundle that loses code is
+written uncompressed, which every HIP can load."""
 
 
 def list_files(paths: Sequence[str], *, as_json: bool, hashes: bool) -> None:
@@ -108,13 +107,13 @@ def parser() -> argparse.ArgumentParser:
     commands = result.add_subparsers(dest="command", required=True)
     command = commands.add_parser("list", help="print which targets files hold device code for")
     command.add_argument("files", metavar="FILE", nargs="+")
-    command.add_argument("--json", action="store_true", help="print all that is known, as JSON")
+    command.add_argument("--json", action="store_true", help="print everything that is known, as JSON")
     command.add_argument("--hashes", action="store_true", help="read every code object, and print its SHA-256")
     command = commands.add_parser("extract", help="write code objects into files")
     command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
     command.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
-    command.add_argument("--target", metavar="TARGET", help="only what this GPU can load, such as gfx90a:xnack+")
-    command = commands.add_parser("slice", help="write a copy that holds code for some GPUs alone")
+    command.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")
+    command = commands.add_parser("slice", help="write a copy with code for some GPUs only")
     command.add_argument("file", metavar="FILE", help="the library, program or bundle file to read")
     command.add_argument(
         "--targets", metavar="TARGET", nargs="+", required=True, help="GPUs, such as gfx1030 gfx90a:xnack+"

@@ -17,9 +17,9 @@ from tools.lib.elf.search_path import SearchPath, Slot
 
 @dataclass(frozen=True)
 class DynamicEdit:
-    """Sets a search path, if there is one, and gives needed libraries other names: new ones by old ones.
+    """Sets a search path, if there is one, and renames needed libraries: `needed` has old name -> new name.
 
-    Raises ValueError for malformed names, and for a new name that is an old one, too.
+    Raises ValueError for malformed names, and if a new name is also an old name.
     """
 
     search_path: SearchPath | None = None
@@ -30,10 +30,10 @@ class DynamicEdit:
             if not new or "\0" in new:
                 raise ValueError(f"{new!r} cannot be the name of a library; expected one without NUL")
             if new in self.needed:
-                raise ValueError(f"{old} shall be called {new}, and that shall be called {self.needed[new]}")
+                raise ValueError(f"{old} is renamed to {new}, and {new} to {self.needed[new]}; rename each only once")
 
     def slots(self, elf: ElfFile) -> list[Slot]:
-        """Make the dynamic section to be, without DT_NULL."""
+        """Return the new dynamic section, without DT_NULL."""
         plain = [Slot(entry.tag, entry.value) for entry in elf.dynamic]
         slots = plain if self.search_path is None else self.search_path.slots(elf)
         names = iter(elf.needed)

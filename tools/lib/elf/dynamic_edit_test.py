@@ -75,7 +75,7 @@ def with_more(name: str) -> DynamicEdit:
 
 @pytest.mark.parametrize("needed", [{"a": ""}, {"a": "b\0"}, {"a": "b", "b": "c"}])
 def test_names_that_cannot_be(needed: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"cannot be the name|shall be called"):
+    with pytest.raises(ValueError, match=r"cannot be the name|is renamed to"):
         DynamicEdit(needed=needed)
 
 

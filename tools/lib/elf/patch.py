@@ -138,7 +138,7 @@ class Patch:
 
     @property
     def ranges_changed(self) -> tuple[ChangedRange, ...]:
-        """Where the new file has bytes of its own, in order; every other byte comes from the source."""
+        """Ranges of the new file whose bytes differ from the source, in order; the rest is copied from the source."""
         starts = accumulate((piece.size for piece in self.pieces), initial=0)
         return tuple(
             ChangedRange(start, piece.size)

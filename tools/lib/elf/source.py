@@ -50,7 +50,7 @@ class Source:
         return ElfError(self.path, offset, reason)
 
     def require(self, offset: int, size: int, what: str) -> None:
-        """Raise ElfError unless `size` bytes from `offset` on lie inside the file; no bytes do, wherever that is."""
+        """Raise ElfError unless `size` bytes from `offset` on lie inside the file (any `offset` if `size` is 0)."""
         if size < 0 or (size and offset + size > self.size):
             raise self.error(
                 min(offset, self.size),

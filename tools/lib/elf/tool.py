@@ -1,7 +1,7 @@
 """Shows what ELF programs and libraries say about themselves, and edits their search path.
 
-For people; the build calls the library directly. The result is written beside the output and renamed when it is whole,
-so that an interrupted or failed run leaves no half-written file.
+For people; the build calls the library directly. An interrupted or failed run leaves no half-written file: the result
+is written beside the output, and renamed when it is complete.
 """
 
 import argparse
@@ -24,11 +24,11 @@ EPILOG = """examples:
   elf set-rpath lib/libfoo.so --output /tmp/libfoo.so --extend '$ORIGIN/../../other_package/lib'
 
 A search path (RPATH) is where the dynamic loader looks for the libraries that a file needs. $ORIGIN stands for the
-directory that the file itself is in: quote it, or the shell replaces it. DT_RPATH is looked at before LD_LIBRARY_PATH
-and serves the libraries that this one loads, too; DT_RUNPATH comes after LD_LIBRARY_PATH and serves this file alone.
+directory that the file itself is in: quote it, or the shell replaces it. DT_RPATH is searched before LD_LIBRARY_PATH,
+also for libraries that this file loads; DT_RUNPATH is searched after LD_LIBRARY_PATH, for this file only.
 
-Only headers and string tables change; set-rpath says which bytes. A file is refused, with the reason, when it is not a
-64-bit little-endian program or library for x86_64 or aarch64 with a dynamic section."""
+Only headers and string tables change; set-rpath prints which bytes. It accepts 64-bit little-endian programs and
+libraries for x86_64 or aarch64 with a dynamic section, and gives the reason if it refuses a file."""
 
 MACHINES = {c.EM_X86_64: "x86_64", c.EM_AARCH64: "aarch64", c.EM_AMDGPU: "AMD GPU"}
 TYPES = {c.ET_REL: "relocatable file", c.ET_EXEC: "program", c.ET_DYN: "shared library", c.ET_CORE: "core dump"}
@@ -96,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("set-rpath", help="write a copy of a file with another search path")
     command.add_argument("file", metavar="FILE", help="the program or library to read")
     command.add_argument("--output", metavar="OUT", required=True, help="the file to write; it may be FILE itself")
-    command.add_argument("--extend", action="store_true", help="keep the entries that are there, add these behind them")
+    command.add_argument("--extend", action="store_true", help="keep the present entries, and add these behind them")
     command.add_argument("--runpath", action="store_true", help="write DT_RUNPATH instead of DT_RPATH")
     command.add_argument("entries", metavar="ENTRY", nargs="+", help="a directory to search, such as '$ORIGIN/../lib'")
     return result

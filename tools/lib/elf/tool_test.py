@@ -115,4 +115,4 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     out = capsys.readouterr().out
     assert "$ORIGIN stands for the" in out
-    assert "DT_RPATH is looked at before LD_LIBRARY_PATH" in out
+    assert "DT_RPATH is searched before LD_LIBRARY_PATH" in out

@@ -1,4 +1,4 @@
-"""Which GPU targets AMD's and LLVM's tables have, and which of them resemble a word that is no target.
+"""Which GPU targets AMD's and LLVM's tables have, and which of them resemble a word that is not a target.
 
     is_known("gfx1299")        # False, although it has the form of a target
     suggestion("gfx1102x")     # "near it are gfx1102; known are gfx900, …"

@@ -135,7 +135,7 @@ def variants_in(content: bytes) -> Mapping[str, object]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"is no JSON: {error}") from None
+        raise ValueError(f"is not JSON: {error}") from None
     variants = found.get("variants") if isinstance(found, dict) else None
     if not isinstance(variants, dict):
         raise ValueError("has no object `variants`; expected one, with the properties of each label")

@@ -65,7 +65,7 @@ def test_wheels_of_one_label_agree() -> None:
 def test_a_wheel_is_of_its_label() -> None:
     with pytest.raises(ToolError, match="expected the variant 'gfx942'"):
         merge_variants({WHEEL: variant_json("gfx950", ["gfx950"])})
-    with pytest.raises(ToolError, match=f"{WHEEL}: variant.json: is no JSON"):
+    with pytest.raises(ToolError, match=f"{WHEEL}: variant.json: is not JSON"):
         merge_variants({WHEEL: b"{"})
 
 
@@ -95,8 +95,8 @@ def test_the_null_variant_has_no_properties() -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (b"\xff", "is no JSON"),
-        (b"[" * 100_000, "is no JSON"),
+        (b"\xff", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
         (b"[]", "has no object `variants`"),
         (b'{"variants": []}', "has no object `variants`"),
         (b'{"variants": {"GFX": {}}}', "the variant label 'GFX' is not valid"),

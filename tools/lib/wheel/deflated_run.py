@@ -6,12 +6,14 @@ remainder by x^n modulo the polynomial. zlib has this as crc32_combine, which Py
 """
 
 import functools
-import zlib
+import hashlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO
 
 from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
+from tools.lib.deflate.inflater import InflateError, inflate
 from tools.lib.deflate.library import crc32, deflate_block
 from tools.lib.wheel.output_file import Output
 
@@ -81,7 +83,8 @@ class Run:
             while left:
                 chunk = file.read(min(left, BLOCK_BYTES))
                 if not chunk:
-                    raise EOFError(f"{self.segment}: ends {left} bytes before the run at {self.offset} does")
+                    expected = f"expected {self.length} bytes at offset {self.offset}"
+                    raise EOFError(f"{self.segment}: {expected}; the file ends {left} bytes earlier")
                 left -= len(chunk)
                 yield chunk
 
@@ -121,14 +124,12 @@ class Joined:
         yield FINAL_BLOCK
 
     def inflated(self) -> Iterator[bytes]:
-        """Yield the bytes that the member inflates to, in bounded pieces."""
-        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-        for chunk in self.chunks():
-            data = chunk
-            while data:
-                yield inflater.decompress(data, BLOCK_BYTES)
-                data = inflater.unconsumed_tail
-        yield inflater.flush()
+        """Yield the bytes that the member inflates to, in bounded pieces. Raises InflateError if it is damaged."""
+        return map(bytes, self.inflated_pieces())
+
+    def inflated_pieces(self) -> Iterator[memoryview]:
+        """Yield the same without copying; a piece is valid while the next one is made, and no longer."""
+        return inflate(self.chunks(), self.length, self.size)
 
 
 def join(runs: Iterable[Run]) -> Joined:
@@ -139,3 +140,22 @@ def join(runs: Iterable[Run]) -> Joined:
         crc = combine(crc, run.crc32, run.size)
     length = sum(run.length for run in ordered) + len(FINAL_BLOCK)
     return Joined(ordered, length, sum(run.size for run in ordered), crc)
+
+
+def inflated_sha256(data: Joined) -> str:
+    """Return the SHA-256, in hex, of what the runs inflate to; a second thread digests while this one inflates.
+
+    Raises InflateError if that is not what the runs say.
+    """
+    sha256, size, crc = hashlib.sha256(), 0, 0
+    with ThreadPoolExecutor(1) as digester:
+        digested = digester.submit(sha256.update, b"")
+        for piece in data.inflated_pieces():
+            digested.result()
+            digested = digester.submit(sha256.update, piece)
+            size, crc = size + len(piece), crc32(piece, crc)
+    if (size, crc) != (data.size, data.crc32):
+        raise InflateError(
+            f"inflates to {size} bytes with CRC-32 {crc:08x}; expected {data.size} bytes with {data.crc32:08x}"
+        )
+    return sha256.hexdigest()

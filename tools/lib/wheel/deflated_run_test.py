@@ -25,7 +25,7 @@ def test_joined_runs_inflate_to_the_joined_data(parts: list[bytes]) -> None:
 def test_a_segment_that_is_cut_off_is_noticed(tmp_path: Path) -> None:
     segment = tmp_path / "segment"
     segment.write_bytes(b"12345")
-    with pytest.raises(EOFError, match=r"segment: ends 7 bytes before the run at 2 does"):
+    with pytest.raises(EOFError, match=r"segment: expected 10 bytes at offset 2; the file ends 7 bytes earlier"):
         list(Run(length=10, size=1, crc32=0, segment=str(segment), offset=2).chunks())
 
 
@@ -34,7 +34,7 @@ def test_inflating_takes_bounded_memory() -> None:
     tracemalloc.start()
     try:
         assert sum(map(len, joined.inflated())) == 64 * BLOCK_BYTES
-        assert tracemalloc.get_traced_memory()[1] < 8 * BLOCK_BYTES
+        assert tracemalloc.get_traced_memory()[1] < 32 * BLOCK_BYTES
     finally:
         tracemalloc.stop()
 

@@ -36,7 +36,7 @@ def check_license(expression: str, distribution: str) -> None:
         normal = canonicalize_license_expression(expression)
     except InvalidLicenseExpression:
         raise ToolError(
-            f"{distribution}: license_expression {expression!r} is no SPDX expression; expected identifiers of the "
+            f"{distribution}: license_expression {expression!r} is not an SPDX expression; expected identifiers of the "
             "SPDX licence list, joined by AND, OR and WITH, like 'MIT AND Apache-2.0'"
         ) from None
     if normal != expression:
@@ -79,8 +79,8 @@ def check_classifiers(classifiers: tuple[str, ...], distribution: str) -> None:
             )
         if classifier.startswith("License ::"):
             raise ToolError(
-                f"{distribution}: classifier {classifier!r}: an expression says it already, and indexes refuse both. "
-                "Expected the licence in license_expression alone: remove the classifier"
+                f"{distribution}: classifier {classifier!r}: license_expression has it already, and indexes refuse "
+                "both. Expected the licence in license_expression alone: remove the classifier"
             )
 
 
@@ -99,3 +99,9 @@ def check_keywords(keywords: tuple[str, ...], distribution: str) -> None:
     for keyword in keywords:
         if "," in keyword or not keyword.strip():
             raise ToolError(f"{distribution}: keyword {keyword!r}; expected a word or several, without a comma")
+
+
+def check_metadata_version(text: str, known: tuple[str, ...], distribution: str) -> None:
+    """Raise ToolError unless the version of core metadata is one of the known ones."""
+    if text not in known:
+        raise ToolError(f"{distribution}: metadata_version {text!r}; expected one of {', '.join(known)}")

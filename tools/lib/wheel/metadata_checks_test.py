@@ -58,7 +58,7 @@ def test_versions_that_are_refused(version: str, error: str) -> None:
 @pytest.mark.parametrize("expression", ["", "MIT License", "BSD", "MIT, Apache-2.0", "MIT AND", "MIT WITH MIT", "(MIT"])
 def test_what_is_no_licence_expression(expression: str) -> None:
     assert refused(license_expression=expression) == (
-        f"rocm-sdk-core: license_expression {expression!r} is no SPDX expression; expected identifiers of the SPDX "
+        f"rocm-sdk-core: license_expression {expression!r} is not an SPDX expression; expected identifiers of the SPDX "
         "licence list, joined by AND, OR and WITH, like 'MIT AND Apache-2.0'"
     )
 
@@ -88,7 +88,7 @@ def test_what_is_no_classifier(classifier: str) -> None:
 
 def test_a_classifier_about_the_licence() -> None:
     assert refused(classifiers=["License :: OSI Approved :: MIT License"]) == (
-        "rocm-sdk-core: classifier 'License :: OSI Approved :: MIT License': an expression says it already, and "
+        "rocm-sdk-core: classifier 'License :: OSI Approved :: MIT License': license_expression has it already, and "
         "indexes refuse both. Expected the licence in license_expression alone: remove the classifier"
     )
 

@@ -58,7 +58,7 @@ class Output:
         source = self._sources[path]
         missing = offset + length - os.fstat(source.fileno()).st_size
         if missing > 0:
-            raise EOFError(f"{path}: ends {missing} bytes before the run at {offset} does")
+            raise EOFError(f"{path}: expected {length} bytes at offset {offset}; the file ends {missing} bytes earlier")
         if length < SMALL_BYTES:
             self.write(os.pread(source.fileno(), length, offset))
         else:

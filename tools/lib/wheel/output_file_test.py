@@ -89,7 +89,7 @@ def test_a_segment_that_is_cut_off_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "segment").write_bytes(b"12345")
     with (
         Output(io.BytesIO()) as output,
-        pytest.raises(EOFError, match="segment: ends 7 bytes before the run at 2 does"),
+        pytest.raises(EOFError, match="segment: expected 10 bytes at offset 2; the file ends 7 bytes earlier"),
     ):
         output.copy(str(tmp_path / "segment"), 2, 10)
     assert output.size == 0

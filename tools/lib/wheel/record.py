@@ -22,11 +22,14 @@ def encoded(digest: str) -> str:
 
 
 def record_text(files: Iterable[tuple[str, str, int]], own: str) -> str:
-    """Return the text of RECORD, whose own path is `own`: for each file its path, SHA-256 in hex, and size in bytes."""
+    """Return the text of RECORD, whose own path is `own`: for each file its path, SHA-256 in hex, and size in bytes.
+
+    A path without a digest, such as a link's, has no size either.
+    """
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     for path, sha256, size in files:
-        rows.writerow((path, f"sha256={encoded(sha256)}", size))
+        rows.writerow((path, f"sha256={encoded(sha256)}", size) if sha256 else (path, "", ""))
     rows.writerow((own, "", ""))
     return table.getvalue()
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import Joined, join, small_run
+from tools.lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from tools.lib.wheel.output_file import Output
 from tools.lib.wheel.record import record_text
 from tools.lib.wheel.zip_writer import MemberData, ZipArchive
@@ -48,10 +48,7 @@ def text_member(name: str, content: bytes, mode: int = 0o644) -> WheelMember:
 
 def joined_member(name: str, data: Joined) -> WheelMember:
     """Return a member made of runs whose digest nobody took yet."""
-    sha256 = hashlib.sha256()
-    for chunk in data.inflated():
-        sha256.update(chunk)
-    return WheelMember(name, 0o644, data, sha256.hexdigest())
+    return WheelMember(name, 0o644, data, inflated_sha256(data))
 
 
 def _check_names(names: Iterable[str]) -> None:
@@ -60,8 +57,8 @@ def _check_names(names: Iterable[str]) -> None:
     for name in sorted(counts):
         if {"", ".", ".."} & set(name.split("/")):
             raise ToolError(
-                f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
-                "`files` or `import_name`, whichever it comes from"
+                f"{name}: not a valid path in a wheel; expected a relative path without `..`, `.` and empty parts. "
+                "Correct `files` or `import_name`, whichever it comes from"
             )
     if repeated := [name for name, count in counts.items() if count > 1]:
         raise ToolError(f"{min(repeated)}: twice in one wheel; expected one file. Give one of them another path")

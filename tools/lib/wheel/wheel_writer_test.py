@@ -93,6 +93,6 @@ def test_members_lie_in_site_packages(name: str) -> None:
     with pytest.raises(ToolError) as error:
         write_wheel(io.BytesIO(), [text_member(name, b"")], INFO)
     assert str(error.value) == (
-        f"{name}: no place in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
+        f"{name}: not a valid path in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
         "`files` or `import_name`, whichever it comes from"
     )

@@ -65,7 +65,7 @@ class ZipMember:
 
     @property
     def is_directory(self) -> bool:
-        """Whether it is a directory and nothing else: its name says so."""
+        """Whether the member is a directory: its name ends in `/`."""
         return self.name.endswith("/")
 
     @property

@@ -113,7 +113,7 @@ def forced_gpus(environ: Mapping[str, str] = os.environ) -> tuple[Gpu, ...]:
     unknown = [name for name in targets if not is_target(without_features(name))]
     if unknown:
         raise TargetError(
-            f"{FORCE_VARIABLE}={forced}: {unknown[0]} is no GPU target; expected some like gfx942 or gfx942,gfx1100. "
+            f"{FORCE_VARIABLE}={forced}: {unknown[0]} is not a GPU target; expected names such as gfx942. "
             "Correct this environment variable, or unset it."
         )
     return tuple(Gpu(target, False, "environment") for target in targets)

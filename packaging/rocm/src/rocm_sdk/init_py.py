@@ -1,4 +1,4 @@
-"""Makes `_rocm_init.py`, the module by which a framework's wheel prepares a process for its extension modules.
+"""Makes `_rocm_init.py`, the module with which a framework's wheel loads ROCm before its extension modules.
 
 The framework calls `_rocm_init.initialize()` before it imports the first extension. `init_py_text` is a pure function;
 `preload_names` derives the list of libraries from what an extension needs. `rocm-sdk init-py` and the build rule
@@ -41,7 +41,7 @@ def init_py_text(preload: Sequence[str], check_version: Optional[str], fail_on_v
     if unknown:
         raise ValueError(f"unknown ROCm library {', '.join(unknown)}; known: {', '.join(sorted(LIBRARIES))}")
     if check_version is not None and not _VERSION_PATTERN.fullmatch(check_version):
-        raise ValueError(f"{check_version!r} is no version; expected one such as 7.10.0, or with `*`, such as 7.10.*")
+        raise ValueError(f"{check_version!r} is not a version; expected one such as 7.10.0, or a pattern: 7.10.*")
     arguments = ["preload_shortnames=[", *(f'    "{name}",' for name in dict.fromkeys(preload)), "],"]
     if not preload:
         arguments = ["preload_shortnames=[],"]

@@ -36,7 +36,10 @@ def need_of(content: Content) -> Space:
 
 
 def find_lack(directory: Path, need: Space) -> str:
-    """Return what `directory`'s file system lacks of `need` for a user without privileges, in words; "" if nothing."""
+    """Return a text that says what `directory`'s file system lacks for `need`; "" if there is enough.
+
+    Only space that users without privileges may use counts.
+    """
     available, inodes = free_space(directory)
     if available < need.bytes:
         return f"{need.bytes} bytes are needed, {available} are free"

@@ -75,7 +75,7 @@ def check_ownership(packages: Mapping[str, InstalledPackage]) -> str:
     shared = sorted((str(path), names) for path, names in owners.items() if len(names) > 1)
     if shared:
         path, names = shared[0]
-        raise FailureError(f"{len(shared)} paths belong to two packages, {path} to {', '.join(names)} for one.")
+        raise FailureError(f"{len(shared)} paths belong to more than one package, such as {path}: {', '.join(names)}.")
     return f"{len(owners)} paths"
 
 

@@ -1,8 +1,9 @@
-"""rocm_thin_packages: plans and packs a package for each GPU target, from libraries with code for many."""
+"""sdk_gpu_packages: plans and packs a package for each GPU target, from artifacts with files or code for many."""
 
+load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
 load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
-load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "PackageInfo", "ThinPackagesInfo")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo", "PackageInfo", "ThinPackagesInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
 
 visibility(["//rules"])
@@ -11,12 +12,9 @@ def _for_target(text, target):
     """Replaces `{target}` by the target, as part of a Python identifier."""
     return text.replace("{target}", target.replace("-", "_"))
 
-def _all_targets(ctx):
-    """Returns the targets of all packages, sorted; fails for contradictory declarations."""
-    all_targets = sorted({target: None for targets in ctx.attr.targets.values() for target in targets})
-    for name, targets in ctx.attr.targets.items():
-        if not targets:
-            fail("{}: targets: {} has no GPU targets; expected at least one".format(shown(ctx.label), name))
+def _all_targets(ctx, by_package):
+    """Returns the targets of all packages, sorted; fails for a target that is left out as well."""
+    all_targets = sorted({target: None for targets in by_package.values() for target in targets})
     for target in ctx.attr.left_out:
         if target in all_targets:
             fail("{}: left_out: {} has a package; remove it from `left_out` or from `targets`".format(shown(ctx.label), target))
@@ -35,8 +33,10 @@ def _checked(ctx):
             fail("{}: coverage: {} has other `targets` for {}; expected {}".format(shown(ctx.label), shown(ctx.attr.coverage.label), name, targets))
     return [info.checked]
 
-def _rocm_thin_packages_impl(ctx):
-    all_targets = _all_targets(ctx)
+def _sdk_gpu_packages_impl(ctx):
+    table = ctx.attr.architectures[GpuArchitecturesInfo].table
+    by_package = members_of_packages(ctx)
+    all_targets = _all_targets(ctx, by_package)
     members = [
         member(
             ctx,
@@ -50,9 +50,9 @@ def _rocm_thin_packages_impl(ctx):
                 "left_out": ctx.attr.left_out,
                 "left_out_option": ctx.attr.left_out_option,
                 "targets": targets,
-            },
+            } | ({"architectures": table} if table else {}),
         )
-        for name, targets in ctx.attr.targets.items()
+        for name, targets in by_package.items()
     ]
     infos = package_infos(ctx, members, all_units(ctx), checked = _checked(ctx))
     return [
@@ -60,40 +60,40 @@ def _rocm_thin_packages_impl(ctx):
         ThinPackagesInfo(packages = dict(zip(ctx.attr.targets, infos))),
     ]
 
-rocm_thin_packages = rule(
+sdk_gpu_packages = rule(
     doc = """Plans and packs one package per GPU target, or group of targets, from artifacts with code for many targets.
 
 Each library keeps its host code and the device code that the package's targets can load. A file that names a target
-(`gfx90a68.kdb`) goes to the package of that target. Common content is compressed once. Code for a target without a
+(`gfx90a68.kdb`) goes to the package of that target. `architectures` says what names mean. Only AMD's device code is sliced:
+code of other makers is divided by file names. Common content is compressed once. Code for a target without a
 package stops the build, unless `left_out` names the target. A library that has no code for a target is packaged without
 device code; `coverage` checks whether that is expected.
 
-`rocm_thin_package` selects one of the packages for `sdk_wheel`. The default outputs are the plans.""",
-    implementation = _rocm_thin_packages_impl,
-    attrs = PACKAGE_ATTRS | {
+`sdk_gpu_package` selects one of the packages for `sdk_wheel`. The default outputs are the plans.""",
+    implementation = _sdk_gpu_packages_impl,
+    attrs = PACKAGE_ATTRS | ARCHITECTURES_ATTRS | {
         "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets. It is checked before anything is planned."),
         "left_out": attr.string_list(doc = "GPU targets without a package, whose code in the artifacts is dropped. Code that a package's own targets can load is kept."),
         "left_out_option": attr.string(doc = "Command-line option that sets `left_out`, if your packages have one: `--//my:left_out`. Errors name it instead of the attribute."),
         "package": attr.string(mandatory = True, doc = "Name of the packages in plans, errors and progress messages, followed by `_` and the target."),
         "rpath": attr.string_list(doc = "As in `sdk_package`. `{target}` stands for the target, with `_` for `-`."),
-        "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package -> its GPU targets, as LLVM target IDs (`gfx90a`, `gfx942:xnack+`)."),
         "tree": attr.string(mandatory = True, doc = "As in `sdk_package`. `{target}` stands for the target, with `_` for `-`."),
     },
     provides = [ThinPackagesInfo],
 )
 
-def _rocm_thin_package_impl(ctx):
+def _sdk_gpu_package_impl(ctx):
     packages = ctx.attr.packages[ThinPackagesInfo].packages
     if ctx.attr.target not in packages:
         fail("{}: {} has no package for {}; expected one of {}".format(shown(ctx.label), shown(ctx.attr.packages.label), ctx.attr.target, ", ".join(packages)))
     info = packages[ctx.attr.target]
     return [DefaultInfo(files = depset([info.plan])), info]
 
-rocm_thin_package = rule(
-    doc = "Selects one of the packages of a `rocm_thin_packages`.",
-    implementation = _rocm_thin_package_impl,
+sdk_gpu_package = rule(
+    doc = "Selects one of the packages of a `sdk_gpu_packages`.",
+    implementation = _sdk_gpu_package_impl,
     attrs = {
-        "packages": attr.label(mandatory = True, providers = [ThinPackagesInfo], doc = "The `rocm_thin_packages`."),
+        "packages": attr.label(mandatory = True, providers = [ThinPackagesInfo], doc = "The `sdk_gpu_packages`."),
         "target": attr.string(mandatory = True, doc = "Name of the package, a key of `targets`."),
     },
     provides = [PackageInfo],

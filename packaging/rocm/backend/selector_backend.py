@@ -1,0 +1,1 @@
+../../../rules/runtime/selector/selector_backend.py

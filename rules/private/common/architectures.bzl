@@ -1,0 +1,38 @@
+"""What packages for GPUs are for: architectures, of which families are short for several."""
+
+load("//rules/private/common:labels.bzl", "shown", "written")
+load("//rules/private/common:providers.bzl", "GpuArchitecturesInfo")
+
+visibility(["//rules/private"])
+
+ARCHITECTURES_ATTRS = {
+    "architectures": attr.label(default = "//rules/private/common:amd_gpus", providers = [GpuArchitecturesInfo], doc = "The `sdk_gpu_architectures` that the targets are from. The default is AMD's table."),
+    "targets": attr.string_list_dict(mandatory = True, allow_empty = False, doc = "Name of each package -> its GPU targets: names of `architectures`, by default LLVM target IDs (`gfx90a`, `gfx942:xnack+`). A family stands for its members."),
+}
+
+def members_of_packages(ctx):
+    """Returns the targets of each package, families as their members; fails for what the table of architectures lacks.
+
+    Args:
+        ctx: context of a rule with ARCHITECTURES_ATTRS.
+
+    Returns:
+        dict of string to list of string.
+    """
+    info = ctx.attr.architectures[GpuArchitecturesInfo]
+    for name, targets in ctx.attr.targets.items():
+        if not targets:
+            fail("{}: targets: {} has no GPU targets; expected at least one".format(shown(written(ctx)), name))
+        for target in targets if info.table else []:
+            if target not in info.names and target not in info.families:
+                fail("{}: targets: {} of {} is neither an architecture nor a family of {}; expected one of {}".format(
+                    shown(written(ctx)),
+                    target,
+                    name,
+                    shown(ctx.attr.architectures.label),
+                    ", ".join(info.names + sorted(info.families)),
+                ))
+    return {
+        name: {member: None for target in targets for member in info.families.get(target, [target])}.keys()
+        for name, targets in ctx.attr.targets.items()
+    }

@@ -1,0 +1,93 @@
+r"""Measures what images cost: beside the wheels that they are made of, and beside the work that cannot be avoided.
+
+    bazel run //tests/benchmark:images -- --artifacts DIR
+
+An image's config names each layer by the SHA-256 of the inflated archive. So every layer is inflated and digested once,
+and `inflate and SHA-256 alone` does just that, with the same inflater, in a process per core. `layers` builds
+//packaging:images when //packaging:dist is there. The other two rows are builds from nothing. In parentheses are the
+ratios to the first row of each table; //tests/benchmark:packages says what the columns count.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.benchmark import report
+from tests.benchmark.cost import Cost, Meter
+from tests.benchmark.scenarios import cold, measure_build
+from tests.benchmark.scratch import remove
+from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tools.actions.layer.layer_file import GZIP_HEADER, TRAILER_BYTES
+from tools.lib.deflate.inflater import OUT_BYTES, inflate
+from tools.lib.wheel.deflated_run import Run
+
+DIST, IMAGES = "//packaging:dist", "//packaging:images"
+PURE, LAYERS, BOTH = "inflate and SHA-256 alone", "layers", "dist and images"
+
+
+def inflated_sha256(layer: Path) -> str:
+    """Return the SHA-256, in hex, of what a layer of one gzip member inflates to."""
+    length = layer.stat().st_size - len(GZIP_HEADER) - TRAILER_BYTES
+    deflated = Run(length, 0, 0, segment=str(layer), offset=len(GZIP_HEADER))
+    sha256 = hashlib.sha256()
+    for piece in inflate(deflated.chunks(), length, OUT_BYTES):
+        sha256.update(piece)
+    return sha256.hexdigest()
+
+
+def measure_alone(layers: list[Path]) -> Cost:
+    """Inflate and digest layers, the largest first, on all cores."""
+    layers = sorted(layers, key=lambda path: path.stat().st_size, reverse=True)
+    with Meter(os.getpid()) as meter, ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(inflated_sha256, layers))
+    return meter.cost
+
+
+def measure(workspace: Workspace, runs: int) -> report.Costs:
+    """Measure everything in each of so many rounds."""
+    costs: report.Costs = {name: [] for name in (DIST, BOTH, PURE, LAYERS)}
+    built(workspace.build(DIST, IMAGES, options=("--nobuild",)))  # fetches
+    for number in range(runs):
+        cold(workspace)
+        costs[DIST].append(measure_build(workspace, (DIST,), ()))
+        costs[LAYERS].append(measure_build(workspace, (IMAGES,), ()))
+        layers = Path(workspace.info("bazel-bin"), "packaging").glob("*_layer.tar.gz")
+        costs[PURE].append(measure_alone(list(layers)))
+        cold(workspace)
+        costs[BOTH].append(measure_build(workspace, (DIST, IMAGES), ()))
+        seconds = ", ".join(f"{name}: {found[-1].seconds:.1f} s" for name, found in costs.items())
+        print(f"run {number + 1} of {runs}: {seconds}", file=sys.stderr, flush=True)
+    return costs
+
+
+def main() -> int:
+    """Parse the arguments and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--artifacts", type=Path, required=True, help="artifacts directory")
+    parser.add_argument("--runs", type=int, default=3, help="how often each is measured (default: %(default)s)")
+    parser.add_argument("--scratch", type=Path, help="folder for builds (default: a temporary one)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocm-images-", dir=args.scratch) as folder:
+        workspace = Workspace(
+            Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", WORKSPACE)),
+            args.artifacts.absolute(),
+            environment={"PATH": os.environ["PATH"]},
+            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
+            options=("--symlink_prefix=/", "--disk_cache="),
+        )
+        try:
+            costs = measure(workspace, args.runs)
+        finally:
+            workspace.run("shutdown")
+            remove(Path(folder, "output_base"))
+    for base, other in ((PURE, LAYERS), (DIST, BOTH)):
+        print(report.costs_table({name: costs[name] for name in (base, other)}, base))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Pushes images to a real registry (Debian's docker-registry) by oras, and pulls them again.
+
+    python3 -m tests.e2e.push.registry --images DIR
+
+Run it from the top of the workspace, where both programs and crane are on PATH. DIR has the layouts of images. The
+registry asks for a password. It shows that all arrives with equal digests, bills of materials included; that a second
+push sends nothing, and another image only what is its own; and that a connection that breaks does not end a push.
+"""
+
+import argparse
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.testing.servers import flaky_proxy, free_port, running
+from tools.commands.push.images import LocalImage, read_image
+
+USER, PASSWORD = "publisher", "correct horse"
+#: What bcrypt makes of the password: the one kind of digest that the registry reads.
+PASSWORDS = f"{USER}:$2y$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2\n"
+#: A line of the registry's log: the method and the path of a request.
+REQUEST = re.compile(r'"(?P<method>[A-Z]+) (?P<path>/v2/\S+) HTTP/1')
+#: What changes something in a registry.
+SENDING = ("PATCH", "POST", "PUT")
+#: A credential helper, as docker-credential-helpers specifies them.
+HELPER = """\
+#!/bin/sh
+cat >/dev/null
+echo '{{"ServerURL": "", "Username": "{user}", "Secret": "{password}"}}'
+"""
+
+
+@dataclass(frozen=True)
+class Registry:
+    """A running registry."""
+
+    port: int
+    log: Path
+
+    def sent(self) -> list[tuple[str, str]]:
+        """Return the requests that change something, (method, path), since the last call."""
+        time.sleep(0.2)  # The line of a request follows its answer.
+        found = [(one["method"], one["path"]) for one in REQUEST.finditer(self.log.read_text(errors="replace"))]
+        os.truncate(self.log, 0)
+        assert found, "the log has no requests"
+        return [(method, path) for method, path in found if method in SENDING]
+
+
+@contextmanager
+def registry(scratch: Path) -> Iterator[Registry]:
+    """Run a registry that asks for a password."""
+    port = free_port()
+    (scratch / "passwords").write_text(PASSWORDS)
+    settings = {
+        "version": 0.1,
+        "auth": {"htpasswd": {"realm": "test", "path": str(scratch / "passwords")}},
+        "http": {"addr": f"127.0.0.1:{port}", "secret": "test"},
+        "storage": {"filesystem": {"rootdirectory": str(scratch / "storage")}},
+    }
+    (scratch / "settings.json").write_text(json.dumps(settings))
+    with running("docker-registry", ("docker-registry", "serve", scratch / "settings.json"), port, scratch) as log:
+        yield Registry(port, log)
+
+
+def credentials(directory: Path, hosts: list[str], *, by_helper: bool) -> dict[str, str]:
+    """Store a password as `docker login` does; return the variables by which clients find it."""
+    directory.mkdir()
+    auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+    stored: dict[str, object] = {"auths": {host: {"auth": auth} for host in hosts}}
+    if by_helper:
+        stored = {"credHelpers": dict.fromkeys(hosts, "test")}
+    (directory / "config.json").write_text(json.dumps(stored))
+    helper = directory / "docker-credential-test"
+    helper.write_text(HELPER.format(user=USER, password=PASSWORD))
+    helper.chmod(0o755)
+    return {"DOCKER_CONFIG": str(directory), "PATH": f"{directory}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(*command: object, environment: Mapping[str, str], status: int = 0) -> str:
+    """Run a command to the end; return what it printed. Raises AssertionError if it ends otherwise than expected."""
+    result = subprocess.run(
+        [str(part) for part in command],
+        env=os.environ | dict(environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == status, f"{command}: status {result.returncode}, expected {status}\n{result.stdout}"
+    return result.stdout
+
+
+def push(image: LocalImage, host: str, environment: Mapping[str, str], status: int = 0) -> str:
+    """Push one image."""
+    command = (sys.executable, "-B", "-m", "tools.commands.push.tool", f"--image={image.directory}")
+    return run(*command, "--plain-http", f"docker://{host}/rocm", environment=environment, status=status)
+
+
+def blobs(directory: Path) -> set[str]:
+    """Return the names of a layout's blobs: their digests."""
+    return {path.name for path in (directory / "blobs/sha256").iterdir()}
+
+
+def check_pulled(image: LocalImage, host: str, environment: Mapping[str, str], directory: Path) -> None:
+    """Pull an image with what refers to it, and compare all digests; crane computes them again."""
+    options = ("--recursive", "--from-plain-http", "--to-oci-layout")
+    run("oras", "cp", *options, f"{host}/rocm:{image.tag}", f"{directory}:{image.tag}", environment=environment)
+    assert blobs(directory) == blobs(image.directory)
+    run("crane", "validate", "--insecure", "--remote", f"{host}/rocm:{image.tag}", environment=environment)
+    attached = run("oras", "discover", "--plain-http", f"{host}/rocm:{image.tag}", environment=environment)
+    assert "application/vnd.cyclonedx+json" in attached, attached
+
+
+def check(images: list[LocalImage], scratch: Path) -> None:
+    """Push two images, each twice, and pull them."""
+    first, second = images[:2]
+    with registry(scratch) as server, flaky_proxy(server.port, failures=2) as proxied:
+        direct, flaky = f"127.0.0.1:{server.port}", f"127.0.0.1:{proxied}"
+        file = credentials(scratch / "file", [direct, flaky], by_helper=False)
+        helper = credentials(scratch / "helper", [direct], by_helper=True)
+        output = push(first, direct, {"DOCKER_CONFIG": str(scratch)}, status=1)
+        assert "log in by `oras login`" in output, output
+        assert not [path for method, path in server.sent() if method == "PUT"], "something was sent without a password"
+        output = push(first, flaky, file)
+        assert f"pushed {flaky}/rocm:{first.tag}@{first.digest}" in output, output
+        print(f"{first.name}: {len(server.sent())} requests, after connections that broke")
+        push(first, direct, helper)
+        again = server.sent()
+        assert not again, f"a second push sent something: {again}"
+        push(second, direct, helper)
+        uploads = [path for method, path in server.sent() if method == "PUT" and "/blobs/" in path]
+        own = blobs(second.directory) - blobs(first.directory)
+        manifests = 1 + len([one for one in own if is_artifact(second.directory / "blobs/sha256" / one)])
+        assert len(uploads) == len(own) - manifests, f"{uploads}; expected {len(own) - manifests} blobs"
+        print(f"{second.name}: sent {len(uploads)} blobs, which {first.name} has not")
+        for image in (first, second):
+            check_pulled(image, direct, file, scratch / image.name)
+    print("all digests are equal")
+
+
+def is_artifact(path: Path) -> bool:
+    """Whether a blob is the manifest of what refers to an image."""
+    return path.stat().st_size < 1 << 14 and '"subject"' in path.read_text(errors="replace")
+
+
+def main() -> int:
+    """Push and pull."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help="directory with layouts, image_*")
+    arguments = parser.parse_args()
+    images = [read_image(path.resolve()) for path in sorted(arguments.images.glob("image_*")) if path.is_dir()]
+    with tempfile.TemporaryDirectory(prefix="rocm-registry-") as scratch:
+        check(images, Path(scratch))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
