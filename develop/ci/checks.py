@@ -163,6 +163,14 @@ CHECKS: tuple[Check, ...] = (
         "tests/e2e/consumer/another_sdk_test.py",
         holds="",
     ),
+    Check(
+        "foreign-sdks",
+        "CUDA's libraries and ffmpeg from wheels, on Linux and under wine; users read no word of ROCm",
+        steps.foreign_sdks,
+        (steps.DEBIAN,),
+        holds="",
+        tests=("tests/e2e/foreign_sdks/foreign_sdks_test.py",),
+    ),
     steps.with_pytest(
         "release",
         "other modules build with the release archive, which is always the same",

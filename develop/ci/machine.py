@@ -197,6 +197,11 @@ class Machine:
         self.module("tests.e2e.install.installers", "--installers", self.installers, "--fetch", version)
 
     @property
+    def windows_python(self) -> Path:
+        """CPython for Windows, and its installers."""
+        return self._once("windows-fetched", lambda path: self.module("tests.e2e.windows.machine", path))
+
+    @property
     def older(self) -> Path:
         """The example SDK's packages, version 7.10.0."""
         return self._once("older", lambda path: self._copy_mini("7.10.0", path), is_kept=False)

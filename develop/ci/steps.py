@@ -192,10 +192,17 @@ PACKAGES_FOR_WINDOWS = tuple(f"tests/e2e/windows/{name}_test.py" for name in ("d
 def packages_for_windows(machine: Machine) -> None:
     """Install the example SDK's packages for Windows with CPython for Windows, under wine."""
     machine.bazel("build", "//tests/mini/windows:dist", "//tests/mini/windows:acme_sdk")
-    fetched = machine.scratch / "windows-fetched"
-    machine.module("tests.e2e.windows.machine", fetched)
     dist = (WORKSPACE / "bazel-bin/tests/mini/windows/dist").resolve()
-    machine.module_in(machine.debian13, *PYTEST_THERE, *PACKAGES_FOR_WINDOWS, f"--dist={dist}", f"--fetched={fetched}")
+    given = (f"--dist={dist}", f"--fetched={machine.windows_python}")
+    machine.module_in(machine.debian13, *PYTEST_THERE, *PACKAGES_FOR_WINDOWS, *given)
+
+
+def foreign_sdks(machine: Machine) -> None:
+    """Package CUDA's libraries and Debian's ffmpeg, and use them, on Linux and under wine."""
+    made = machine.scratch / "foreign-sdks"
+    machine.module("tests.e2e.foreign_sdks.make", made)
+    given = (f"--made={made}", f"--fetched={machine.windows_python}")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/foreign_sdks/foreign_sdks_test.py", *given)
 
 
 def windows_corpus(machine: Machine) -> None:

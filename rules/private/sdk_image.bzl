@@ -80,7 +80,7 @@ artifacts that refer to the image. The output group `archive` has the same as a 
         "env": attr.string_dict(doc = "Environment variables of a container, added to those in the base."),
         "labels": attr.string_dict(doc = "Labels of the image, added to the labels of the base. `{version}` stands for `version`."),
         "layers": attr.label_list(mandatory = True, providers = [LayerInfo], doc = "Each an `sdk_layer`, from the lowest to the highest."),
-        "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/rocm:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
+        "reference": attr.string(mandatory = True, doc = "Name under which engines load the image, `HOST/NAME:TAG`, such as `localhost/acme:{version}`. `{version}` stands for `version`, with `-` instead of `+`."),
         "user": attr.string(doc = "User of a container; if empty, the base's user."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "Build setting with the version."),
         "working_dir": attr.string(doc = "Working directory of a container; if empty, the base's."),

@@ -181,6 +181,13 @@ def test_a_package_of_another_version_is_named(site: Path) -> None:
     assert said == 'acme.math has version 1.0; expected 2.0. Install it: pip install "acme.math==2.0"'
 
 
+def test_the_unversioned_name_of_a_library_is_of_its_package(site: Path) -> None:
+    """Packages have a small library of that name, which needs the versioned one; nothing lists it."""
+    put(site, "_acme_math/lib/libsum.so", "libsum.so", "libsum.so.10")
+    code = "acme.load_library('sum'); print(acme.find_library('libsum.so').distribution, acme.problems())"
+    assert run(site, code) == "acme.math []"
+
+
 def test_a_loaded_library_of_another_sdk_is_named_whatever_its_version(site: Path, tmp_path: Path) -> None:
     other = put(tmp_path, "other/libsum.so.8", "libsum.so.8")
     code = f"import ctypes; ctypes.CDLL({str(other)!r}); acme.load_library('sum'); print(*acme.problems(), sep=';')"

@@ -19,6 +19,7 @@ OTHER_PROJECTS = (
     "examples/hip/",
     "examples/hip_wheel/",
     "tests/e2e/consumer/acme/",
+    "tests/e2e/foreign_sdks/project/",
     "tests/e2e/hip/xla_consumer/",
     "tests/e2e/windows/real_sdk/",
 )

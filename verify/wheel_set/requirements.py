@@ -47,9 +47,9 @@ ORDER = Rule(
     "S143",
     Severity.WARNING,
     "local versions that installers sort otherwise than by their numbers",
-    why="A part of a local version with a letter is compared as text (PEP 440): rocm7.15 is newer than rocm10.1, and "
+    why="A part of a local version with a letter is compared as text (PEP 440): acme7.15 is newer than acme10.1, and "
     "upgrading installs the older one.",
-    remedy="Separate number and letters, +rocm.10.1, or do not publish both in one index.",
+    remedy="Separate number and letters, +acme.10.1, or do not publish both in one index.",
 )
 RULES: Final = (UNSATISFIED, NO_EXTRA, CONFLICT, CIRCLE, ORDER)
 

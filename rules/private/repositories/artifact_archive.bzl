@@ -13,9 +13,9 @@ visibility(["//rules/..."])
 SUFFIXES = [".tar.gz", ".tar.xz", ".tar.zst"]
 
 _LIMITS = {
-    "ROCM_ARCHIVE_MAX_BYTES": "--max-bytes",
-    "ROCM_ARCHIVE_MAX_MEMBERS": "--max-members",
-    "ROCM_ARCHIVE_MAX_RATIO": "--max-ratio",
+    "ARTIFACT_ARCHIVE_MAX_BYTES": "--max-bytes",
+    "ARTIFACT_ARCHIVE_MAX_MEMBERS": "--max-members",
+    "ARTIFACT_ARCHIVE_MAX_RATIO": "--max-ratio",
 }
 
 def archive_suffix(file_name):

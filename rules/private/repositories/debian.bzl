@@ -29,21 +29,22 @@ exports_files(["packages.json"])
 def _debian_impl(rctx):
     sources = [rctx.path(source) for source in rctx.attr._sources]
     directory = rctx.path(".")
-
-    def step(progress, name, options = []):
-        rctx.report_progress(progress)
-        arguments = [name, directory, "--label", "{}(name = {})".format(rctx.attr.tag, repr(rctx.name.replace("+", "~").rpartition("~")[2]))]
-        said = run_program(rctx, "tools.fetch.debian.tool", arguments + options, sources)
-        if said:
-            print(said.strip())  # buildifier: disable=print
-
+    label = "{}(name = {})".format(rctx.attr.tag, repr(rctx.name.replace("+", "~").rpartition("~")[2]))
     variable = rctx.attr.set_variable
     plain = [] if variable else ["--plain"]
     options = plain + ["--suite", rctx.attr.suite, "--set", rctx.getenv(variable, "") or "all" if variable else "all"]
     options += ["--package=" + name for name in rctx.attr.packages] + ["--system=" + name for name in rctx.attr.system]
-    step("asking apt for packages", "resolve", options)
-    step("fetching packages with apt", "download")
-    step("unpacking packages", "lay-out", plain)
+
+    # No function for a step: it would stand in the traceback that Bazel prints above an error.
+    for progress, name, given in [
+        ("asking apt for packages", "resolve", options),
+        ("fetching packages with apt", "download", []),
+        ("unpacking packages", "lay-out", plain),
+    ]:
+        rctx.report_progress(progress)
+        said = run_program(rctx, "tools.fetch.debian.tool", [name, directory, "--label", label] + given, sources)
+        if said:
+            print(said.strip())  # buildifier: disable=print
     rctx.report_progress("scanning artifacts")
     run_program(rctx, "tools.fetch.catalog.catalog", [
         "--artifacts",

@@ -94,8 +94,13 @@ def problems() -> list[str]:
 
 
 def owner(path: Path, packages: list[Installed]) -> str:
-    """Return the distribution of the package that has this very file, by whatever path; "" if none has it."""
+    """Return the distribution of the package that has this very file, by whatever path; "" if none has it.
+
+    Its tree also has files that stand in for libraries: `libfoo.so`, which leads to `libfoo.so.1`.
+    """
     for one in packages:
+        if one.tree.resolve() in path.parents:
+            return one.package.distribution
         for library in one.libraries():
             if library.name.lower() == path.name.lower() and path.exists() and library.samefile(path):
                 return one.package.distribution

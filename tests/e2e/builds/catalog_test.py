@@ -194,7 +194,7 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
         plant(path, [manifest("core/clr/stage\n"), *members])
         sdk.assert_refused(name, message)
     plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
-    sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ROCM_ARCHIVE_MAX_BYTES=1000",))
+    sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ARTIFACT_ARCHIVE_MAX_BYTES=1000",))
     path.write_bytes(path.read_bytes()[:-10])
     sdk.assert_refused(name, "truncated or corrupted", "replace it")
     (sdk.directory / ARTIFACT).mkdir()

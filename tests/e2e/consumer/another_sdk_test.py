@@ -17,20 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.testing.builds import WORKSPACE, Build, Workspace
+from tests.e2e.testing.builds import WORKSPACE, Build, Workspace, copy_out
 
 
 @pytest.fixture(scope="module")
 def unfetched() -> Iterator[Workspace]:
     """Copy the project, as it is before its first step. All tests share the server."""
     holder = Path(tempfile.mkdtemp(prefix="rocm-another-sdk-"))
-    project = holder / "arrow"
-    shutil.copytree(WORKSPACE / "examples/another_sdk", project)
-    module = project / "MODULE.bazel"
-    module.write_text(module.read_text().replace('path = "../.."', f'path = "{WORKSPACE}"'))
-    (project / "bazelw").write_text(f'#!/bin/sh\nexec {WORKSPACE}/bazelw "$@"\n')
-    (project / "bazelw").chmod(0o755)
-    workspace = Workspace(project, startup=(f"--output_base={holder / 'output_base'}",))
+    workspace = copy_out(WORKSPACE / "examples/another_sdk", holder / "arrow", holder / "output_base")
     try:
         yield workspace
     finally:

@@ -123,6 +123,23 @@ def copy_workspace(target: Path) -> None:
             shutil.copy2(WORKSPACE / name, target / name)
 
 
+def copy_out(project: Path, target: Path, output_base: Path) -> Workspace:
+    """Copy a project out of this workspace, as its users have it: it takes the rules, and `bazelw`, from here."""
+    shutil.copytree(project, target)
+    module = target / "MODULE.bazel"
+    rules = f'path = "{os.path.relpath(WORKSPACE, project)}"'
+    module.write_text(module.read_text().replace(rules, f'path = "{WORKSPACE}"'))
+    (target / "bazelw").write_text(f'#!/bin/sh\nexec {WORKSPACE}/bazelw "$@"\n')
+    (target / "bazelw").chmod(0o755)
+    return Workspace(target, startup=(f"--output_base={output_base}",))
+
+
+def remove_output_base(output_base: Path) -> None:
+    """Remove what Bazel keeps for a workspace, when its server is shut down: it has directories without `w`."""
+    subprocess.run(["chmod", "-R", "u+w", output_base], check=False)
+    shutil.rmtree(output_base, ignore_errors=True)
+
+
 def built(build: Build) -> Build:
     """Return the build if it succeeded. Raises AssertionError with all that it printed, the errors first."""
     if not build.succeeded:

@@ -11,7 +11,7 @@ import sys
 import venv
 from pathlib import Path
 
-from tests.e2e.windows.machine import fetch, fetch_for_windows, unpack_python
+from tests.e2e.windows.machine import fetch, fetch_wheels, unpack_python
 
 HERE = Path(__file__).parent
 #: Locked: what is published tomorrow may have other peculiarities, which are no concern of this project's CI.
@@ -25,7 +25,7 @@ def main() -> None:
     """Fetch."""
     directory = Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
-    fetch_for_windows(WHEELS, directory / "wheels")
+    fetch_wheels(WHEELS, directory / "wheels")
     fetch(directory / "python")
     unpack_python(directory / "python", directory / "wheels")
     python = directory / "readers/bin/python"

@@ -24,7 +24,7 @@ LOCK = Path(__file__).with_name("requirements.txt")
 #: uv for Windows, as corpus.txt locks it.
 UV_LOCK = Path(__file__).with_name("corpus.txt")
 #: What wheels are for, whatever Python fetches them.
-_FOR_WINDOWS = ("--platform=win_amd64", "--python-version=3.13", "--implementation=cp", "--only-binary=:all:")
+_CPYTHON = ("--python-version=3.13", "--implementation=cp", "--only-binary=:all:")
 _PIP = ("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
 #: What the embeddable Python reads before anything else: where it imports from, one a line.
 _PATHS = "python313.zip\r\n.\r\nLib\\site-packages\r\nimport site\r\n"
@@ -86,11 +86,12 @@ def windows_path(path: Path) -> str:
     return f"Z:{path}".replace("/", "\\")
 
 
-def fetch_for_windows(lock: Path, directory: Path) -> None:
-    """Fetch the wheels of a requirements file for CPython on Windows, unless the directory is there."""
+def fetch_wheels(lock: Path, directory: Path, platform: str = "win_amd64") -> None:
+    """Fetch the wheels of a requirements file for CPython on a platform, unless the directory is there."""
     if not directory.exists():
         fetched = directory.with_name(f"{directory.name}.part")
-        command = (sys.executable, *_PIP, *_FOR_WINDOWS, f"--requirement={lock}", f"--dest={fetched}")
+        wanted = (f"--platform={platform}", *_CPYTHON, f"--requirement={lock}", f"--dest={fetched}")
+        command = (sys.executable, *_PIP, *wanted)
         subprocess.run(command, check=True)
         fetched.rename(directory)
 
@@ -102,7 +103,7 @@ def fetch(directory: Path) -> None:
     subprocess.run((sys.executable, *_PIP, *given), check=True)
     lock = directory / "uv.txt"
     lock.write_text(locked(("uv",), UV_LOCK.read_text(encoding="utf-8")), encoding="utf-8")
-    fetch_for_windows(lock, directory / "uv")
+    fetch_wheels(lock, directory / "uv")
 
 
 def install_uv(fetched: Path, directory: Path) -> Path:

@@ -8,16 +8,16 @@ tests under wine take besides: CPython and its installers. `.ci/run windows-real
 """
 
 import shutil
-import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from develop.ci.machine import locked
-from tests.e2e.testing.builds import WORKSPACE, Workspace
+from tests.e2e.testing.builds import copy_out, remove_output_base
 from tests.e2e.windows.corpus_wheels import WHEELS
-from tests.e2e.windows.machine import fetch, fetch_for_windows
+from tests.e2e.windows.machine import fetch, fetch_wheels
 
 PROJECT = Path(__file__).with_name("real_sdk")
 
@@ -27,8 +27,8 @@ class Source:
     """What an artifact is made from."""
 
     wheel: str
-    #: DLLs of the wheel; `*` stands for any part of a name.
-    dlls: tuple[str, ...]
+    #: Libraries of the wheel; `*` stands for any part of a name.
+    libraries: tuple[str, ...]
     #: Those that are left out, because of what they need.
     left_out: tuple[str, ...] = ()
 
@@ -48,26 +48,26 @@ QUIET = ("--ui_event_filters=-info", "--noshow_progress")
 PROJECTS = ("bitsandbytes", "intel-openmp", "mkl", "tbb", "tcmlib", "umf")
 
 
-def fetch_wheels(directory: Path) -> Path:
+def fetch_projects(directory: Path) -> Path:
     """Fetch the wheels, unless they are there; return their directory."""
     lock, wheels = directory / "wheels.txt", directory / "wheels"
     lock.write_text(locked(PROJECTS, WHEELS.read_text(encoding="utf-8")), encoding="utf-8")
-    fetch_for_windows(lock, wheels)
+    fetch_wheels(lock, wheels)
     return wheels
 
 
-def lay_out(wheels: Path, artifacts: Path) -> None:
-    """Make artifacts of wheels: DLLs in `bin`, licence texts in `share/licenses`."""
+def lay_out(wheels: Path, artifacts: Path, sources: Mapping[str, Source]) -> None:
+    """Make artifacts of wheels: DLLs in `bin`, others in `lib`, licence texts in `share/licenses`."""
     shutil.rmtree(artifacts, ignore_errors=True)
-    for name, source in SOURCES.items():
+    for name, source in sources.items():
         artifact = artifacts / f"{name}_lib_generic"
         (wheel,) = wheels.glob(f"{source.wheel}-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.namelist():
                 file, stage = Path(member), artifact / "stage"
-                is_wanted = any(map(file.match, source.dlls)) and not any(map(file.match, source.left_out))
+                is_wanted = any(map(file.match, source.libraries)) and not any(map(file.match, source.left_out))
                 if is_wanted:
-                    target = stage / "bin" / file.name
+                    target = stage / ("bin" if file.suffix == ".dll" else "lib") / file.name
                 elif ".dist-info/" in member and file.name.upper().startswith("LICENSE"):
                     target = stage / "share/licenses" / name / file.name
                 else:
@@ -81,13 +81,8 @@ def build(directory: Path) -> None:
     """Build the project's wheels into `dist`, and the table of device code into `coverage.json`."""
     project = directory / "project"
     shutil.rmtree(project, ignore_errors=True)
-    shutil.copytree(PROJECT, project)
-    module = project / "MODULE.bazel"
-    module.write_text(module.read_text().replace('path = "../../../.."', f'path = "{WORKSPACE}"'))
-    (project / "bazelw").write_text(f'#!/bin/sh\nexec {WORKSPACE}/bazelw "$@"\n')
-    (project / "bazelw").chmod(0o755)
     output_base = directory / "output_base"
-    workspace = Workspace(project, startup=(f"--output_base={output_base}",))
+    workspace = copy_out(PROJECT, project, output_base)
     options = (f"--repo_env=REAL_ARTIFACTS={directory / 'artifacts'}", *QUIET)
     try:
         result = workspace.run("build", *options, "//:dist", "//:coverage")
@@ -101,17 +96,16 @@ def build(directory: Path) -> None:
         shutil.copyfile(project / table, directory / "coverage.json")
     finally:
         workspace.run("shutdown")
-        subprocess.run(["chmod", "-R", "u+w", output_base], check=False)
-        shutil.rmtree(output_base, ignore_errors=True)
+        remove_output_base(output_base)
 
 
 def main() -> None:
     """Fetch, lay out and build."""
     directory = Path(sys.argv[1]).absolute()
     directory.mkdir(parents=True, exist_ok=True)
-    wheels = fetch_wheels(directory)
+    wheels = fetch_projects(directory)
     fetch(directory / "fetched")
-    lay_out(wheels, directory / "artifacts")
+    lay_out(wheels, directory / "artifacts", SOURCES)
     build(directory)
 
 

@@ -87,7 +87,7 @@ def _checked_tag(definition: ImageDefinition) -> str:
     if not found:
         raise ToolError(
             f"reference is {definition.reference!r}; expected HOST/NAME:TAG, the name in lower case, such as "
-            "localhost/rocm:7.10.0-gfx942. Set `reference`"
+            "localhost/acme:7.10.0. Set `reference`"
         )
     return found["tag"]
 

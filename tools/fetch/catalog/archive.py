@@ -162,12 +162,12 @@ class ArchiveStream(io.BufferedIOBase):
         size, limits = self._position, self._limits
         if size > limits.size:
             raise CatalogError(
-                f"{self._name}: unpacks to more than {limits.size} bytes, {self._remedy('ROCM_ARCHIVE_MAX_BYTES')}"
+                f"{self._name}: unpacks to more than {limits.size} bytes, {self._remedy('ARTIFACT_ARCHIVE_MAX_BYTES')}"
             )
         if size > limits.ratio_from and size > limits.ratio * self._source.position:
             raise CatalogError(
                 f"{self._name}: {self._source.position} bytes of it unpack to {size}, more than {limits.ratio} times "
-                f"as many, {self._remedy('ROCM_ARCHIVE_MAX_RATIO')}"
+                f"as many, {self._remedy('ARTIFACT_ARCHIVE_MAX_RATIO')}"
             )
 
     @staticmethod

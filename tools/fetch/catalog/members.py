@@ -120,12 +120,12 @@ class Members:
         if self._count > self._limits.members:
             raise CatalogError(
                 f"more than {self._limits.members} members, which is the limit; "
-                "if that is right, set --repo_env=ROCM_ARCHIVE_MAX_MEMBERS="
+                "if that is right, set --repo_env=ARTIFACT_ARCHIVE_MAX_MEMBERS="
             )
         if self._size > self._limits.size:
             raise CatalogError(
                 f"with it, files of {self._size} bytes, more than {self._limits.size}, which is the limit; "
-                "if that is right, set --repo_env=ROCM_ARCHIVE_MAX_BYTES="
+                "if that is right, set --repo_env=ARTIFACT_ARCHIVE_MAX_BYTES="
             )
 
     def _member(self, info: tarfile.TarInfo, path: str) -> ArchiveMember:

@@ -79,7 +79,7 @@ class Apt:
         for name in ("sources.list.d", "state/lists/partial", "cache/archives/partial", "log"):
             (directory / name).mkdir(parents=True, exist_ok=True)
         (directory / "status").touch()
-        (directory / "sources.list.d/rocm.sources").write_text(deb822(choice), encoding="utf-8")
+        (directory / "sources.list.d/packages.sources").write_text(deb822(choice), encoding="utf-8")
         # The machine's own architecture alone: of another, which dpkg may have been told to allow, nothing is wanted.
         architecture = run(["apt-config", "dump", "--format", "%v", "APT::Architecture"], {}).strip()
         configuration = _CONFIGURATION.format(directory=directory.absolute(), architecture=architecture)

@@ -115,7 +115,7 @@ def test_configuration(fake: FakeApt) -> None:
     assert 'Acquire::http::Proxy "http://proxy.invalid:3128";\n' in configuration
     assert 'APT::Architectures { "amd64"; };\n' in configuration
     assert "DEP-11" not in configuration
-    sources = (fake.root / "apt/sources.list.d/rocm.sources").read_text()
+    sources = (fake.root / "apt/sources.list.d/packages.sources").read_text()
     assert sources == "Types: deb\nURIs: http://mirror.invalid/debian\nSuites: trixie\nComponents: main\n"
 
 

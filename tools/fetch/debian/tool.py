@@ -21,7 +21,7 @@ from typing import Any
 
 from tools.fetch.debian.apt import Apt, DebianPackage
 from tools.fetch.debian.table import SELECTIONS, LayoutRule, PackageSelection, plain_rule_of, rule_of
-from tools.fetch.debian.unpack import Unpacking
+from tools.fetch.debian.unpack import PLAIN_REMEDY, ROCM_REMEDY, Unpacking
 from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
 #: The artifact, and in it the base directory, of what a build says about itself.
@@ -69,7 +69,7 @@ def download(directory: Path) -> None:
 def lay_out(directory: Path, rules: Rules, *, plain: bool) -> None:
     """Make the artifacts, removing each package once it is unpacked."""
     resolved = read_document(str(directory / "resolved.json"))
-    unpacking = Unpacking(directory / "artifacts", rules)
+    unpacking = Unpacking(directory / "artifacts", rules, PLAIN_REMEDY if plain else ROCM_REMEDY)
     for package in resolved["packages"]:
         file = directory / "debs" / f"{package['name']}.deb"
         unpacking.add(package["name"], file)

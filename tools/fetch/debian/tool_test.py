@@ -89,6 +89,14 @@ def test_packages_of_any_sdk(downloaded: Path) -> None:
     ]
 
 
+@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
+def test_a_file_that_two_packages_of_any_sdk_have(downloaded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The remedy is an attribute, not a table of these rules."""
+    write_deb(downloaded / "debs/librocblas0.deb", file("usr/lib/x86_64-linux-gnu/libnuma.so.1"))
+    assert main(["lay-out", str(downloaded), "--plain"]) == 1
+    assert "libnuma.so.1, which libnuma1 has already; name the package in `system`" in capsys.readouterr().err
+
+
 def test_no_space_left(downloaded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

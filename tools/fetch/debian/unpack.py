@@ -28,6 +28,10 @@ from tools.fetch.debian.table import VERSIONED, LayoutRule, rule_of
 from tools.lib.common.program import ToolError
 
 _DAMAGED = "the package is damaged; fetch the repository again"
+#: What to do about a package of ROCm that does not fit.
+ROCM_REMEDY = "leave the package out, or give its files another place in tools/fetch/debian/table.py"
+#: What to do about a package of any other SDK.
+PLAIN_REMEDY = "name the package in `system`, if the user's system may have it instead"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Unpacking:
     directory: Path
     #: What becomes of a package.
     rule_of: Callable[[str], LayoutRule | None] = rule_of
+    #: What to do about a package that does not fit beside the others.
+    remedy: str = ROCM_REMEDY
     #: Artifact -> its base directories.
     bases: dict[str, set[str]] = field(default_factory=dict)
     #: Package -> the artifacts that have something of it.
@@ -100,10 +106,7 @@ class Unpacking:
         if member.islnk():
             linked = member.linkname.removeprefix("./")
             if linked not in self._files:
-                raise ToolError(
-                    f"{package}: {path} is a hard link to {linked}, which no artifact has; leave the package out, "
-                    "or give both a place in tools/fetch/debian/table.py"
-                )
+                raise ToolError(f"{package}: {path} is a hard link to {linked}, which no artifact has; {self.remedy}")
             place.hardlink_to(self._files[linked][1])
         elif member.isfile():
             if is_text_to_mend(path):
@@ -124,10 +127,7 @@ class Unpacking:
         artifact = artifact_of(path, rule)
         place = self.directory / artifact / rule.base / new
         if owner != package or place.is_symlink() or place.exists():
-            raise ToolError(
-                f"{package}: {path} goes to {new}, which {owner} has already; leave one of them out, or give it "
-                "another place in tools/fetch/debian/table.py"
-            )
+            raise ToolError(f"{package}: {path} goes to {new}, which {owner} has already; {self.remedy}")
         place.parent.mkdir(parents=True, exist_ok=True)
         self.bases.setdefault(artifact, set()).add(rule.base)
         self.artifacts.setdefault(package, set()).add(artifact)
@@ -154,7 +154,8 @@ class Unpacking:
             owners.append(found)
         if not isinstance(found, bytes):
             raise ToolError(
-                f"{package}: no licences in usr/share/doc/{owners[-1]}/copyright; add {owners[-1]} to the packages"
+                f"{package}: no licences in usr/share/doc/{owners[-1]}/copyright; add {owners[-1]} to `packages`, or "
+                "remove it from `system`"
             )
         rule = self.rule_of(package)
         assert rule

@@ -143,7 +143,7 @@ def test_licences_of_another_package(packages: Packages) -> None:
 def test_no_licences(packages: Packages) -> None:
     packages.unpacking.add("hipcc", write_deb(packages.root / "a.deb", file("usr/bin/hipcc")))
     with pytest.raises(
-        ToolError, match="hipcc: no licences in usr/share/doc/hipcc/copyright; add hipcc to the packages"
+        ToolError, match="hipcc: no licences in usr/share/doc/hipcc/copyright; add hipcc to `packages`, or"
     ):
         packages.unpacking.finish()
 
