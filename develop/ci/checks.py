@@ -310,6 +310,7 @@ SCHEDULED = frozenset(
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
         "remote-tests",
+        "hip-optional",
         "fetch-rocm5",
         "installers-debian13",
         "remote-cache-rocm7",

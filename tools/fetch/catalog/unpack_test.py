@@ -276,7 +276,9 @@ def test_a_size_that_leads_back_is_refused(tmp_path: Path) -> None:
     info, _ = file("stage/x")
     info.pax_headers = {"size": "-2048"}
     message = refusal(plant(tmp_path / "a_lib_generic.tar.gz", [manifest(), (info, b"")]))
-    assert message.startswith(("member 'stage/x': of type b'0' and -2048 bytes", "truncated or corrupted: no valid header"))
+    assert message.startswith(
+        ("member 'stage/x': of type b'0' and -2048 bytes", "truncated or corrupted: no valid header")
+    )
 
 
 @pytest.mark.parametrize("keep", [0, 1, 5, 100, -1, -9, -600])
