@@ -236,6 +236,17 @@ def test_device_package_of_another_version_is_not_linked(
     assert not (site / TREE / "lib/rocblas").exists()
 
 
+def test_a_directory_that_an_installer_left_is_no_target_of_a_link(
+    install: Callable[..., Path], split_sdk: FakeSdk
+) -> None:
+    """Another version had a directory at the path of a library whose package is not installed."""
+    site = install(split_sdk, "rocm_sdk_core", "rocm_sdk_devel")
+    (site / "_rocm_sdk_libraries/lib/libhipblas.so.2").mkdir(parents=True)
+    devel_root()
+    assert not os.path.lexists(site / TREE / "lib/libhipblas.so.2")
+    assert not os.path.lexists(site / TREE / "lib/libhipblas.so")
+
+
 def refuse_to_write(*_: object) -> None:
     raise OSError(30, "Read-only file system")
 

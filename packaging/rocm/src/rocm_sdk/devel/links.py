@@ -143,7 +143,7 @@ def link_siblings(layout: DevelLayout) -> None:
 
 
 def _is_there(layout: DevelLayout, source: str) -> bool:
-    if (layout.site / source).exists():
+    if (layout.site / source).is_file():  # Installers leave empty directories of other versions.
         return True
     if layout.core is not None and is_below(source, layout.core.names.tree):
         raise _damaged(layout.core, source)
@@ -169,7 +169,7 @@ def _mirror(package: InstalledPackage, tree: str) -> list[tuple[str, str]]:
     own = package.names.tree
     sources = [row.path for row in read_record(package.record) if row.path.startswith(own + "/")]
     sdk = [path for path in sources if "/__pycache__/" not in path]
-    missing = [path for path in sdk if not (package.site / path).exists()]
+    missing = [path for path in sdk if not (package.site / path).is_file()]
     if missing:
         raise _damaged(package, missing[0])
     return [(tree + source[len(own) :], source) for source in sorted(sdk) if not is_forwarder(package.site / source)]
