@@ -13,7 +13,8 @@ Which bugs it finds when they are put back, and in which history of seeds 1, 2 a
     a name by which a library is needed is dropped                                  not in 286 (seed 1 alone)
 
 What it found itself: a user's directory, or link, in the place of a link of the devel tree (seed 205); pages of a
-smaller build instead of those of a larger one that was published beside it (seeds 204 and 208, now and then).
+smaller build instead of those of a larger one that was published beside it (seeds 204 and 208, now and then); a link to
+an empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157).
 A bug of `rocm-verify` it cannot find, since nothing here calls that.
 """
 

@@ -5,6 +5,7 @@ reason for it. The rules are in docs/reference/packages.md, "What happens to a f
 """
 
 import posixpath
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tools.actions.plan.forwarders import forwarders, needed_names
@@ -279,18 +280,31 @@ def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list
     ]
 
 
+def _directories(path: str) -> Iterator[str]:
+    """Yield the directories above a path, the nearest first."""
+    while path := posixpath.dirname(path):
+        yield path
+
+
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
-    """Raise ToolError when a package that this one builds on ships the same path."""
+    """Raise ToolError when a package that this one builds on ships the same path, or a file for a directory."""
     owners = {entry.path: (plan, entry) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
+    beside = {path: one for path, one in owners.items() if one[0].tree == definition.tree}
+    directories = {above: one for path, one in beside.items() for above in _directories(path)}
     for entry in entries:
-        if entry.is_packed_file and entry.path in owners:
-            owner, owned = owners[entry.path]
+        if not entry.is_packed_file:
+            continue
+        files = (beside[above] for above in _directories(entry.path) if above in beside)
+        clash = owners.get(entry.path) or directories.get(entry.path) or next(files, None)
+        if clash:
+            owner, owned = clash
+            has = "this path already" if owned.path == entry.path else f"{owned.path}, and a file is no directory"
             remedy = f"Exclude it from {definition.package}, or remove it from one of the artifacts"
             if owned.treatment is Treatment.FORWARDER:
                 remedy = f"Exclude it from {owner.package}, which has a forwarder to {owned.target} there"
             raise ToolError(
-                f"{entry.path}: from {entry.source}, but package {owner.package} has this path already; "
-                f"expected one owner. {remedy}"
+                f"{entry.path}: from {entry.source}, but package {owner.package} has {has}; expected one owner. "
+                f"{remedy}"
             )
 
 

@@ -266,6 +266,14 @@ def test_launcher_to_a_program_that_may_not_be_executed_is_an_error() -> None:
     assert entries(CORE, *debug)["lib/debug/x"].treatment is Treatment.COPY_OF_LINK
 
 
+@pytest.mark.parametrize(("path", "its"), [("share/a/b", "share/a"), ("share/a", "share/a/b")])
+def test_packages_of_one_tree_have_no_file_where_the_other_has_a_directory(path: str, its: str) -> None:
+    other = plan(replace(CORE, package="other"), file(its, "data"))
+    with pytest.raises(ToolError, match=f"^{path}: from .* but package other has {its}, and a file is no directory"):
+        plan(CORE, file(path, "data"), builds_on=(other,))
+    assert plan(replace(CORE, tree="_else"), file(path, "data"), builds_on=(other,))
+
+
 def on(machine: int, found: Found) -> Found:
     """Make the same ELF file for another CPU."""
     assert found.facts
