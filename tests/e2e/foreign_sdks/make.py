@@ -49,7 +49,7 @@ MISTAKES = (
     Mistake("pattern", COMPUTE, '["nvjitlink"]', '["nvjitlink"], exclude = ["lib/*.a"]', "action", "matches 'lib/*.a'"),
     Mistake("needs", COMPUTE, 'needs = ["linker"]', "needs = []", "action", "See to "),
     Mistake("artifact", COMPUTE, '"nvjitlink"', '"nvjit"', "action", "is made from no artifact"),
-    Mistake("licence", COMPUTE, "LicenseRef-NVIDIA-Proprietary", "NVIDIA", "action", "is no SPDX expression"),
+    Mistake("licence", COMPUTE, "LicenseRef-NVIDIA-Proprietary", "NVIDIA", "action", "is not an SPDX expression"),
     Mistake("tag", "BUILD.bazel", '"linux_x86_64"', '"manylinux_2_5_x86_64"', "action", "Set --//:linux_tag="),
     Mistake("version", "BUILD.bazel", '"1.0.0"', '"1.0.x"', "analysis", 'base "1.0.x"'),
     Mistake("label", "packages.bzl", '"//:version"', '"//:versions"', "", "did you mean version"),
