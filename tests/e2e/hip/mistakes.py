@@ -134,7 +134,7 @@ IN_BUILD_FILES = (
     ),
     Mistake(
         "a wheel that is made twice",
-        ("hip_wheel(it): summary and `wheel` are set; expected one of them. Say it where it.whl is made",),
+        ("hip_wheel(it): summary and `wheel` are set; expected one of them. Set them where it.whl is made",),
         target='hip_wheel(name = "it", sdk = [], wheel = "it.whl", summary = "a")',
     ),
     Mistake(
