@@ -1,5 +1,9 @@
-// saxpy for Python's ctypes.
+#include "saxpy.h"
+
 #include <hip/hip_runtime.h>
+
+#include <memory>
+#include <stdexcept>
 
 namespace {
 
@@ -10,24 +14,27 @@ __global__ void saxpy_kernel(float a, const float* x, float* y, size_t count) {
   if (i < count) y[i] = a * x[i] + y[i];
 }
 
-hipError_t compute(float a, const float* x, float* y, size_t count, float* on_gpu) {
-  const size_t size = count * sizeof(float);
-  if (hipError_t error = hipMemcpy(on_gpu, x, size, hipMemcpyHostToDevice); error != hipSuccess) return error;
-  if (hipError_t error = hipMemcpy(on_gpu + count, y, size, hipMemcpyHostToDevice); error != hipSuccess) return error;
-  saxpy_kernel<<<(count + block - 1) / block, block>>>(a, on_gpu, on_gpu + count, count);
-  if (hipError_t error = hipGetLastError(); error != hipSuccess) return error;
-  return hipMemcpy(y, on_gpu + count, size, hipMemcpyDeviceToHost);
+void check(hipError_t error) {
+  if (error != hipSuccess) throw std::runtime_error(hipGetErrorString(error));
 }
+
+struct Freed {
+  void operator()(float* memory) const { (void)hipFree(memory); }
+};
 
 }  // namespace
 
-// Returns null, or what went wrong.
-extern "C" const char* saxpy(float a, const float* x, float* y, size_t count) {
-  float* on_gpu = nullptr;
-  hipError_t error = hipMalloc(&on_gpu, 2 * count * sizeof(float));
-  if (error == hipSuccess) {
-    error = compute(a, x, y, count, on_gpu);
-    (void)hipFree(on_gpu);
-  }
-  return error == hipSuccess ? nullptr : hipGetErrorString(error);
+std::vector<float> saxpy(float a, const std::vector<float>& x, const std::vector<float>& y) {
+  if (x.size() != y.size()) throw std::invalid_argument("x and y differ in length");
+  const size_t count = x.size(), size = count * sizeof(float);
+  float* memory = nullptr;
+  check(hipMalloc(&memory, 2 * size));
+  std::unique_ptr<float, Freed> on_gpu(memory);
+  check(hipMemcpy(memory, x.data(), size, hipMemcpyHostToDevice));
+  check(hipMemcpy(memory + count, y.data(), size, hipMemcpyHostToDevice));
+  saxpy_kernel<<<(count + block - 1) / block, block>>>(a, memory, memory + count, count);
+  check(hipGetLastError());
+  std::vector<float> result(count);
+  check(hipMemcpy(result.data(), memory + count, size, hipMemcpyDeviceToHost));
+  return result;
 }

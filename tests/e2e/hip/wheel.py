@@ -3,15 +3,18 @@
     python3 -m tests.e2e.hip.wheel --dist DIR --root ROOT --uv PATH
 
 Run it from the top of the workspace. DIR is a build of //packaging:dist of ROCm 6 or newer, and ROOT a root file system
-in which its libraries run. uv locks the packages. Bazel compiles, makes the wheel require them, splits it and publishes
-an index to a directory. The example's own test passes. pip installs for two GPUs: each gets code for its own,
-`pip check` agrees, and the extension says that there is no GPU. At the end, packages with device code are locked, too.
+in which its libraries run, with the headers of its Python. uv locks the packages. Bazel compiles an extension module
+with nanobind, makes its wheel require the packages, splits it and publishes an index to a directory. The example's own
+test passes. pip installs for two GPUs: each gets code for its own, `pip check` agrees, and the extension says that
+there is no GPU. At the end, packages with device code are locked, too.
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.e2e.hip import device_code
@@ -47,6 +50,15 @@ def lock(workspace: Workspace, dist: Path, uv: Path, requirement: str = REQUIREM
     subprocess.run([uv, "pip", "compile", "--quiet", *index, *output], cwd=workspace.directory, check=True)
 
 
+def headers(root: Path, directory: Path) -> Path:
+    """Copy the headers of the root's Python, which Debian has in two directories; return the copy."""
+    (header,) = root.glob("usr/include/python3*/Python.h")
+    shutil.copytree(header.parent, directory)
+    for machine in root.glob(f"usr/include/*-linux-gnu/{header.parent.name}"):
+        shutil.copytree(machine, directory / machine.relative_to(root / "usr/include"))
+    return directory
+
+
 def install(root: Path, index: Path, environment: Path) -> str:
     """Install the extension in the root, and return what it prints."""
     python = environment / "bin/python"
@@ -69,7 +81,7 @@ def check_installed(root: Path, published: Path, target: str, environment: Path)
     """Install for a GPU target; assert that the extension has code for it alone, and finds the HIP runtime."""
     printed = install(root, published / target / "simple", environment)
     assert NO_GPU in printed, printed
-    (library,) = environment.glob("lib/python*/site-packages/acme_saxpy/libsaxpy.so")
+    (library,) = environment.glob("lib/python*/site-packages/acme_saxpy/_saxpy.abi3.so")
     content = library.read_bytes()
     found = {one for one in TARGETS if CODE + one.encode() in content}
     assert found == {target}, f"{target}: has code for {sorted(found)}"
@@ -109,12 +121,14 @@ def main(argv: list[str]) -> int:
     """Run all; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="a build of //packaging:dist")
-    parser.add_argument("--root", type=Path, required=True, help="root file system with a libc for it")
+    parser.add_argument("--root", type=Path, required=True, help="root file system with a libc for it, and python3-dev")
     parser.add_argument("--uv", type=Path, required=True, help="uv")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="rocm-hip-wheel-") as name:
         directory = Path(name)
-        workspace = copy_project(directory, EXAMPLE)
+        project = copy_project(directory, EXAMPLE)
+        include = f"--repo_env=PYTHON_INCLUDE={headers(args.root, directory / 'python')}"
+        workspace = replace(project, options=(*project.options, include))
         try:
             lock(workspace, args.dist.resolve(), args.uv.absolute())
             built(workspace.build("//:dist"))

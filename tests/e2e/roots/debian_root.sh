@@ -31,6 +31,7 @@ case $suite in
   sid)
     packages+=(
       cmake make                 # what builds against the devel tree
+      python3-dev                # headers for an extension module
       crane docker-registry oras # where images are pushed to, by what, and what validates them there
     )
     ;;
