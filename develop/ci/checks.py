@@ -258,6 +258,13 @@ CHECKS: tuple[Check, ...] = (
         holds="",
     ),
     Check(
+        "hip-libraries",
+        "HIP programs with hipBLAS, RCCL and MIOpen of ROCm 7",
+        steps.hip_libraries,
+        (steps.DEBIAN_PACKAGES,),
+        holds="",
+    ),
+    Check(
         "hip-optional",
         "a thousand C++ targets of which ten use HIP, with an SDK and without",
         steps.with_rocm7("tests.e2e.hip.optional"),

@@ -179,6 +179,11 @@ class Machine:
         """The smaller libraries of ROCm 7, laid out as artifacts: `split` and `family`."""
         return self._once("rocm7", lambda path: self._fetch_rocm(7, path))
 
+    @property
+    def whole_rocm7(self) -> Path:
+        """The same with its big libraries."""
+        return self._once("whole-rocm7", lambda path: self.module("develop.real_rocm.fetch", "--rocm", 7, path))
+
     def _fetch_rocm(self, rocm: int, path: Path) -> None:
         self.module("develop.real_rocm.fetch", "--rocm", rocm, "--small", path)
 

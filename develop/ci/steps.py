@@ -319,6 +319,11 @@ def with_rocm7(name: str) -> Callable[[Machine], None]:
     return lambda machine: machine.module(name, "--artifacts", machine.rocm7 / "split")
 
 
+def hip_libraries(machine: Machine) -> None:
+    """Run programs with libraries of ROCm 7, its big ones among them."""
+    machine.module("tests.e2e.hip.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+
+
 def compare_with_amd(machine: Machine) -> None:
     """Compare with what AMD's script makes; it needs a newer Python."""
     given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", os.environ["ROCM_FULL_ARTIFACTS"])

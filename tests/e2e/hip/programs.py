@@ -1,6 +1,6 @@
 """HIP programs with Bazel: the example project, built from real ROCm.
 
-    python3 -m tests.e2e.hip.programs --artifacts DIR
+    python3 -m tests.e2e.hip.programs --artifacts DIR [--libraries]
 
 Run it from the top of the workspace. The project examples/hip is copied beside a copy of the workspace, and built from
 artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP turned off, its targets are skipped,
@@ -9,7 +9,7 @@ actions read nothing but their inputs, the system's libraries, and the headers a
 the programs: without a GPU, they say so. Programs of C++ have device code of several libraries, and libraries find what
 they open. Sanitizers find bugs in the host's code. Headers that no target declares stop the build, and those that a
 source does not include compile nothing. Archives of programs run in another directory. Each of some mistakes gets a
-sentence.
+sentence. `--libraries` runs the programs with libraries of the SDK alone.
 """
 
 import argparse
@@ -204,28 +204,42 @@ def _artifacts(workspace: Workspace) -> Sequence[str]:
     return (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}", *workspace.options)
 
 
+def check_libraries(workspace: Workspace) -> None:
+    """Run programs with libraries of the SDK: their device code, their data, and what they open."""
+    check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
+    check_sdk_libraries(workspace, _artifacts(workspace), TARGETS)
+    check_opened(workspace, _artifacts(workspace), TARGETS[1])
+
+
+def check_all(workspace: Workspace, directory: Path) -> None:
+    """Run all, with a directory for other places than the project's."""
+    check_without_hip(workspace)
+    check_changes(workspace)
+    check_own_rules(workspace)
+    check_programs(workspace)
+    check_commands(workspace)
+    check_deployment(workspace, _artifacts(workspace), directory / "machine")
+    check_bytes(workspace, directory)
+    check_libraries(workspace)
+    check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
+    check_instrumented(workspace, _artifacts(workspace))
+    check_headers(workspace, directory / "elsewhere")
+    check_mistakes(workspace)
+
+
 def main(argv: list[str]) -> int:
     """Run all; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, required=True, help="artifacts of ROCm 6 or newer")
+    parser.add_argument("--libraries", action="store_true", help="check programs with libraries of the SDK alone")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="rocm-hip-") as directory:
         workspace = copy_project(Path(directory), EXAMPLE, args.artifacts.resolve())
         try:
-            check_without_hip(workspace)
-            check_changes(workspace)
-            check_own_rules(workspace)
-            check_programs(workspace)
-            check_commands(workspace)
-            check_deployment(workspace, _artifacts(workspace), Path(directory, "machine"))
-            check_bytes(workspace, Path(directory))
-            check_device_code(workspace, _artifacts(workspace), TARGETS, TARGETS[1])
-            check_sdk_libraries(workspace, _artifacts(workspace), TARGETS)
-            check_opened(workspace, _artifacts(workspace), TARGETS[1])
-            check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
-            check_instrumented(workspace, _artifacts(workspace))
-            check_headers(workspace, Path(directory, "elsewhere"))
-            check_mistakes(workspace)
+            if args.libraries:
+                check_libraries(workspace)
+            else:
+                check_all(workspace, Path(directory))
         finally:
             workspace.run("clean", "--expunge")
     return 0
