@@ -163,8 +163,16 @@ def test_a_wrong_version_is_refused_before_anything_runs(sdk: Sdk) -> None:
         assert message in sdk.refused(*options)
 
 
+def commit(workspace: Path, date: str) -> None:
+    """Make a directory a checkout of git, with one commit."""
+    for command in ("init -q", "add packaging/version.json", "commit -q -m made"):
+        person = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        dates = {**os.environ, "GIT_COMMITTER_DATE": date}
+        subprocess.run(["git", *person, *command.split()], cwd=workspace, env=dates, check=True)
+
+
 def test_the_base_comes_from_a_file_and_the_stamp_from_git() -> None:
-    """A copy of the workspace has another base, and no git."""
+    """A copy of the workspace has another base, and no git at first."""
     with tempfile.TemporaryDirectory(prefix="rocm-workspace-") as folder:
         copy_workspace(Path(folder))
         workspace = Workspace(directory=Path(folder), environment={"ROCM_COMMIT": "", "GIT_CEILING_DIRECTORIES": "/"})
@@ -176,6 +184,9 @@ def test_the_base_comes_from_a_file_and_the_stamp_from_git() -> None:
             nightly = workspace.build("//packaging:version", options=("--config=nightly",))
             assert "the commit is not known" in nightly.output
             assert "Set --//packaging:version_serial=20251021" in nightly.output
+            commit(Path(folder), "2025-10-21T23:30:00-0200")
+            built(workspace.build("//packaging:version", options=("--config=nightly",)))
+            assert Path(folder, "bazel-bin/packaging/version.txt").read_text() == "8.1a20251022\n"
             base.write_text('{"rocm-version": "8.1rc1"}')
             wrong = workspace.build("//packaging:version")
             assert 'rocm-version is "8.1rc1"; expected a JSON object like {"rocm-version": "7.10.0"}' in wrong.output

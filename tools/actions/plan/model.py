@@ -207,10 +207,7 @@ class Slice:
     def from_document(cls, document: dict[str, Any]) -> "Slice":
         """Read what the rule wrote. Raises ToolError for a table of architectures that cannot be used."""
         fields = dict(document)
-        try:
-            gpus = read_architectures(fields.pop("architectures", None))
-        except ValueError as error:
-            raise ToolError(f"{error}. Correct the `sdk_gpu_architectures`") from None
+        gpus = read_architectures(fields.pop("architectures", None))
         return cls(**_with_tuples(fields), gpus=gpus)
 
     def can_load_any(self, code: str, targets: Iterable[str]) -> bool:

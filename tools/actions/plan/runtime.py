@@ -5,7 +5,6 @@ reason for it. The rules are in docs/reference/packages.md, "What happens to a f
 """
 
 import posixpath
-from collections.abc import Iterator
 from dataclasses import replace
 
 from tools.actions.plan.forwarders import forwarders, needed_names
@@ -31,6 +30,7 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
+from tools.lib.common.paths import directories_above
 from tools.lib.common.program import ToolError
 
 
@@ -280,21 +280,15 @@ def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list
     ]
 
 
-def _directories(path: str) -> Iterator[str]:
-    """Yield the directories above a path, the nearest first."""
-    while path := posixpath.dirname(path):
-        yield path
-
-
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
     """Raise ToolError when a package that this one builds on ships the same path, or a file for a directory."""
     owners = {entry.path: (plan, entry) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
     beside = {path: one for path, one in owners.items() if one[0].tree == definition.tree}
-    directories = {above: one for path, one in beside.items() for above in _directories(path)}
+    directories = {above: one for path, one in beside.items() for above in directories_above(path)}
     for entry in entries:
         if not entry.is_packed_file:
             continue
-        files = (beside[above] for above in _directories(entry.path) if above in beside)
+        files = (beside[above] for above in directories_above(entry.path) if above in beside)
         clash = owners.get(entry.path) or directories.get(entry.path) or next(files, None)
         if clash:
             owner, owned = clash
