@@ -177,7 +177,8 @@ def thin_selection(layout, artifacts, targets, left_out = []):
         members = _members([name])
         served = available if len(available) == 1 else [family for family in available if all([overlap(member, family) for member in members])]
         if not served:
-            fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available) or "artifacts that have any: all are generic"))
+            expected = "expected targets of {}".format(", ".join(available)) if available else "all artifacts are generic. Unset ROCM_TARGETS"
+            fail("ROCM_TARGETS names {}, for which there are no artifacts; {}".format(name, expected))
         families.setdefault(served[0], {})[name] = members
     return {family: _thin_family(packages, _members(targets), left_out) for family, packages in families.items()}
 

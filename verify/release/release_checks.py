@@ -144,7 +144,10 @@ def _exports(path: str, facts: FileFacts) -> tuple[str, frozenset[str] | None]:
 
 
 def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library]]) -> Iterator[Finding]:
-    """Look for a library, and its symbols: in the same distribution, or wherever it went."""
+    """Check that the new release has a library of the last one, with all of its symbols.
+
+    The library may have moved to another distribution.
+    """
     others = new.get(name, [])
     if not others:
         stem = name.partition(".so")[0]

@@ -181,7 +181,7 @@ class _Carried:
 
 
 def _missing(package: Package, missing: Missing, whole: Installation, loader: Loader, carried: _Carried) -> Finding:
-    """Say how bad it is that a library is missing."""
+    """Return the finding for a missing library; the rule depends on where the set has the library, if anywhere."""
     path, name = missing.object, missing.name
     tried = f"looked in {', '.join(missing.tried)}" if missing.tried else "there is no RPATH entry to look in"
     taken = loader.load(path).found.get((path, name))

@@ -35,7 +35,7 @@ class FakeSdk:
 
     @property
     def rocm(self) -> str:
-        """The requirement for the selector."""
+        """The requirement for `rocm`, the distribution that chooses and requires the others."""
         return f"rocm=={self.version}"
 
 

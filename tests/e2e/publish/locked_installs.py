@@ -36,13 +36,13 @@ class Published:
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
     def requirement(self) -> str:
-        """Return one that brings the libraries, and a GPU target's package if there is one."""
+        """Return a requirement for the libraries, and for a GPU target's package if there is one."""
         devices = sorted(path.name for path in self.directory.glob("rocm_sdk_device_*.whl"))
         targets = [name.split("-")[0].removeprefix("rocm_sdk_device_") for name in devices[:1]]
         return f"rocm[{','.join(['libraries', *(f'device-{target}' for target in targets)])}]"
 
     def is_wanted(self, name: str) -> bool:
-        """Whether a distribution is one of those that the requirement brings; the selector apart."""
+        """Whether `requirement` installs the wheel with this file name; False for `rocm` itself."""
         devices = sorted(path.name for path in self.directory.glob("rocm_sdk_device_*.whl"))
         return name in devices[:1] or name.startswith(("rocm_sdk_core-", "rocm_sdk_libraries-"))
 

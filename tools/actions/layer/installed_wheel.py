@@ -66,7 +66,7 @@ def _check_path(wheel: str, name: str) -> None:
         what = "no directory `.data`, whose files belong outside of site-packages"
     else:
         return
-    raise ToolError(f"{wheel}: {name!r}: no place in an image; expected {what}. Give the file another path")
+    raise ToolError(f"{wheel}: {name!r} cannot be placed in an image; expected {what}. Give the file another path")
 
 
 def _digests(record: bytes) -> dict[str, str]:

@@ -23,7 +23,7 @@ class Node:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the package that knows the path does not ship it."""
+        """Whether a package that this one builds on has the path, but leaves it out."""
         return self.entry is not None and self.entry.treatment in LEFT_OUT
 
 

@@ -30,13 +30,13 @@ def _is_found(entry: Entry) -> bool:
 
 
 def libraries_of(plan: Plan) -> dict[str, str]:
-    """Return the libraries of a package, sorted by name, and the path of each in the package's tree."""
+    """Return the libraries of a package, sorted: SONAME (or name of the DLL) -> path in the package's tree."""
     paths = (one.path for one in plan.entries if one.treatment in COPIES and _is_found(one))
     return dict(sorted((posixpath.basename(path), path) for path in paths))
 
 
 def sonames_of(plan: Plan) -> tuple[str, ...]:
-    """Return the libraries of a package, sorted."""
+    """Return the SONAMEs (or names of DLLs) of a package's libraries, sorted."""
     return tuple(libraries_of(plan))
 
 
