@@ -16,7 +16,7 @@ visibility("private")
 _TOOLCHAIN = HIP_SDK
 _TARGETS = HIP_TARGETS
 
-# The words by which a command line of this test depends on the machine or on the compilation mode.
+# The words of a command line of this test that depend on the machine or on the compilation mode.
 _VARIABLE = ("-O", "-g", "-DNDEBUG", "-std=", "--sysroot=", "-iquote", "-isystem", "-I")
 
 # What lists the headers that a compilation did not include.
@@ -84,7 +84,7 @@ def _assert_checked(env, action):
     asserts.equals(env, ["data.h", "hip_runtime.h"], sorted([line.rpartition("/")[2] for line in written.content.splitlines()]))
     system = [path.rpartition("/prefix/")[2] for path in _with_prefix(action.argv, "--system=")]
     asserts.true(env, "lib/clang/22" in system, "headers of the compiler need no target")
-    asserts.true(env, "/usr/include" in system, "nor do those of the system")
+    asserts.true(env, "/usr/include" in system, "nor do headers of the system")
 
 def _library_impl(ctx):
     env = analysistest.begin(ctx)
@@ -324,7 +324,7 @@ def _commands_impl(ctx):
     (written,) = [action.content for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite"]
     libraries = json.decode(written)
     listed = {source["file"].rpartition("/")[2]: source for library in libraries for source in library["sources"]}
-    asserts.equals(env, ["data.cu", "data.hip", "other.hip", "private.hip"], sorted(listed), "those of all that the program depends on, and of a target of another package that is private")
+    asserts.equals(env, ["data.cu", "data.hip", "other.hip", "private.hip"], sorted(listed), "sources of all that the program depends on, and of a private target of another package")
     asserts.equals(env, ["--cuda-host-only", "--offload-arch=gfx1100", "-fgpu-rdc"], listed["other.hip"]["options"][:3])
     asserts.true(env, listed["other.hip"]["output"].endswith("/other.hip.o"), "the object file")
     arguments = [library["arguments"] for library in libraries]

@@ -52,7 +52,7 @@ def calls(node: ast.AST, name: str) -> bool:
 def strings(path: Path) -> Iterator[str]:
     """Yield the strings of a program; what an f-string fills in is `{}`.
 
-    Of docstrings only one that is help, and no labels of `visibility`.
+    A docstring is left out unless it is help; so are labels of `visibility`.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     no_messages = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
