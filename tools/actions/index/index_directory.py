@@ -49,7 +49,7 @@ class IndexSource:
 
 
 def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
-    """Return a wheel, or those of a directory, by what describe says of them. Raises ToolError as `read_distribution`.
+    """Return a wheel, or a directory's wheels, with what describe says. Raises ToolError as `read_distribution` does.
 
     Split wheels are for the directory that is called like their target or family: `gfx942`, `gfx110x-all`.
     """

@@ -153,7 +153,7 @@ def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
 
 
 def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) -> InstalledWheel:
-    """Read a wheel. Raises ToolError for one that cannot be a layer as it is."""
+    """Read a wheel. Raises ToolError if it cannot become a layer as it is."""
     members = {one.member.name: one for one in read(wheel)}
     for name in members:
         _check_path(wheel, name)

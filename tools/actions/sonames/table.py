@@ -3,12 +3,12 @@
     table = read_sonames("sonames.json")
     table["core"]  # ("libamdhip64.so.7", "libhsa-runtime64.so.1")
 
-A build computes it, a release engineer can commit it, and checks compare with it. This module is the only one that
-knows the format, version 1:
+A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
+version 1:
 
     {"format": 1, "packages": {"core": ["libamdhip64.so.7", "libhsa-runtime64.so.1"]}}
 
-A library counts in the package that has its bytes, under the name by which the loader finds it: its SONAME, or the name
+A library counts in the package that has its bytes, under the name that the loader looks for: its SONAME, or the name
 of a DLL. Packages without any are not listed.
 """
 

@@ -1,4 +1,4 @@
-"""Reads a wheel to make others of it, and refuses one that cannot be trusted: what is read is what its RECORD says.
+"""Reads a wheel to make others of it, and refuses a wheel that cannot be trusted: its files must be as RECORD says.
 
 Installers such as pip take a wheel whose RECORD is wrong. With `rewrite_record` it is read, too: RECORD of the new
 wheels is written from the files, and callers say what was wrong with the old one.
@@ -80,7 +80,7 @@ def read_sound_wheel(
     rewrite_record: bool = False,
     collectors: tuple[Collector, ...] = (),
 ) -> SoundWheel:
-    """Read a wheel and all of its files. Raises ToolError for one that cannot be trusted.
+    """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 
     With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
     of the files than the rules of rocm-verify need.

@@ -42,7 +42,7 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin":
-        """Return the origin of a URL; the port is that of the scheme where the URL has none.
+        """Return the origin of a URL; a URL without a port has the scheme's port.
 
         The URL is parsed by what connects to it: parsers differ about what is the host. Raises urllib3's HTTPError.
         """

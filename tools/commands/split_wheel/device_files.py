@@ -31,7 +31,7 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True)
 class DeviceFile:
-    """A file for some GPUs, and the targets of it: those that the code says, else those of the file's name."""
+    """A file for some GPUs, and its targets: the targets of the code, else the targets in the file's name."""
 
     path: str
     form: Form
@@ -98,7 +98,7 @@ def _form(path: str) -> Form:
 
 
 def _named(path: str, part: str, form: Form) -> DeviceFile | None:
-    """Return the file with the targets that a part of its path names, and those of the families that it names.
+    """Return the file with the targets that a part of its path names, also by their family.
 
     None if it names none, or has a word that is neither: nobody knows which GPUs need the file.
     """

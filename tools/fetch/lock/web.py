@@ -1,6 +1,6 @@
 """Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names.
 
-The digest of an archive is that of the `.sha256sum` beside it, or is taken of the archive itself.
+The digest of an archive is in the `.sha256sum` beside it, or is computed from the archive itself.
 """
 
 import hashlib

@@ -57,7 +57,7 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
 def read_pe_wrappers(source: Source, image: PeImage, section: Section) -> list[Wrapper | SplitWrapper]:
     """Read the wrappers in a section of a PE image, by address: their pointers stand in place.
 
-    Addresses are as linked, those of the image's base included. Raises ElfError as `read_wrappers` does.
+    Addresses are as linked, with the image's base. Raises ElfError as `read_wrappers` does.
     """
     size = min(section.size_in_memory, section.size_of_raw_data)
     if not section.pointer_to_raw_data or size % _WRAPPER.size:

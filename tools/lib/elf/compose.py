@@ -20,7 +20,7 @@ from tools.lib.elf.reader import read_elf
 def then(first: Patch, file: BinaryIO, plan: Callable[[ElfFile, BinaryIO], Patch]) -> Patch:
     """Plan a second edit of the file that `first` makes of the source `file`; returns what both make of the source.
 
-    Raises ElfError as `plan` does. Offsets in its message are those of the file between.
+    Raises ElfError as `plan` does. Its message has offsets in the file between the two edits.
     """
     between = open_patched(first, file)
     return compose(first, plan(read_elf(between, first.path), between))

@@ -5,8 +5,8 @@
     table.named("share/kernels_sm_8x.bin")                   # ("sm_8x",)
     table.can_load("sm_8x", "sm_80")                         # True
 
-AMD's architectures have rules of their own: features, generic processors, names that MIOpen and Tensile make up. Those
-of other makers are a table, which a `sdk_gpu_architectures` declares.
+AMD's architectures have rules of their own: features, generic processors, names that MIOpen and Tensile make up. Other
+makers' architectures are a table, which a `sdk_gpu_architectures` declares.
 """
 
 import functools
@@ -93,7 +93,7 @@ class ArchitectureTable:
         return code == gpu or gpu in self.families.get(code, ()) or code in self.loads.get(gpu, ())
 
     def serving(self, code: str) -> set[str]:
-        """Return an architecture of the table, or those of a family."""
+        """Return an architecture of the table, or a family's architectures."""
         return {code} & set(self.names) | set(self.families.get(code, ()))
 
 
