@@ -158,7 +158,7 @@ def _leads_out(linked: Linked) -> bool:
 
 
 def _own(package: Package) -> dict[str, Linked]:
-    """Return the programs and libraries of a package, those of its development archive included."""
+    """Return the programs and libraries of a package, including its development archive."""
     return {**package.linked, **(package.devel.linked if package.devel else {})}
 
 

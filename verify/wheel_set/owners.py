@@ -53,7 +53,7 @@ Owners = dict[str, tuple[Package, str]]
 
 
 def check_owners(packages: Sequence[Package]) -> Iterator[Finding]:
-    """Check all packages; those of one name are never installed together."""
+    """Check all packages; two packages with one name are never installed together."""
     owners: Owners = {}
     for package in packages:
         for path in package.files:
