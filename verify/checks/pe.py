@@ -92,7 +92,7 @@ def _machines(wheel: Wheel) -> Iterator[Finding]:
         allowed = wanted | (started if image.is_dll and not image.is_managed else running | {c.IMAGE_FILE_MACHINE_I386})
         if image.machine not in allowed:
             machine = MACHINES.get(image.machine, "no CPU that packages are made for")
-            evidence = f"Machine is {image.machine:#x} ({machine}); expected that of {', '.join(platforms)}"
+            evidence = f"Machine is {image.machine:#x} ({machine}); expected the Machine of {', '.join(platforms)}"
             yield MACHINE.finding(wheel.filename, path, evidence)
 
 

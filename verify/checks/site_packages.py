@@ -17,7 +17,7 @@ EMPTY = Rule(
     "W511",
     Severity.ERROR,
     "installs nothing",
-    why="Beside its .dist-info directory the wheel has no file, or only the empty one that marks the tree of an SDK's "
+    why="Beside its .dist-info directory the wheel has no file, or only the empty file that marks the tree of an SDK's "
     "package.",
     remedy="Find out why the build packaged nothing.",
 )

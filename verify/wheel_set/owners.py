@@ -19,7 +19,7 @@ TWO_OWNERS = Rule(
     "S121",
     Severity.ERROR,
     "a path belongs to two distributions",
-    why="The one installed last overwrites the other's file, and uninstalling either breaks the one that stays.",
+    why="The one installed last overwrites the other's file, and uninstalling either breaks the other.",
     remedy="Leave the file to one of them, and let the other require it.",
 )
 FILE_AND_DIRECTORY = Rule(

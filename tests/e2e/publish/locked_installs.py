@@ -54,7 +54,7 @@ def make_environment(programs: Path, folder: Path) -> Path:
 
 
 def check_works(python: Path, *, selected: bool) -> None:
-    """Assert that the selector is installed with the core that it brings, and can say so."""
+    """Assert that `rocm-sdk` runs and that the packages which `rocm` requires can be imported."""
     output = run_alone(python, "-m", "rocm_sdk", "version")
     assert output.strip(), "rocm-sdk says no version"
     run_alone(python, "-c", "import rocm_sdk_core, rocm_sdk_libraries")
@@ -114,7 +114,7 @@ def check_project(programs: Path, published: Published, scratch: Path) -> None:
 
 
 def check_installs(programs: Path, directory: Path, url: str, scratch: Path) -> None:
-    """Install what is in `directory`, served at `url`, in every way that wants hashes."""
+    """Lock and install the packages of `directory`, served at `url`, with pip and uv, in every way that checks hashes."""
     published = Published(directory, url)
     check_requirements(programs, published, scratch)
     check_project(programs, published, scratch)

@@ -125,7 +125,7 @@ def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:
         remedy = refused[0].remedy
         if all(one.rule in MENDED for one in refused):
             remedy += (
-                " If you cannot change the wheel and know that it is the one that its authors published, "
+                " If you cannot change the wheel and know that its authors published it like this, "
                 "--rewrite-record takes the files as they are"
             )
         raise ToolError(f"{wheel.path}: this wheel is damaged or not to be trusted:{shown}{more}\n{remedy}")
@@ -169,7 +169,7 @@ def _named(wheel: Wheel) -> tuple[Version, str]:
     """Return version and .dist-info directory. Raises ToolError unless both are there, and METADATA and WHEEL."""
     if wheel.version is None:
         raise ToolError(
-            f"{wheel.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-ABI-PLATFORM"
+            f"{wheel.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-ABI-PLATFORM"
         )
     missing = [name for name in ("METADATA", "WHEEL") if wheel.text(name) is None]
     if wheel.dist_info is None or missing:

@@ -159,6 +159,6 @@ def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
     if not files and final != url:
         raise ToolError(
             f"{url}: leads to {final}, a page without files; expected a project's page. Check --index-url, and that "
-            "the credentials are those of this index"
+            "the credentials are for this index"
         )
     return files

@@ -117,7 +117,7 @@ class Sdk:
     def _list(self, number: int, opened: OpenedWheel) -> None:
         wheel = make_wheel(opened, ())
         if wheel.name is None or wheel.version is None:
-            raise ToolError(f"{opened.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-…")
+            raise ToolError(f"{opened.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-…")
         if opened.archive.troubles:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
@@ -157,7 +157,7 @@ class Sdk:
             raise ToolError(
                 f"{one.library.wheel} and {other.library.wheel}: both have {name}, for {one.target or 'all GPUs'} and "
                 f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
-                "these packages alone with --sdk, not a directory with those of several GPUs"
+                "these packages alone with --sdk, not a directory with packages for several GPUs"
             )
         self._check_one_library(chosen, equal)
 

@@ -24,7 +24,7 @@ class Form(enum.Enum):
 
     EMBEDDED = "in a program or library"
     BUNDLE = "a bundle by itself"
-    WHOLE = "a file by itself: a code object, or one that is named for its targets"
+    WHOLE = "a file by itself: a code object, or a file that is named for its targets"
     DATA = "a file by itself without code that is named for its targets, such as a database of MIOpen"
     UNKNOWN = "a code object for a processor that is not known"
 

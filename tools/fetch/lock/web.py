@@ -153,7 +153,7 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     if not match:
         raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
     if match[2] and match[2].rpartition("/")[2] != name:
-        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected that of {name}")
+        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
     return match[1].lower()
 
 

@@ -62,7 +62,7 @@ def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str,
         name = next((name for name in names if name in sources), None)
         if name is None:
             raise ToolError(
-                f"{argument}: no file of that name in {manifest}; expected one that artifact {artifact} has"
+                f"{argument}: no file of that name in {manifest}; expected a file of artifact {artifact}"
             )
         located[sources[name]] = argument[len(name) + 1 :]
     return located

@@ -34,7 +34,7 @@ def compose(first: Patch, second: Patch) -> Patch:
     if any(isinstance(piece, Made) for piece in second.pieces):
         raise ValueError(f"{first.path}: the second patch makes bytes of a file that there will not be")
     if first.size != second.source_size:
-        raise ValueError(f"{first.path}: a patch of {second.source_size} bytes behind one that makes {first.size}")
+        raise ValueError(f"{first.path}: a patch of {second.source_size} bytes behind a patch that makes {first.size}")
     if first.is_identity or second.is_identity:
         return replace(second if first.is_identity else first, notes=first.notes + second.notes)
     taker = _Taker(first.pieces)
