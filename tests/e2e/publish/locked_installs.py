@@ -114,7 +114,7 @@ def check_project(programs: Path, published: Published, scratch: Path) -> None:
 
 
 def check_installs(programs: Path, directory: Path, url: str, scratch: Path) -> None:
-    """Lock and install the packages of `directory`, served at `url`, with pip and uv, in every way that checks hashes."""
+    """Lock and install the packages of `directory`, served at `url`, in every way that checks hashes."""
     published = Published(directory, url)
     check_requirements(programs, published, scratch)
     check_project(programs, published, scratch)
