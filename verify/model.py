@@ -99,7 +99,7 @@ class Wheel:
 
 
 def is_path_file(path: str) -> bool:
-    """Whether a file is installed as `.pth` in site-packages, where every start of the interpreter reads it (`site`)."""
+    """Whether a file is installed as `.pth` in site-packages, where each start of the interpreter reads it (`site`)."""
     return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
 
 

@@ -204,7 +204,7 @@ def _elsewhere(name: str, whole: Installation) -> str:
 
 
 def _versions(package: Package, linked: Linked, name: str, provider: Linked) -> Iterator[Finding]:
-    """Compare the versions that a file needs of a library with its own versions (LSB Core, "Startup Sequence")."""
+    """Report the versions that a file needs and the library does not define (LSB Core, "Startup Sequence")."""
     wanted = linked.requires.get(name, ())
     if wanted and not provider.provides:
         evidence = f"wants {', '.join(sorted(wanted))} of {name}, and {provider.path} defines no versions"
