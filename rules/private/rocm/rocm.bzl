@@ -26,7 +26,7 @@ _artifacts = tag_class(
         "default": attr.label(mandatory = True, doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT, used if no variable is set."),
         "name": attr.string(default = "rocm_artifacts", doc = "Name of the repository."),
         "platform": attr.string(default = "linux", values = ["linux", "windows"], doc = "The platform that the artifacts are for."),
-        "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> its name, for `ROCM_ARTIFACTS` or the variable of the platform."),
+        "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> the name that selects it in `ROCM_ARTIFACTS`, or in the variable of the platform."),
     },
 )
 
