@@ -168,9 +168,7 @@ def _is_version(text: str, version: Version) -> bool:
 def _named(wheel: Wheel) -> tuple[Version, str]:
     """Return version and .dist-info directory. Raises ToolError unless both are there, and METADATA and WHEEL."""
     if wheel.version is None:
-        raise ToolError(
-            f"{wheel.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-ABI-PLATFORM"
-        )
+        raise ToolError(f"{wheel.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-ABI-PLATFORM")
     missing = [name for name in ("METADATA", "WHEEL") if wheel.text(name) is None]
     if wheel.dist_info is None or missing:
         what = "one .dist-info directory" if wheel.dist_info is None else f"{wheel.dist_info}/{missing[0]}"

@@ -131,9 +131,7 @@ def test_every_lie_of_a_record_is_said(
     assert f"    RECORD is written anew: {line}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "damage", [b'"', None], ids=["a RECORD that cannot be read", "another fault beside RECORD's"]
-)
+@pytest.mark.parametrize("damage", [b'"', None], ids=["a RECORD that cannot be read", "another fault beside RECORD's"])
 def test_other_faults_are_refused_with_rewrite_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: bytes | None
 ) -> None:
