@@ -3,8 +3,8 @@
     chosen = choose(distributions, "gfx942")
     chosen.distributions   # without the packages for gfx1100, and without acme 1.0+gfx1100
 
-Packages say whom they are for by the end of their name (`rocm-sdk-device-gfx942`), or, as split wheels do, by that of
-their local version (`acme-1.0+gfx942`). `architectures` of the settings has the names of targets.
+The end of a package's name says whom it is for (`rocm-sdk-device-gfx942`). In split wheels, the end of the local
+version says it (`acme-1.0+gfx942`). `architectures` of the settings has the names of targets.
 """
 
 from collections import defaultdict

@@ -56,7 +56,7 @@ class Settings:
     build_paths: tuple[str, ...] = BUILD_PATHS
     """Regular expressions for what must not be in any file: paths of the machine that built it."""
     system_libraries: tuple[str, ...] = ()
-    """Patterns of SONAMEs that the system brings, beyond those of the C and C++ runtimes."""
+    """Patterns of SONAMEs that the system brings, beyond the C and C++ runtimes."""
     opened_libraries: Mapping[str, str] = field(default_factory=dict)
     """Patterns of names that may be opened at run time and need not be in the set, each with the reason."""
     preloaded_libraries: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def _check_expressions(key: str, expressions: tuple[str, ...], origin: str) -> N
 def make_settings(values: dict[str, Any], origin: str, before: Settings | None = None) -> Settings:
     """Make settings of a document's values; the rest is as `before`, or as the defaults.
 
-    What may be opened is joined with that of `before`. `origin`, the document, is named in errors (ToolError).
+    `opened_libraries` adds to the ones of `before`. Errors (ToolError) name `origin`, the document.
     """
     before = before or Settings()
     kinds = get_type_hints(Settings)

@@ -2,7 +2,7 @@
 
 Each test has a machine of its own: a PATH that holds nothing but harmless tools of this one and fakes of what bazelw
 would do something with (bazel, apt-get, mmdebstrap, bwrap, ...). The fakes write what they were told into a journal.
-bazelw is the one that $BAZELW names, else the one of this repository.
+The tests run the bazelw that $BAZELW names, else the one of this repository.
 """
 
 import os

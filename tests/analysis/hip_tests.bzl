@@ -14,7 +14,7 @@ visibility("private")
 _TOOLCHAIN = HIP_SDK
 _TARGETS = HIP_TARGETS
 
-# The words by which a command line of this test depends on the machine or on the compilation mode.
+# The words of a command line of this test that depend on the machine or on the compilation mode.
 _VARIABLE = ("-O", "-g", "-DNDEBUG", "-std=", "--sysroot=", "-iquote", "-isystem", "-I")
 
 def _normal(env, action):
@@ -71,7 +71,7 @@ def _assert_checked(env, action):
     asserts.equals(env, ["data.h", "hip_runtime.h"], sorted([line.rpartition("/")[2] for line in written.content.splitlines()]))
     system = [path.rpartition("/prefix/")[2] for path in after_prefix(action.argv, "--system=")]
     asserts.true(env, "lib/clang/22" in system, "headers of the compiler need no target")
-    asserts.true(env, "/usr/include" in system, "nor do those of the system")
+    asserts.true(env, "/usr/include" in system, "nor do headers of the system")
 
 def _library_impl(ctx):
     env = analysistest.begin(ctx)

@@ -96,7 +96,7 @@ class _Reading:
 
 
 def is_devel_archive(path: str) -> bool:
-    """Whether a path of a wheel is that of a development archive."""
+    """Whether a path of a wheel names a development archive."""
     return posixpath.basename(path) in ARCHIVE_NAMES
 
 

@@ -91,7 +91,7 @@ def test_a_release_is_made_of_its_candidate_without_a_look_at_the_bulk(sdk: Sdk)
 
 
 def test_a_suffix_packs_only_what_names_another_tree(sdk: Sdk) -> None:
-    """RPATHs of core lead to core, wherever that is; those of the libraries name core's tree."""
+    """RPATHs of core lead to core, wherever that is; RPATHs of the libraries name core's tree."""
     sdk.build(CANDIDATE)
     ran = sdk.build([*CANDIDATE, "--//packaging:version_suffix=7_10"])
     assert not ran.ran("RocmInspect")
@@ -102,7 +102,7 @@ def test_a_suffix_packs_only_what_names_another_tree(sdk: Sdk) -> None:
 
 
 def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
-    """The date of a nightly is that of the commit, if nothing else is said."""
+    """The date of a nightly is the commit's, if nothing else is said."""
     git = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y%m%d"]
     date = subprocess.run(git, cwd=WORKSPACE, env=os.environ | {"TZ": "UTC0"}, capture_output=True, text=True)
     for options, version in {
@@ -119,7 +119,7 @@ def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
 
 
 def test_targets_select_packages(sdk: Sdk) -> None:
-    """Those of other targets are not built, nor asked for by an extra."""
+    """Packages for other targets are not built, and no extra asks for them."""
     names = sdk.names(["--config=release", "--config=gfx94X-dcgpu"])
     assert [name for name in names if "device" in name] == ["rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"]
     names = sdk.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx110X,gfx942"])

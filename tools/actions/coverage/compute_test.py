@@ -117,7 +117,7 @@ def test_programs_may_have_code_and_host_files_have_none() -> None:
 
 
 def test_dlls_and_the_files_in_their_directories() -> None:
-    """Those of Windows lie in `bin`, each beside the directory of its files."""
+    """DLLs lie in `bin`, each beside the directory of its files."""
     found = image("bin/libhipblaslt.dll")
     assert found.facts
     fat_dll = replace(found, facts=replace(found.facts, device=("gfx1100", "gfx1201")))

@@ -3,8 +3,8 @@
     coverage = read_coverage("coverage.json")
     coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
 
-A build computes it, a release engineer can commit it, and checks compare with it. This module is the only one that
-knows the format, version 1:
+A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
+version 1:
 
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
@@ -154,9 +154,9 @@ def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None
 def owner_of(path: str, libraries: Collection[str]) -> str:
     """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
 
-    `libraries` are paths of all libraries, whether they have code in themselves or not. The owner is the one that the
-    file's directory is named like: beside that directory if it lies in `lib`, anywhere if in `share`. Of several, that
-    nearest to the top, then the first in sorted order. Without such a library the key is the directory, with `/`.
+    `libraries` are paths of all libraries, whether they have code in themselves or not. The file's directory has the
+    name of its owner: a library beside the directory if that lies in `lib`, anywhere if in `share`. Of several, the one
+    nearest to the top counts, then the first in sorted order. Without any, the key is the directory, with `/`.
     """
     found = data_directory(path) or _beside_dll(path, libraries)
     if found is None:

@@ -1,4 +1,4 @@
-"""Accepts what a build found: writes its coverage table over the one that was committed.
+"""Accepts what a build found: writes its coverage table over the committed table.
 
     bazel run //my:coverage_update [-- FILE]
 

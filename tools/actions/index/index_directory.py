@@ -48,7 +48,7 @@ class IndexSource:
 
 
 def read_wheels(wheels: Path, described: Path, gpus: Architectures = AMD) -> list[IndexSource]:
-    """Return a wheel, or those of a directory, by what describe says of them. Raises ToolError as `read_distribution`.
+    """Return a wheel, or a directory's wheels, with what describe says. Raises ToolError as `read_distribution` does.
 
     Wheels for one target or family are for the directory of that name: `gfx942`, `gfx110x-all`. `gpus` knows these.
     """

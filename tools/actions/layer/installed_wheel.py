@@ -67,7 +67,7 @@ def _check_path(wheel: str, name: str) -> None:
         what = "no directory `.data`, whose files belong outside of site-packages"
     else:
         return
-    raise ToolError(f"{wheel}: {name!r}: no place in an image; expected {what}. Give the file another path")
+    raise ToolError(f"{wheel}: {name!r} cannot be placed in an image; expected {what}. Give the file another path")
 
 
 def _digests(record: bytes) -> dict[str, str]:
@@ -148,7 +148,7 @@ def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
 
 
 def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) -> InstalledWheel:
-    """Read a wheel. Raises ToolError for one that cannot be a layer as it is."""
+    """Read a wheel. Raises ToolError if it cannot become a layer as it is."""
     members = {one.member.name: one for one in read(wheel)}
     for name in members:
         _check_path(wheel, name)

@@ -110,7 +110,7 @@ class Entry:
     rpath_tag: str | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
-    #: Those of them for which the file has no code.
+    #: The targets of `slice` for which the file has no code.
     absent: tuple[str, ...] | None = None
     #: What the bytes are, as `tools.actions.inspect` says.
     type: str | None = None
@@ -249,7 +249,7 @@ class Definition:
     rpath_tag: str = DT_RPATH
     #: `all` for all programs and libraries, or `needed` for those that the entries lead to a library.
     rpath_for: str = "all"
-    #: Pattern of paths -> the names by which these files open libraries of packages by dlopen(3).
+    #: Pattern of paths -> the names of packages' libraries that these files open with dlopen(3).
     dlopens: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Patterns of files that are packed byte for byte.
     unedited: tuple[str, ...] = ()

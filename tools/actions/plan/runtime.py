@@ -80,7 +80,7 @@ def _is_same(one: Found, other: Found) -> bool:
 
 
 def _has_library(path: str, library: Found, definition: Definition, prefix: Prefix) -> bool:
-    """Whether this package, or one that it builds on, packs the bytes of a library at `path`, its SONAME's."""
+    """Whether this package, or a package that it builds on, packs the bytes of a library at `path`, its SONAME's."""
     if own := _packed_under_soname(path, definition, prefix):
         return _is_same(own, library)
     shipped = prefix.shipped(path)
@@ -155,7 +155,7 @@ def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: 
 
 
 def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
-    """Return the entry for a link to a library that is packed under another path: that of its SONAME, if possible."""
+    """Return the entry for a link to a library that is packed under another path: its SONAME's, if possible."""
     packaged = _packaged(resolved, facts, definition, prefix)
     if packaged is None:
         target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
@@ -245,7 +245,7 @@ def _check_started(launcher: Entry, started: Entry, definition: Definition) -> N
 
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
-    """Drop launchers whose target no package ships: it may be excluded. Raises ToolError for one that cannot start."""
+    """Drop launchers whose target no package ships: it may be excluded. Raises ToolError if a launcher cannot start."""
     # The package's own come last: of a path that another has in the same tree, too, `check_owners` speaks.
     trees = [*((plan.tree, plan.entries) for plan in builds_on), (definition.tree, entries)]
     shipped = {posixpath.join(tree, one.path): one for tree, those in trees for one in those if one.is_packed_file}

@@ -2,9 +2,9 @@
 
     merge(manifests, output)
 
-Each manifest is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
+`tools.fetch.catalog` wrote each manifest, in the repository that has the artifact's files. The output
 directory is laid out as the SDK is when it is installed, with links to these files. So nothing is copied, and Bazel
-notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. One that leads back to
+notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. A link back to
 a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end. Files with
 the names of Bazel's own go, too: they would make packages of directories of the prefix.
 
@@ -23,7 +23,7 @@ from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.installed import files_of_packages
 from tools.lib.common.paths import directories_above
 
-#: A directory with one of these is a package of Bazel, whose files are not those of the package above.
+#: A directory with one of these is a package of Bazel. The package above does not have its files.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
 
 #: Ends of the names of files that a package has because it is one of Python's.

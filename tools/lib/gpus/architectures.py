@@ -6,8 +6,8 @@
     table.can_load("sm_8x", "sm_80")                         # True
     load_architectures("gpus.json")                          # the same, as `sdk_gpu_architectures` writes it
 
-AMD's architectures have rules of their own: features, generic processors, names that MIOpen and Tensile make up. Those
-of other makers are a table, which a `sdk_gpu_architectures` declares.
+AMD's architectures have rules of their own: features, generic processors, names that MIOpen and Tensile make up. Other
+makers' architectures are a table, which a `sdk_gpu_architectures` declares.
 """
 
 import functools
@@ -179,7 +179,7 @@ class ArchitectureTable:
         return code == gpu or gpu in self.families.get(code, ()) or code in self.loads.get(gpu, ())
 
     def serving(self, code: str) -> set[str]:
-        """Return an architecture of the table, or those of a family."""
+        """Return an architecture of the table, or a family's architectures."""
         return {code} & set(self.names) | set(self.families.get(code, ()))
 
     def covered(self, code: str) -> frozenset[str]:
