@@ -1,6 +1,6 @@
 """Analysis tests of linked device code: of relocatable libraries, in programs and in libraries, as files, and in lists of commands.
 
-Their toolchain is an SDK of empty files, in hip_sdk. Their sources are those of hip_tests.bzl.
+Their toolchain is an SDK of empty files, in hip_sdk. They use the sources of hip_tests.bzl.
 """
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
@@ -84,7 +84,7 @@ def _commands_impl(ctx):
     (written,) = [action.content for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite"]
     libraries = json.decode(written)
     listed = {source["file"].rpartition("/")[2]: source for library in libraries for source in library["sources"]}
-    asserts.equals(env, ["data.cu", "data.hip", "other.hip", "private.hip"], sorted(listed), "those of all that the program depends on, and of a target of another package that is private")
+    asserts.equals(env, ["data.cu", "data.hip", "other.hip", "private.hip"], sorted(listed), "sources of all that the program depends on, and of a private target of another package")
     asserts.equals(env, ["--cuda-host-only", "--offload-arch=gfx1100", "-fgpu-rdc"], listed["other.hip"]["options"][:3])
     asserts.true(env, listed["other.hip"]["output"].endswith("/other.hip.o"), "the object file")
     arguments = [library["arguments"] for library in libraries]

@@ -29,7 +29,7 @@ from tools.lib.device.content import code_object_contents
 from tools.lib.device.model import DeviceError
 from tools.lib.device.reader import SECTION, read_device_code
 
-#: Names that clang derives from all its arguments, those of paths among them.
+#: Names that clang derives from all its arguments, paths among them.
 DERIVED = re.compile(r"(__hip_(?:cuid|fatbin|gpubin_handle|module_ctor|module_dtor))_[0-9a-f]+")
 #: Sections of names, and of what their lengths move: the derived ones have 15 or 16 digits.
 NAMES = (".dynamic", ".dynstr", ".dynsym", ".gnu.hash", ".hash", ".relro_padding")
@@ -52,7 +52,7 @@ class Contents:
 
 
 def symbols(elf: ELFFile) -> Iterator[Symbol]:
-    """Yield the symbols that have a name, except those of files and sections."""
+    """Yield the symbols that have a name, except symbols of files and sections."""
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
             named = (one for one in section.iter_symbols() if one.name)

@@ -183,7 +183,7 @@ class ArchitectureTable:
         return {code} & set(self.names) | set(self.families.get(code, ()))
 
     def covered(self, code: str) -> frozenset[str]:
-        """Return the members of a family; an architecture is its own, also one that the table lacks."""
+        """Return the members of a family; an architecture is its own, even if the table lacks it."""
         return frozenset(self.families.get(code, (code,)))
 
     def canonical(self, name: str) -> str:
