@@ -54,6 +54,7 @@ class Buildah:
     def install(self, name: str, wheels: Iterable[Path]) -> tuple[Cost, Path]:
         """Make an image with wheels installed; return what that cost, and the layout."""
         layout = self.scratch / "layouts" / name
+        layout.mkdir(parents=True, exist_ok=True)
         with Meter(os.getpid()) as meter:
             self._build(name, INSTALL, ((wheel, wheel.name) for wheel in wheels))
             self._run("push", "--quiet", f"localhost/{name}", f"oci:{layout}:latest")
