@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from environment import Environment
-from image_files import DEVEL, SCRIPTS, SITE, blob, manifest_of, unpacked
+from image_files import DEVEL, SCRIPTS, SITE, blob, manifest_of, unpacked, wheels_of
 
 TREE = "_rocm_sdk_devel"
 #: What `rocm-sdk init` knows a tree of its own by, and what a layer's is known by.
@@ -59,8 +59,7 @@ def times(site: Path) -> dict[Path, int]:
 def environment_for(image: Path, directory: Path) -> Environment:
     """Return an environment with the packages of a devel image, by pip, and the tree by `rocm-sdk init`."""
     environment = Environment(directory)
-    target = image.name.removeprefix("image_").removesuffix("_devel")
-    environment.install(f"rocm[libraries,devel,device-{target}]")
+    environment.pip("install", "--no-deps", "--no-index", *map(str, wheels_of(image)))
     environment.run("rocm-sdk", "init")
     return environment
 

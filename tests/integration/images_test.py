@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -10,17 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment import DIST
-from image_files import DEVEL, PYTHON, RUNTIME, SCRIPTS, SITE, blob, manifest_of, unpacked
+from image_files import (
+    DEVEL,
+    PYTHON,
+    RUNTIME,
+    SCRIPTS,
+    SITE,
+    blob,
+    config_of,
+    history_of,
+    manifest_of,
+    target_of,
+    unpacked,
+    wheels_of,
+)
 
 #: What pip writes that a layer has not: how pip was called, and where the wheel came from.
 OF_PIP = {"REQUESTED", "direct_url.json"}
+#: Packages beside core, by the layout of the packages; `{}` stands for the GPU target or family.
+LIBRARIES = {"split": ("libraries", "device-{}"), "family": ("libraries-{}",), "thin": ("libraries-{}",)}
 
 
-def config_of(image: Path) -> dict[str, Any]:
-    """Return the config of an image."""
-    config: dict[str, Any] = json.loads(blob(image, manifest_of(image)["config"]).read_text())
-    return config
+def packages_of(image: Path) -> list[str]:
+    """Return the packages with files of ROCm that an image has."""
+    names = (name.format(target_of(image)) for name in LIBRARIES[os.environ["LAYOUT"]])
+    return [f"rocm-sdk-{name}" for name in ("core", *names)]
 
 
 @pytest.fixture(scope="module", params=RUNTIME, ids=lambda image: image.name)
@@ -55,20 +70,21 @@ def test_each_bill_of_materials_refers_to_the_image(image: Path) -> None:
         (file,) = artifact["layers"]
         assert json.loads(blob(image, file).read_text())["bomFormat"] == "CycloneDX"
         titles.append(file["annotations"]["org.opencontainers.image.title"])
-    target = image.name.removeprefix("image_")
-    assert titles == [f"rocm-sdk-{name}.cdx.json" for name in ("core", "libraries", f"device-{target}")]
+    assert titles == [f"{name}.cdx.json" for name in packages_of(image)]
 
 
 def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None:
-    target = image.name.removeprefix("image_")
-    history = [entry["created_by"].partition("-")[0] for entry in config_of(image)["history"]]
-    assert history == ["rocm_sdk_core", "rocm_sdk_libraries", f"rocm_sdk_device_{target}", "rocm"]
-    assert config_of(image)["config"]["Labels"]["org.opencontainers.image.title"] == f"ROCm for {target}"
+    names = [name.partition("-")[0] for name in history_of(image)]
+    assert names == [name.replace("-", "_") for name in (*packages_of(image), "rocm")]
+    title = config_of(image)["config"]["Labels"]["org.opencontainers.image.title"]
+    assert title == f"ROCm for {target_of(image)}"
 
 
 def test_images_share_the_layers_that_are_for_all_gpus() -> None:
     first, second = ([layer["digest"] for layer in manifest_of(image)["layers"]] for image in DEVEL[:2])
-    assert [one == other for one, other in zip(first, second, strict=True)] == [True, True, False, True, True, False]
+    # Core, libraries, rocm and devel; without packages of device code, libraries are for one GPU or family.
+    libraries = [True, False] if os.environ["LAYOUT"] == "split" else [False]
+    assert [one == other for one, other in zip(first, second, strict=True)] == [True, *libraries, True, True, False]
     runtime = [layer["digest"] for layer in manifest_of(RUNTIME[0])["layers"]]
     assert runtime == first[: len(runtime)]
 
@@ -83,12 +99,6 @@ def listing(top: Path) -> dict[str, tuple[str, bool]]:
         for path in top.rglob("*")
         if path.is_file()
     }
-
-
-def wheels_of(image: Path) -> list[Path]:
-    """Return the wheels whose files an image has."""
-    names = [entry["created_by"] for entry in config_of(image)["history"]]
-    return [next(path for path in (DIST / name, DIST / "static" / name) if path.exists()) for name in names]
 
 
 def test_layers_have_what_pip_installs(image: Path, tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ docs/built/how-it-works.md. Bulk data that is packed although nothing of it chan
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from develop.testing.elf_sample import Sample
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, planted
+from tests.e2e.testing.builds import built
+from tools.commands.push.images import LayerSize, read_image
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:
@@ -172,3 +175,30 @@ def test_only_the_compression_changed(sdk: Sdk) -> None:
     assert not ran.ran("RocmInspect") + ran.ran("RocmPlan")
     assert {action.label.partition(":")[2] for action in ran.ran("RocmPack")} == PACKAGES
     sdk.build()
+
+
+def test_a_library_changed_that_images_have(sdk: Sdk) -> None:
+    """The layer of its package is made, and the layers of devel, which could have copies of its programs.
+
+    They come out as they were: in each image, one layer is another one. tests/e2e/push/registry.py shows that a push
+    sends what a registry has not.
+    """
+    images = "//packaging:images"
+    built(sdk.workspace.build(images))
+    before = layers(sdk)
+    sdk.write("blas_lib_generic/stage/lib/libblas.so.1", library("libblas.so.1", tail=b"another comment\0"))
+    ran = built(sdk.workspace.build(images)).ran("RocmLayer")
+    made = {action.label.partition(":")[2] for action in ran}
+    assert made == {"libraries_layer", "devel_layer", "devel_links_gfx1100_layer"}
+    after = layers(sdk)
+    changed = {
+        name: [number for number, one in enumerate(after[name]) if one != before[name][number]] for name in after
+    }
+    assert changed == {"image_gfx1100": [1], "image_gfx1100_devel": [1]}
+
+
+def layers(sdk: Sdk) -> dict[str, list[LayerSize]]:
+    """Return the layers of each image."""
+    folder = Path(sdk.workspace.info("bazel-bin"), "packaging")
+    names = ("image_gfx1100", "image_gfx1100_devel")
+    return {name: list(read_image(folder / name).layers) for name in names}
