@@ -111,7 +111,7 @@ def measure_all(args: argparse.Namespace, scratch: Path) -> tuple[dict[int, repo
             copy_artifacts(args.artifacts, folder, factor),
             environment={"PATH": os.environ["PATH"]},
             startup=(f"--output_base={scratch / 'output_base'}", "--max_idle_secs=600"),
-            options=("--symlink_prefix=/",),  # the workspace's own bazel-bin stays as it is
+            options=("--symlink_prefix=/", "--disk_cache="),  # the workspace's own bazel-bin stays as it is
         )
         try:
             scaled[factor] = measure_scale(workspace, factor, args, numbers)

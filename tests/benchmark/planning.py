@@ -106,7 +106,7 @@ def main() -> int:
             args.artifacts.resolve(),
             environment={"PATH": os.environ["PATH"]},
             startup=(f"--output_base={folder}/output_base", "--max_idle_secs=60"),
-            options=("--symlink_prefix=/",),
+            options=("--symlink_prefix=/", "--disk_cache="),
         )
         try:
             numbers = itertools.count(int(time.time()))

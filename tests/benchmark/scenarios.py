@@ -69,7 +69,7 @@ def cold(workspace: Workspace) -> None:
     """Forget all that was built, and have a new server build the tools, which it needs for the embedded SDK."""
     _call(workspace, "clean")
     _call(workspace, "shutdown")
-    _call(replace(workspace, artifacts=None), "build", "//packaging:all_wheels")
+    built(replace(workspace, artifacts=None).build("//packaging:all_wheels"))
 
 
 def _new_server(workspace: Workspace) -> None:

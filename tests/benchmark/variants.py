@@ -12,11 +12,12 @@ With --therock, AMD's own script makes its packages of the same artifacts after 
 it needs: on the machine, a C compiler and libmagic, which `bazel run` may not see. Without it, from the top of the
 workspace, by a Python that has leather and pyelftools:
 
-    python3 -m tests.benchmark.variants --artifacts DIR --variant split=--disk_cache= --therock THEROCK \
+    python3 -m tests.benchmark.variants --artifacts DIR --variant split= --therock THEROCK \
         --therock-python VENV/bin/python
 
-A variant may have other artifacts (--repo_env=ROCM_ARTIFACTS_DIR=...); AMD's script gets --artifacts. With
---disk_cache= a cache that user.bazelrc names is not used.
+A variant may have other artifacts (--repo_env=ROCM_ARTIFACTS_DIR=...); AMD's script gets --artifacts. A disk cache that
+user.bazelrc names is not used: Bazel would leave the tools in it when it prepares a build, and compile them again when
+that build is measured.
 """
 
 import argparse
@@ -108,7 +109,7 @@ def main() -> int:
             args.artifacts,
             environment={"PATH": os.environ["PATH"]},
             startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
-            options=("--symlink_prefix=/",),
+            options=("--symlink_prefix=/", "--disk_cache="),
         )
         variants = dict(args.variant)
         try:
