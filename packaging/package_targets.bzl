@@ -23,7 +23,7 @@ def import_name_of(role, target):
     return (name + "_" + target.replace("-", "_")) if name and target else name
 
 def trees_of(role = "", target = ""):
-    """Returns the tree of each package, by role. That of `role`, if given, is for a GPU target."""
+    """Returns the tree of each package, by role. If `role` is given, its tree is for a GPU target."""
     own = {one: "_" + import_name_of(one, target if one == role else "") + "{suffix}" for one in PACKAGES}
     return {one: own[definition.tree or one] for one, definition in PACKAGES.items()}
 
@@ -99,7 +99,7 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
         role: which package.
         artifacts: labels.
         target: GPU target or family, or "".
-        builds_on: packages that it builds on, if they are not those of its definition.
+        builds_on: packages that it builds on, instead of what its definition says.
 
     Returns:
         list of the package's name.

@@ -179,7 +179,7 @@ DEVEL_ARTIFACTS = [
 
 # What differs between the platforms that packages are for.
 #
-#   platform    the platform they are built for; None for that of the build, which then has to be one of `compatible_with`
+#   platform    the platform they are built for; None for the build's own, which then has to be one of `compatible_with`
 #   tag         the build setting with the platform tag of their wheels
 #   classifier  what their distributions say of it
 #   compatible_with  constraints of the build's platform

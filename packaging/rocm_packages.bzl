@@ -95,7 +95,7 @@ def _package_targets(name, platform, artifacts, split, thin = None):
         thin: what `thin_selection` returns, or None.
 
     Returns:
-        struct(names of the packages, targets: GPU targets or families of packages, by_name: those of thin packages -> GPU
+        struct(names of the packages, targets: GPU targets or families of packages, by_name: names of thin packages -> GPU
         targets, has_profiler).
     """
     features = {}

@@ -1,4 +1,4 @@
-"""What of the artifacts is packaged: that of the GPU targets that ROCM_TARGETS names, if it names any."""
+"""Selects the artifacts to package by the GPU targets in ROCM_TARGETS; without it, all artifacts."""
 
 load("//packaging:matrix.bzl", "LAYOUTS")
 load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
@@ -22,7 +22,7 @@ def target_refusal(artifacts):
     return None
 
 def select_artifacts(artifacts, targets, beside = []):
-    """Returns the artifacts to package: generic ones, and those of the targets.
+    """Returns the artifacts to package: the generic ones, and the targets' own.
 
     Args:
         artifacts: list of struct(name, component, target, label).
@@ -60,11 +60,11 @@ def windows_selection(artifacts, split, dist_targets):
     return struct(artifacts = artifacts, dist_targets = dist_targets, split = split) if artifacts else None
 
 def compared_targets(artifacts, selected):
-    """Returns the GPU targets whose code can be compared with that of all artifacts, where only some are packaged.
+    """Returns the GPU targets whose code can be compared with all artifacts, where only some artifacts are packaged.
 
     Args:
         artifacts: all artifacts, list of struct(name, component, target, label).
-        selected: those of them that are packaged.
+        selected: the packaged ones among them.
 
     Returns:
         list of string; empty for all targets: also if a family is not known, for then nothing may be passed over.
@@ -177,7 +177,8 @@ def thin_selection(layout, artifacts, targets, left_out = []):
         members = _members([name])
         served = available if len(available) == 1 else [family for family in available if all([overlap(member, family) for member in members])]
         if not served:
-            fail("ROCM_TARGETS names {}, for which there are no artifacts; expected targets of {}".format(name, ", ".join(available) or "artifacts that have any: all are generic"))
+            expected = "expected targets of {}".format(", ".join(available)) if available else "all artifacts are generic. Unset ROCM_TARGETS"
+            fail("ROCM_TARGETS names {}, for which there are no artifacts; {}".format(name, expected))
         families.setdefault(served[0], {})[name] = members
     return {family: _thin_family(packages, _members(targets), left_out) for family, packages in families.items()}
 

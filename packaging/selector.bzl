@@ -23,7 +23,7 @@ def _pin(content, role, target = ""):
     return pin if len(having) == len(platforms) else "{}; sys_platform == '{}'".format(pin, having[0])
 
 def _static_extras(content):
-    """Returns the extras of the static wheel: those of the sdist that ask nothing about the machine."""
+    """Returns the extras of the static wheel: the extras of the sdist that do not depend on the machine."""
     packages, targets = content["packages"], content["targets"]
     extras = {role: [_pin(content, role)] for role in ["devel", "profiler"] if role in packages}
     if content["layout"] != "split":
@@ -51,7 +51,7 @@ def _choices(content, chosen):
     ]
 
 def selector_variants(content):
-    """Returns the wheel variants of `rocm`: each GPU target that has a package gets the one that the sdist would choose.
+    """Returns the wheel variants of `rocm`: each GPU target with a package gets what the sdist would choose.
 
     Args:
         content: what `_distributions.json` says.

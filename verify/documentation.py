@@ -60,7 +60,7 @@ def updated(text: str, rules: Mapping[str, Rule]) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Write the page named, or that of the workspace, anew."""
+    """Write the named page, or the workspace's page, anew."""
     default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/reference/verify-rules.md")
     path = Path(argv[0]) if argv else default
     path.write_text(updated(path.read_text(encoding="utf-8"), registry.rules()), encoding="utf-8")

@@ -52,7 +52,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path, monkeypatch: py
 
 #: Reads a wheel with something that takes a minute for each file.
 SLOW = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from verify import engine
 from verify.engine import Request, verify
@@ -61,7 +61,7 @@ from verify.suite import Collector
 engine.usable_cores = lambda wanted: wanted
 
 def slowly(path, size, head):
-    print("reading", flush=True)
+    os.write(1, b"reading\\n")
     time.sleep(60)
     return False
 

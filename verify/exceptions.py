@@ -8,8 +8,8 @@
     target = "gfx103*"               # pattern of GPU targets; left out: any, and findings about none
     reason = "its trampolines are written at run time"
 
-Patterns are those of `tools.actions.plan.model`: `*` stops at `/`, `**` does not. Of a finding about several
-targets, an exception that names some of them leaves the others. One that no finding needs is a finding itself: it would
+Patterns are as in `tools.actions.plan.model`: `*` stops at `/`, `**` does not. If a finding is about several targets,
+an exception that names some of them leaves the others. An exception that no finding needs is a finding itself: it would
 hide the next fault of its kind.
 """
 

@@ -1,4 +1,4 @@
-"""Exceptions excuse what they say and nothing else; one that excuses nothing is found; bad ones are refused."""
+"""Exceptions excuse what they say and nothing else; unused exceptions are found; bad ones are refused."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ class Rule:
     """What to do about it; sentences."""
 
     def finding(self, wheel: str, file: str, evidence: str, targets: Iterable[str] = ()) -> "Finding":
-        """Report that the rule is broken: in which wheel, by which file of it, and what shows that.
+        """Report that the rule is broken: in which wheel, in which file of it, and what shows that.
 
         `wheel` is a file name, empty for the set as a whole; `file` is a path in the wheel, empty for the wheel as a
         whole; `evidence` says what was found and what was expected; `targets` are the GPU targets that it is about.

@@ -14,7 +14,7 @@ from verify.finding import Finding, Severity
 FORM: Final = frozenset(
     {
         "W105",  # Bytes between members: installers skip them.
-        "W111",  # Limits: those of who verifies, not of who built the wheel.
+        "W111",  # Limits: the program that verifies has them, not whoever built the wheel.
         "W113",
         "W112",  # Installers set modes anew, except the executable bit.
         "W116",

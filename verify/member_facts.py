@@ -52,7 +52,7 @@ class Reader:
     settings: Settings
     collectors: tuple[Collector, ...] = ()
     algorithms: Mapping[str, str] = field(default_factory=dict)
-    """By which algorithm to hash some files, besides SHA-256: what `hashlib.new` takes."""
+    """File -> algorithm to hash it with, besides SHA-256: what `hashlib.new` takes."""
 
 
 def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> Iterator[FileFacts]:

@@ -99,13 +99,13 @@ class Wheel:
 
 
 def is_path_file(path: str) -> bool:
-    """Whether a file comes to lie in site-packages as one that every start of the interpreter reads (`site`)."""
+    """Whether a file is installed as `.pth` in site-packages, where each start of the interpreter reads it (`site`)."""
     return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
 
 
 @dataclass(frozen=True)
 class DistributionSet:
-    """Distributions that are published together. Those of one name are alternatives: one of them is installed."""
+    """Distributions that are published together. If several have one name, only one of them is installed."""
 
     wheels: tuple[Wheel, ...]
     """Sorted by file name."""

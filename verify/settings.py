@@ -13,13 +13,14 @@ import dataclasses
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from tools.actions.coverage.table import Coverage, read_coverage
 from tools.lib.common.program import ToolError
+from tools.lib.gpus.architectures import AMD, Architectures, load_architectures
 from verify.strings import fixed_prefix
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes,
@@ -55,7 +56,7 @@ class Settings:
     build_paths: tuple[str, ...] = BUILD_PATHS
     """Regular expressions for what must not be in any file: paths of the machine that built it."""
     system_libraries: tuple[str, ...] = ()
-    """Patterns of SONAMEs that the system brings, beyond those of the C and C++ runtimes."""
+    """Patterns of SONAMEs that the system brings, beyond the C and C++ runtimes."""
     opened_libraries: Mapping[str, str] = field(default_factory=dict)
     """Patterns of names that may be opened at run time and need not be in the set, each with the reason."""
     preloaded_libraries: tuple[str, ...] = ()
@@ -64,15 +65,21 @@ class Settings:
     """Names of distributions that come from elsewhere."""
     coverage: Coverage | None = None
     """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
+    architectures: Architectures = AMD
+    """What the names of GPU architectures mean. In documents, the path of their table, likewise."""
+
+
+#: Settings that documents give as a file, and what reads it.
+_FILES: Final[Mapping[str, Callable[[str], Any]]] = {"architectures": load_architectures, "coverage": read_coverage}
 
 
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
-    """Check one setting; lists become tuples, the path of a coverage table becomes the table."""
-    if key == "coverage" and isinstance(value, str):
+    """Check one setting; lists become tuples, the path of a table becomes the table."""
+    if key in _FILES and isinstance(value, str):
         path = Path(origin).parent / value
         if not path.is_file():
             raise ToolError(f"{origin}: setting {key} is {value!r}; {path}: no such file")
-        return read_coverage(str(path))
+        return _FILES[key](str(path))
     if get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, get_args(kind)[0]) for one in value):
             return tuple(value)
@@ -99,7 +106,7 @@ def _check_expressions(key: str, expressions: tuple[str, ...], origin: str) -> N
 def make_settings(values: dict[str, Any], origin: str, before: Settings | None = None) -> Settings:
     """Make settings of a document's values; the rest is as `before`, or as the defaults.
 
-    What may be opened is joined with that of `before`. `origin`, the document, is named in errors (ToolError).
+    `opened_libraries` adds to the ones of `before`. Errors (ToolError) name `origin`, the document.
     """
     before = before or Settings()
     kinds = get_type_hints(Settings)

@@ -37,7 +37,7 @@ _META: Final = frozenset(r"\.^$*+?{}[]|()")
 
 @dataclass(frozen=True)
 class Match:
-    """Text that was found; `offset` is that of its first byte in the file."""
+    """Text that was found; `offset` says where its first byte is in the file."""
 
     kind: str
     offset: int
@@ -117,7 +117,7 @@ class Search:
         self._tail, self._position = b"", position
 
     def _keep(self, kind: str, start: int, match: re.Match[bytes]) -> None:
-        """Remember a match; one that a chunk's end had cut is longer when it is seen again."""
+        """Remember a match; a match that the end of a chunk cut off is longer when it is seen again."""
         key = (kind, start + match.start())
         count = self._counts.get(kind, 0)
         if key in self._found or count < MAX_FOUND:

@@ -2,7 +2,7 @@
 
 Each test has a machine of its own: a PATH that holds nothing but harmless tools of this one and fakes of what bazelw
 would do something with (bazel, apt-get, mmdebstrap, bwrap, ...). The fakes write what they were told into a journal.
-bazelw is the one that $BAZELW names, else the one of this repository.
+The tests run the bazelw that $BAZELW names, else the one of this repository.
 """
 
 import os
@@ -144,9 +144,9 @@ def copy(tmp_path: Path) -> Path:
     """Copy bazelw and its files for a test to change."""
     workspace = tmp_path / "work space"
     shutil.copytree(BAZELW.parent / "develop/bazel_root", workspace / "develop/bazel_root")
-    for name in ("tools/fetch/catalog/fingerprint.sh", "tools/version/commit.sh"):
-        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(BAZELW.parent / name, workspace / name)
+    fingerprint = "tools/fetch/catalog/fingerprint.sh"
+    (workspace / fingerprint).parent.mkdir(parents=True)
+    shutil.copy(BAZELW.parent / fingerprint, workspace / fingerprint)
     return Path(shutil.copy(BAZELW, workspace / "bazelw"))
 
 
@@ -515,28 +515,3 @@ def test_every_rc_file_is_read_that_bazel_reads(machine: Machine) -> None:
         ["/home", "/workspace", "/user", "/imported", "/named", "/second"]
     )
     assert directories(fingerprint(machine)) == ["/home"], "outside of the project"
-
-
-def commit(machine: Machine, **variables: str) -> str:
-    """Return ROCM_COMMIT and ROCM_COMMIT_DATE as Bazel sees them."""
-    printer = machine.fake("printer", 'printf "%s %s" "${ROCM_COMMIT-none}" "${ROCM_COMMIT_DATE-none}"')
-    environment = machine.environment(BAZEL=str(printer), **variables)
-    return subprocess.run([BAZELW, "build"], env=environment, capture_output=True, text=True, check=True).stdout
-
-
-def test_commit_and_its_date_are_those_that_git_says(machine: Machine) -> None:
-    assert commit(machine) == "none none", "a machine without git"
-    machine.fake("git", 'echo "$TZ" >>"$JOURNAL"; echo "efed3c3b10a5 20251021"')
-    assert commit(machine) == "efed3c3b10a5 20251021"
-    assert machine.journal("git") == [f"-C {BAZELW.parent} log -1 --format=%H %cd --date=format-local:%Y%m%d"]
-    assert "UTC0" in (machine.folder / "journal").read_text().splitlines()
-
-
-def test_what_the_environment_says_of_the_commit_counts(machine: Machine) -> None:
-    machine.fake("git", 'echo "efed3c3b10a5 20251021"')
-    assert commit(machine, ROCM_COMMIT="0123456") == "0123456 none"
-
-
-def test_a_folder_that_git_does_not_know_has_no_commit(machine: Machine) -> None:
-    machine.fake("git", "echo 'fatal: not a git repository' >&2; exit 128")
-    assert commit(machine) == "none none"

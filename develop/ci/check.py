@@ -34,7 +34,7 @@ class Check:
     name: str
     #: What it shows.
     sentence: str
-    #: Does it; raises FailedError. One that runs tests of its own may count them.
+    #: Runs the check; raises FailedError. A check that runs tests of its own may count them.
     run: Callable[[Machine], Count | None]
     needs: tuple[Requirement, ...] = ()
     #: What no other check may use meanwhile; empty if there is nothing.

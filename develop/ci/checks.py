@@ -1,6 +1,6 @@
 """The checks of .ci/run, in their order: what each is called, what it shows, what it runs and what it needs.
 
-One that has `needs` is skipped where they are not met. SCHEDULED, at the end, names those that run once a week.
+A check with `needs` is skipped where they are not met. SCHEDULED, at the end, names the checks that run once a week.
 """
 
 from develop.ci import steps

@@ -271,7 +271,7 @@ def _in_root(root: Path, module: str) -> tuple[object, ...]:
 
 
 def identity(directory: Path) -> tuple[int, int]:
-    """Return what tells a directory of packages from one that is built later: its inode and the time of its change."""
+    """Return inode and time of change of a directory of packages; they differ once the directory is built anew."""
     try:
         status = directory.stat()
     except FileNotFoundError:
@@ -280,7 +280,7 @@ def identity(directory: Path) -> tuple[int, int]:
 
 
 def locked(projects: tuple[str, ...], lock: str) -> str:
-    """Return what a requirements file locks of some projects: their lines with those of the hashes.
+    """Return the lines of some projects in a requirements file, with their hashes.
 
     Raises ValueError if it does not have one of them.
     """

@@ -12,7 +12,7 @@ class Count:
     skipped: int = 0
 
     def __add__(self, other: "Count") -> "Count":
-        """Add those of another check."""
+        """Add the counts of another check."""
         return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@
     bash .ci/run elf thin            the check `elf`, and all whose names begin with `thin`
     bash .ci/run --list              what there is
 
-Prints a line for each check, and the whole output of one that fails. The last line says how many passed, failed and
+Prints a line for each check, and the whole output of a check that fails. The last line says how many passed, failed and
 were skipped; the exit code is 1 if any failed. A check that needs what the machine lacks is skipped; with CI=true it
 fails. Optional inputs come from the environment. Without them their checks are skipped, also with CI=true:
 

@@ -36,7 +36,7 @@ class Schedule:
             self._changed.notify_all()
 
     def _next(self) -> Check | None:
-        """Return the first check that may begin. What comes after one that needs all of the machine waits for that."""
+        """Return the first check that may begin. A check that needs the whole machine holds back all that follow."""
         if ALL in self._held:
             return None
         for check in self._waiting:

@@ -67,7 +67,7 @@ def is_behind_link(base: Path, path: str) -> bool:
 
 
 def entries(package: Path) -> Iterator[str]:
-    """Yield the files and links of an unpacked package: those of a directory before those of the ones in it."""
+    """Yield the files and links of an unpacked package: a directory's own before its subdirectories'."""
     for folder, below, files in os.walk(package):
         below.sort()
         links = [name for name in below if Path(folder, name).is_symlink()]

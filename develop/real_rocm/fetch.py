@@ -3,9 +3,9 @@
     python3 -B -m develop.real_rocm.fetch --rocm 7 [--small] DIRECTORY
 
 DIRECTORY/split then has per-target artifacts, and DIRECTORY/family the same libraries as one family; both are hard
-links to DIRECTORY/unpacked. Any user may run it; the packages come from the machine's own apt sources of Debian. ROCm
-5.7 is that of Debian 13: 6 GB, and its programs need that libc. ROCm 7 is that of Debian experimental: 4.4 GB, for the
-libc of Debian unstable. `--small` leaves the biggest libraries out. Run again, it fetches only what is not there.
+links to DIRECTORY/unpacked. Any user may run it; the packages come from the machine's own apt sources of Debian.
+Debian 13 has ROCm 5.7: 6 GB, for its own libc. Debian experimental has ROCm 7: 4.4 GB, for the libc of Debian
+unstable. `--small` leaves the biggest libraries out. Run again, it fetches only what is not there.
 
     python3 -B -m develop.real_rocm.tree_listing DIRECTORY
 

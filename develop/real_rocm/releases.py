@@ -171,7 +171,7 @@ DUPLICATES = {("libhipsparselt-dev", "lib/liborigami.a")}
 
 
 def rule_of(package: str, release: Release) -> LayoutRule:
-    """Return where a package of a release goes. Raises KeyError for one that is not of the release."""
+    """Return where a package of a release goes. Raises KeyError if the release does not have the package."""
     if package in release.system:
         return SYSTEM
     for rule in RULES:

@@ -28,7 +28,7 @@ EXTERNAL: Final = {
 
 
 def expected(workspace: Workspace) -> dict[str, list[str]]:
-    """Return label of each library -> its `deps`, sorted: those of the public files and of all that these load."""
+    """Return label -> sorted `deps` of the libraries for the public files, and for all files that these load."""
     found: dict[str, set[str]] = {}
     seen: set[str] = set()
     pending = public_files(workspace)

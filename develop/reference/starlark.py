@@ -15,7 +15,7 @@ Node = ast.expr | ast.FunctionDef
 
 
 class StarlarkError(ValueError):
-    """A file says something that this reader, or the reference, cannot take; the message names file and line."""
+    """A file contains something that this reader or the reference does not support; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,13 @@ def keywords(call: ast.Call) -> dict[str, ast.expr]:
 
 
 def function_of(node: Node) -> str:
-    """Return what a call calls (`rule`, `attr.label`), or nothing."""
+    """Return the name of the function that a call calls (`rule`, `attr.label`); empty for anything else."""
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
 @functools.singledispatch
 def literal(node: ast.AST) -> str:
-    """Return the text of an expression as Starlark is formatted: with double quotes."""
+    """Return an expression as buildifier would write it: strings in double quotes."""
     return ast.unparse(node)
 
 

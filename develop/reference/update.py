@@ -18,7 +18,7 @@ PAGE: Final = "docs/reference/rules.md"
 
 
 def main(argv: list[str]) -> int:
-    """Write the page of the workspace that is named, or of the one that `bazel run` is called in."""
+    """Write the page of the named workspace, or of the workspace that `bazel run` is called in."""
     root = Path(argv[0] if argv else os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
     try:
         text = page(Workspace(root))

@@ -1,6 +1,6 @@
 """A release as an entry of a registry of Bazel modules: of the templates in .bcr, as publish-to-bcr makes it.
 
-The format is that of Bazel's registries, with the metadata of the Bazel Central Registry.
+An entry has the format of Bazel's registries, and the metadata of the Bazel Central Registry.
 """
 
 import json

@@ -70,7 +70,7 @@ def test_digests_and_dates() -> None:
 
 @pytest.mark.parametrize("name", ["there", "nowhere"])
 def test_links_become_files(name: str) -> None:
-    """Also a link to a file that comes later; one that leads nowhere is refused."""
+    """Also a link to a file that comes later. A link that leads nowhere is refused."""
     stream = io.BytesIO()
     with tarfile.open(
         fileobj=stream, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"comment": "commit"}

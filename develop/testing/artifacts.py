@@ -30,7 +30,7 @@ def library(
 
 
 def program(path: str, rpath: tuple[str, ...] = (), *, dynamic: bool = True) -> Found:
-    """Make an ELF program for x86_64; one that is not dynamic is static."""
+    """Make an ELF program for x86_64, dynamic or static."""
     facts = Facts("", 1, "elf-program", None, rpath, dynamic=dynamic, machine=c.EM_X86_64)
     return Found(path, Kind.FILE, "", "0755", facts=facts)
 

@@ -40,7 +40,7 @@ ZSTD_SAMPLES = (
 
 
 def interesting(data: bytes) -> list[int]:
-    """List the offsets in a whole file that are worth damaging: those of bytes in runs that are not all zero."""
+    """List the offsets of a whole file that are worth damaging: within 7 bytes there is a byte other than zero."""
     return [at for at in range(len(data)) if any(data[max(0, at - 7) : at + 8])]
 
 

@@ -20,7 +20,7 @@ LIBRARIES = "rocm_sdk_libraries-7.0-py3-none-linux_x86_64.whl"
 DEVICES = [f"rocm_sdk_device_{target}-7.0-py3-none-linux_x86_64.whl" for target in ("gfx1100", "gfx942")]
 #: Libraries with the code for one target inside, by target.
 THIN = {one: f"rocm_sdk_libraries_{one}-7.0-py3-none-linux_x86_64.whl" for one in ("gfx90a", "gfx1030")}
-#: Sizes in bytes, which nothing compares with those of the files.
+#: Sizes in bytes. No test compares them with the files.
 SIZES = {SDIST: 40_000, STATIC_WHEEL: 30_000, CORE: 400_000_000, LIBRARIES: 100_000_000}
 SIZES |= dict(zip([*DEVICES, *THIN.values()], (50_000_000, 70_000_000, 250_000_000, 150_000_000), strict=True))
 SELECTOR = {

@@ -1,4 +1,4 @@
-"""Small directories to publish, for tests: a page lists each file with its digest, as those of a real index do."""
+"""Small directories to publish, for tests. As in a real index, a page lists each file with its digest."""
 
 import hashlib
 from collections.abc import Mapping

@@ -42,7 +42,7 @@ class Sample:
     metadata: str = METADATA
     """`{name}` and `{version}` stand for these."""
     modes: Mapping[str, int] = field(default_factory=dict)
-    """st_mode where it is not that of a plain file, 0100644."""
+    """st_mode of members that are not plain files with 0100644."""
     record: bytes | None = None
     """RECORD; None for the right one."""
 

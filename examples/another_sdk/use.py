@@ -1,4 +1,4 @@
-"""Uses the installed SDK: one library brings those of all packages, and the development tree leads to them."""
+"""Uses the installed SDK: one library brings the libraries of all packages, and the development tree leads to them."""
 
 import ctypes
 import sysconfig

@@ -20,15 +20,21 @@ def _sdk_gpu_architectures_impl(ctx):
     for name, others in ctx.attr.loads.items():
         _check(ctx, "loads", [name] + others, names)
     _check(ctx, "spellings", ctx.attr.spellings.values(), names + families.keys())
-    table = {key: getattr(ctx.attr, key) for key in ["families", "loads", "names", "pattern", "spellings"]}
-    return [GpuArchitecturesInfo(families = families, loads = ctx.attr.loads, names = names, table = table)]
+    table = {key: getattr(ctx.attr, key) for key in ["code_suffixes", "families", "loads", "names", "pattern", "spellings"]}
+    file = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(file, json.encode_indent(table, indent = " ") + "\n")
+    return [
+        DefaultInfo(files = depset([file])),
+        GpuArchitecturesInfo(families = families, loads = ctx.attr.loads, names = names, table = table),
+    ]
 
 sdk_gpu_architectures = rule(
-    doc = """Declares the GPU architectures of a maker, as data: for `architectures` of `sdk_gpu_packages`.
+    doc = """Declares the GPU architectures of a maker, as data: for `architectures` of other rules.
 
-AMD's are built in, and the default there.""",
+AMD's are built in, and the default there. The default output is the table as a file, which reports and tests read.""",
     implementation = _sdk_gpu_architectures_impl,
     attrs = {
+        "code_suffixes": attr.string_list(doc = "Ends of the names of files that are device code as a whole, for reports: `.cubin`."),
         "families": attr.string_list_dict(doc = "Family -> its architectures. A file that is named for a family belongs to each of them."),
         "loads": attr.string_list_dict(doc = "Architecture -> others whose code its GPUs load as well: `\"sm_86\": [\"sm_80\"]`."),
         "names": attr.string_list(mandatory = True, allow_empty = False, doc = "Architectures, as files and packages call them: `sm_80`."),

@@ -95,7 +95,7 @@ The compressed bytes of the wheel are copied; nothing is compressed again. The o
 take layers as files accept, too. The layer of a devel package has its tree unpacked.""",
     implementation = _sdk_layer_impl,
     attrs = {
-        "beside": attr.label_list(providers = [DistributionInfo], doc = "For a devel package: each an `sdk_wheel` that the image has, too, and that the tree links to, such as that of the runtime. Links to other packages are left out."),
+        "beside": attr.label_list(providers = [DistributionInfo], doc = "For a devel package: each `sdk_wheel` that the image has as well and that the tree links to, such as the runtime's. Links to other packages are left out."),
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
         "links_to": attr.label(providers = [DistributionInfo, PackageInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
         "pattern": attr.string(doc = "Which wheel of a directory, by its path in the directory: a pattern such as `*/acme-*+gfx942-*.whl`, in which `*` matches `/`, too. Default: the only one."),

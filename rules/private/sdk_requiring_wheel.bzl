@@ -9,7 +9,7 @@ visibility(["//rules", "//rules/private/hip"])
 def _sdk_requiring_wheel_impl(ctx):
     wheels = [file for file in ctx.files.sdk if file.extension == "whl" or file.is_directory]
     if not wheels:
-        fail("{}: sdk has no wheels; expected targets that have some (.whl), such as those of sdk_wheel, or directories of them".format(shown(written(ctx))))
+        fail("{}: sdk has no wheels; expected targets with wheels (.whl), such as `sdk_wheel`, or with directories of wheels".format(shown(written(ctx))))
     distributions = wheels + [file for file in ctx.files.sdk if file.basename.endswith(".tar.gz")]
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")

@@ -80,7 +80,7 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
         default_target: the package for machines that show no GPU with a package. Without it, the installation stops there
           with a message.
         extras: dict, name of further extras -> requirements, as in `sdk_static_wheel`.
-        files: dict, file -> path in the wheel: the Python code that users import, such as that of `sdk_runtime`.
+        files: dict, file -> path in the wheel: the Python code that users import, such as the output of `sdk_runtime`.
         requires: requirements that are always installed. `{version}` stands for the version, also in `extras`.
         variable: environment variable in which users may name a GPU, or a package of `targets`. Then the probe is not asked.
         **kwargs: the other attributes of `sdk_sdist`, such as `summary`, and those that all rules have.

@@ -32,7 +32,7 @@ def _dev(ctx, base, serial):
         return base + ".dev0"
     commit = _stamp(ctx, serial, ctx.attr.commit, expected, example) if serial == _STAMP else serial
     if commit.strip("0123456789abcdef") or len(commit) < 7 or len(commit) > 40:
-        _refuse(ctx, serial, expected + ", or `stamp` for the one that is checked out, or nothing", example)
+        _refuse(ctx, serial, expected + ", or `stamp` for the commit that is checked out, or nothing", example)
     return "{}.dev0+g{}".format(base, commit)
 
 def _is_date(text):
@@ -45,7 +45,7 @@ def _nightly(ctx, base, serial):
     expected = "a date, YYYYMMDD"
     date = _stamp(ctx, serial, ctx.attr.commit_date, expected, "20251021") if serial in ["", _STAMP] else serial
     if not _is_date(date):
-        _refuse(ctx, serial, expected + ", or `stamp` for that of the commit", "20251021")
+        _refuse(ctx, serial, expected + ", or `stamp` for the date of the commit", "20251021")
     return "{}a{}".format(base, date)
 
 def _bkc(ctx, base, serial):
@@ -77,7 +77,7 @@ def _sdk_version_impl(ctx):
     return [BuildSettingInfo(value = version), DefaultInfo(files = depset([text]))]
 
 _sdk_version = rule(
-    doc = "A build setting: the version given on the command line, else that of the kind.",
+    doc = "A build setting: the version given on the command line, else the version of the kind.",
     implementation = _sdk_version_impl,
     attrs = {
         "base": attr.string(mandatory = True, doc = "The release that this build leads to, `X.Y.Z`."),

@@ -33,7 +33,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, others, options, exceptions, settings, coverage = None, configs = [], last_release = [], **kwargs):
+def _verify_test(name, distributions, others, options, exceptions, settings, tables = {}, configs = [], last_release = [], **kwargs):
     if not distributions and not others:
         fail("{}: nothing to verify; expected labels of wheels".format(name))
     tags = kwargs.get("tags", [])
@@ -45,8 +45,8 @@ def _verify_test(name, distributions, others, options, exceptions, settings, cov
     )
     kwargs["tags"] = tags + ["block-network"]
     options = ["--config=$(rootpath {})".format(config) for config in configs] + options
-    if coverage:
-        options = options + ["--coverage=$(rootpath {})".format(coverage)]
+    tables = {option: table for option, table in tables.items() if table}
+    options = options + ["--{}=$(rootpath {})".format(option, table) for option, table in tables.items()]
     py_test(
         name = name,
         srcs = [Label("//verify:bazel_main.py")],
@@ -57,7 +57,7 @@ def _verify_test(name, distributions, others, options, exceptions, settings, cov
                ["$(rootpaths {})".format(wheel) for wheel in others] +
                (["--last-release"] if last_release else []) +
                ["$(rootpaths {})".format(distribution) for distribution in last_release],
-        data = distributions + others + last_release + [name + ".config"] + configs + ([coverage] if coverage else []),
+        data = distributions + others + last_release + [name + ".config"] + configs + tables.values(),
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//verify:library")],
@@ -78,7 +78,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     """
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
-def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], architectures = None, **kwargs):
     """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
@@ -96,12 +96,13 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
           and split wheels for it, and each library with code for it. Split wheels of one name need this.
         last_release: labels of the distributions of the last release, or of directories of them, such as an `http_file`.
           Libraries, symbols, files and requirements that are gone since are findings.
+        architectures: label of the `sdk_gpu_architectures` that `targets` are from. The default is AMD's table.
         **kwargs: further attributes of `py_test`.
     """
     options = ["--target=" + target for target in targets]
-    _verify_test(name, distributions, others, options, exceptions, settings, coverage, configs, last_release, **kwargs)
+    _verify_test(name, distributions, others, options, exceptions, settings, {"architectures": architectures, "coverage": coverage}, configs, last_release, **kwargs)
 
-def sdk_image_test(name, image, exceptions = [], settings = {}, configs = [], targets = [], **kwargs):
+def sdk_image_test(name, image, exceptions = [], settings = {}, configs = [], targets = [], architectures = None, **kwargs):
     """Checks the packages of a container image as `sdk_wheel_set_test` does, and that its layers fit together.
 
     Args:
@@ -112,7 +113,8 @@ def sdk_image_test(name, image, exceptions = [], settings = {}, configs = [], ta
         configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
           `@rules_rocm_python//packaging:verify.toml`.
         targets: GPU targets that the image is for, such as `gfx942`. Each library must have code for them.
+        architectures: label of the `sdk_gpu_architectures` that `targets` are from. The default is AMD's table.
         **kwargs: further attributes of `py_test`.
     """
     options = ["--target=" + target for target in targets]
-    _verify_test(name, [image], [], options, exceptions, settings, configs = configs, **kwargs)
+    _verify_test(name, [image], [], options, exceptions, settings, {"architectures": architectures}, configs, **kwargs)

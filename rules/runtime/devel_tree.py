@@ -166,7 +166,7 @@ def _find_record() -> tuple[Path | None, list[list[str]]]:
 def _append_to_record(*paths: str) -> None:
     """Have RECORD list these paths, too, before anything is made.
 
-    In place: a temporary file would itself be one that RECORD does not list yet. A RECORD with a second name is in an
+    In place, because RECORD would not list a temporary file. A RECORD with a second name is in an
     installer's cache as well, such as conda's, and stays as it is.
     """
     record, rows = _find_record()

@@ -57,7 +57,7 @@ def _two_sdks(name, source):
     ]
 
 def _other_targets(name, source):
-    """Declares a program whose relocatable library is for other GPUs: for those of the build; returns its name and what is said of it."""
+    """Declares a program whose relocatable library is for the build's GPUs and not its own; returns its name and the messages."""
     hip_library(name = name + "_relocatable", srcs = [source], relocatable = True, tags = ["manual"])
     hip_binary(name = name + "_other_targets", srcs = [source], relocatable = True, tags = ["manual"], targets = ["gfx942"], deps = [name + "_relocatable"])
     message = "//tests/analysis:{0}_relocatable is compiled for gfx1100, gfx90a, and //tests/analysis:{0}_other_targets for gfx942; expected the same GPU targets in all relocatable code of a program. Change `targets`"

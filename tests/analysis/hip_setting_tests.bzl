@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules:sdk_repository.bzl", "hip_targets")
 load("//rules/private/rocm:chosen_sdks.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
+load("//rules/private/rocm:native_targets.bzl", "with_native_targets")  # buildifier: disable=bzl-visibility
 load(":util.bzl", "expect_failure")
 
 visibility("private")
@@ -103,6 +104,27 @@ def _conflicts_impl(ctx):
 
 _conflicts_test = unittest.make(_conflicts_impl)
 
+def _machine(gpus):
+    """Returns a repository_ctx of a machine with a processor and GPUs, of which the kernel's driver tells the versions."""
+    nodes = [
+        struct(exists = True, get_child = lambda _, version = version: struct(exists = True, text = "simd_count 304\ngfx_target_version {}\n".format(version)))
+        for version in [0] + gpus
+    ]
+    return struct(
+        path = lambda _: struct(exists = bool(gpus), readdir = lambda watch: nodes),
+        read = lambda file, watch: file.text,
+    )
+
+def _native_impl(ctx):
+    env = unittest.begin(ctx)
+    machine = _machine([90010, 90402, 100300, 110003, 90010])
+    asserts.equals(env, ["gfx1030", "gfx1103", "gfx90a", "gfx942"], with_native_targets(machine, "tag", ["native"]))
+    asserts.equals(env, ["gfx1201", "gfx90a"], with_native_targets(_machine([90010]), "tag", ["gfx1201", "native"]))
+    asserts.equals(env, ["gfx942"], with_native_targets(None, "tag", ["gfx942"]), "no machine is asked")
+    return unittest.end(env)
+
+_native_test = unittest.make(_native_impl)
+
 def hip_setting_test_suite(name):
     """Declares the tests of SDKs and GPU targets of a build.
 
@@ -111,4 +133,5 @@ def hip_setting_test_suite(name):
     """
     _chosen_test(name = name + "_chosen_test")
     _conflicts_test(name = name + "_conflicts_test")
-    native.test_suite(name = name, tests = _settings(name) + [name + "_chosen_test", name + "_conflicts_test"])
+    _native_test(name = name + "_native_test")
+    native.test_suite(name = name, tests = _settings(name) + [name + "_chosen_test", name + "_conflicts_test", name + "_native_test"])

@@ -20,7 +20,7 @@ def _wheel_impl(ctx):
 _wheel_test = analysistest.make(_wheel_impl, attrs = {
     "arguments": attr.string_list(doc = "Some of the action's arguments."),
     "inputs": attr.string_list(doc = "Names of the wheel, or of the directory of wheels, that the action reads."),
-    "mnemonic": attr.string(doc = "That of the action."),
+    "mnemonic": attr.string(doc = "The action's mnemonic."),
 })
 
 def hip_wheel_test_suite(name):

@@ -42,7 +42,7 @@ _provides_plan_test = analysistest.make(_provides_plan_impl)
 
 def _links_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.equals(env, 2, len(actions_of(env, "RocmPack")), "a devel package links to the big files of the one that it builds on")
+    asserts.equals(env, 2, len(actions_of(env, "RocmPack")), "a devel package links to the big files of the package that it builds on")
     return analysistest.end(env)
 
 _links_test = analysistest.make(_links_impl)

@@ -53,7 +53,7 @@ def _slice_impl(ctx):
     (action,) = actions_of(env, "HipSlice")
     assert_hermetic(env, action)
     (interface,) = actions_of(env, "HipInterface")
-    asserts.true(env, _LIBRARY in [file.path for file in interface.inputs.to_list()], "the interface is that of the whole library, for all GPUs")
+    asserts.true(env, _LIBRARY in [file.path for file in interface.inputs.to_list()], "the interface comes from the whole library, for all GPUs")
     return analysistest.end(env)
 
 _slice_test = analysistest.make(_slice_impl, config_settings = {_TARGETS: ["gfx1100", "gfx90a"]})

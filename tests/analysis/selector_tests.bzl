@@ -8,7 +8,7 @@ visibility("private")
 
 _FAMILIES = ["dgpu-all", "gfx1030", "gfx103X-all", "gfx11-all", "gfx110X-dgpu", "gfx94X-dcgpu"]
 
-# GPU -> the package that serves it, of _FAMILIES: its own, else that of the narrowest family.
+# GPU -> the package of _FAMILIES that serves it: its own, else the package of its narrowest family.
 _SERVED = {
     "gfx1030": "gfx1030",
     "gfx1031": "gfx103X-all",

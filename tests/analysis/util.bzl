@@ -34,6 +34,17 @@ def actions_of(env, mnemonic):
     """Returns the actions of the target under test that have a mnemonic."""
     return [action for action in analysistest.target_actions(env) if action.mnemonic == mnemonic]
 
+# How the lists of headers end that compilations did not include.
+UNUSED_HEADERS = ".unused_headers"
+
+def outputs_of(action):
+    """Returns the names of an action's outputs, except the list of unused headers."""
+    return [file.basename for file in action.outputs.to_list() if not file.basename.endswith(UNUSED_HEADERS)]
+
+def after_prefix(argv, prefix):
+    """Returns what follows a prefix in the arguments that begin with it."""
+    return [argument.removeprefix(prefix) for argument in argv if argument.startswith(prefix)]
+
 def assert_hermetic(env, action):
     """Asserts that an action runs the toolchain's interpreter on an archive, in isolation, without a shell.
 

@@ -62,7 +62,7 @@ def _licenses_impl(ctx):
     asserts.equals(env, sorted(["{dist_info}/licenses/" + text for text in texts]), members)
     return analysistest.end(env)
 
-_licenses_test = analysistest.make(_licenses_impl, attrs = {"mnemonic": attr.string(doc = "That of the action that packs them.")})
+_licenses_test = analysistest.make(_licenses_impl, attrs = {"mnemonic": attr.string(doc = "Mnemonic of the action that packs them.")})
 
 def _sdist_impl(ctx):
     env = analysistest.begin(ctx)

@@ -1,4 +1,4 @@
-"""What the benchmark compares with: the script by which AMD makes its Python packages, out of a checkout of TheRock.
+"""What the benchmark compares with: AMD's script that makes Python packages, from a checkout of TheRock.
 
 AMD's build_tools/build_python_packages.py makes the same distributions of the same artifacts. It is called as its own
 documentation says, with its own defaults. It keeps nothing from one run for the next, so each of its runs is cold. It

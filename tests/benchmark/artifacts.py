@@ -119,7 +119,7 @@ def find_library(artifacts: Path, kind: str) -> Path | None:
 
 
 def find_header(artifacts: Path) -> Path | None:
-    """Choose the header to change: one that only the devel package has, if there is one; None if there is no header."""
+    """Choose the header to change, preferably a header that only the devel package has; None if there is no header."""
     found = [path for path in files(artifacts, "dev") if path.suffix in (".h", ".hpp") and "include" in path.parts]
     runtime = ("core-hip_dev_", "core-ocl_dev_")  # of these, core has the headers, too
     only = [path for path in found if not path.relative_to(artifacts).parts[0].startswith(runtime)]

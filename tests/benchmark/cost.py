@@ -49,7 +49,7 @@ class Cost:
 
 
 def _numbers(pid: int) -> tuple[float, float, int]:
-    """Read a process's own CPU time and that of its children in seconds, and the bytes that all of them wrote."""
+    """Read the CPU time of a process and of its children in seconds, and the bytes that all of them wrote."""
     # proc_pid_stat(5); the name of the program may hold spaces and ends with the last parenthesis.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     utime, stime, cutime, cstime = (int(value) for value in fields[11:15])
@@ -112,7 +112,7 @@ class _Sums:
         return cls(own, ended, programs, written)
 
     def since(self, before: "_Sums") -> tuple[float, float, dict[str, float], int]:
-        """Return CPU time below the process, its own, that of each kind that stays, and the bytes written."""
+        """Return CPU time below the process, its own, the time of each kind that stays, and the bytes written."""
         programs = {name: used - before.programs.get(name, 0.0) for name, used in sorted(self.programs.items())}
         below = self.ended - before.ended + sum(self.programs.values()) - sum(before.programs.values())
         return below, self.own - before.own, programs, self.written - before.written

@@ -46,7 +46,7 @@ def test_memory_of_the_largest_process() -> None:
 
 
 def test_bytes_written_to_a_disk(tmp_path: Path) -> None:
-    """Those of children; a link costs next to nothing. On a file system in memory there is nothing to count."""
+    """Bytes of children count; a link costs next to nothing. On a file system in memory there is nothing to count."""
     file = tmp_path / "file"
     with Meter(os.getpid()) as meter:
         run(f"open({str(file)!r}, 'wb').write(bytes(20 * {MEGABYTE}))")

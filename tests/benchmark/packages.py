@@ -19,8 +19,8 @@ cache if memory suffices, for both flows. Files that are changed are on the disk
 The scenarios: cold; no-op; a small library changed, librocfft, the biggest library; a header changed; only the version
 changed; nothing changed, but the server is new.
 
-It takes space: twice the size of the distributions, that of the biggest package once more, and that of the files that
-are changed; for `--scale` as many times as it says.
+It takes space: twice the size of the distributions, once more the size of the biggest package, and the size of the
+changed files; for `--scale` as many times as it says.
 """
 
 import argparse

@@ -22,7 +22,7 @@ def _as_it_is(_: Workspace) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A change, and how it is called."""
+    """A change to measure, with its name and description."""
 
     name: str
     description: str

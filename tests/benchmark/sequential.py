@@ -18,7 +18,7 @@ from tests.benchmark.cost import Cost, Meter
 from tools.actions.plan.model import PACKED, Entry, Kind, Plan, Treatment
 
 WHEEL = "Wheel-Version: 1.0\nGenerator: sequential\nRoot-Is-Purelib: false\nTag: {tag}\n"
-#: Treatments whose bytes are those of a file. Others' (launchers) the build makes: a few KB, so anything will do here.
+#: Treatments that copy the bytes of a file. For others (launchers), the build makes a few KB: anything will do here.
 COPIED = (Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK)
 
 

@@ -91,7 +91,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         "--therock-python",
         type=lambda text: Path(where, text).absolute(),  # not where a link leads: that has none of the packages
         default=sys.executable,
-        help="Python for that script (default: the one that runs this)",
+        help="Python for that script (default: the one in use)",
     )
     return parser.parse_args(argv)
 

@@ -121,7 +121,7 @@ def size(action: Recorded) -> int:
 
 
 def inputs_to_take_away() -> list[tuple[Recorded, Place]]:
-    """List inputs of one action of each kind, the one that made most; or those of all actions."""
+    """List inputs of one action of each kind (the action that made most), or of all actions."""
     if "HERMETIC_ALL" in os.environ:
         return [(action, place) for action in ACTIONS for place in by_path(action)]
     most = {action.mnemonic: action for action in sorted(ACTIONS, key=size)}

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-#: Every kind of action of the rules, and the one that makes their tools; `prove.py` holds the list against rules/.
+#: Every kind of action of the rules, and the action that makes their tools; `prove.py` holds the list against rules/.
 MNEMONICS = {
     "PyTool",
     "RocmCoverage",
@@ -60,7 +60,7 @@ class Declared:
 
     mnemonic: str
     label: str
-    #: Tags by which an action says what it needs of its executor.
+    #: Tags that say what an action needs of its executor.
     requirements: frozenset[str]
 
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-#: Nobody's exit code otherwise: that of `env` and of container engines where they themselves fail.
+#: An exit code that no program here has: `env` and container engines use it where they themselves fail.
 FAILED = 125
 HOSTNAME = b"jail"
 

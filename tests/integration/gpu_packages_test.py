@@ -12,6 +12,8 @@ import pytest
 from environment import DIST, Environment
 from packaging.metadata import Metadata
 
+#: Where the reports on the packages are, beside the index.
+REPORTS = DIST.parent
 #: How the rules sign what they write: docs/sdk/your-own-sdk.md, "What still names this project".
 SIGNATURE = "rules_rocm_python"
 
@@ -35,12 +37,24 @@ def installed(environment: Environment) -> set[str]:
 def files(target: str) -> set[str]:
     (wheel,) = DIST.glob(f"acme_kernels_{target}-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        return {Path(name).name for name in archive.namelist() if name.endswith(".txt")}
+        return {Path(name).name for name in archive.namelist() if "/kernels/" in name}
 
 
 def test_each_package_has_the_files_for_its_architecture() -> None:
-    assert files("sm_80") == {"gemm_sm_80.txt", "conv_sm_8x.txt"}
-    assert files("sm_90") == {"gemm_sm_90.txt", "sm90_tuning.txt"}
+    assert files("sm_80") == {"gemm_sm_80.cubin", "conv_sm_8x.cubin"}
+    assert files("sm_90") == {"gemm_sm_90.cubin", "sm90_tuning.txt"}
+
+
+def test_reports_know_the_architectures() -> None:
+    sizes = json.loads((REPORTS / "size_report.json").read_text())
+    by_target = {one["distribution"]: one["device_by_target"] for one in sizes["packages"]}
+    assert {name: sorted(targets) for name, targets in by_target.items()} == {
+        "acme-core": [],
+        "acme-kernels-sm-80": ["sm_80", "sm_8x"],
+        "acme-kernels-sm-90": ["sm_90"],
+    }
+    coverage = json.loads((REPORTS / "coverage.json").read_text())
+    assert coverage["libraries"] == {"share/kernels/": ["sm_80", "sm_8x", "sm_90"]}
 
 
 @pytest.mark.parametrize(
@@ -86,8 +100,9 @@ def test_the_static_wheel_has_the_extras_of_every_machine() -> None:
 
 
 def texts() -> Iterator[tuple[str, bytes]]:
-    """Yield the content of every file of the index, and of every member of wheels and sdists."""
-    for path in sorted(path for path in DIST.rglob("*") if path.is_file()):
+    """Yield the content of every report, of every file of the index, and of every member of wheels and sdists."""
+    reports = [path for path in REPORTS.iterdir() if path.is_file()]
+    for path in sorted([*reports, *(path for path in DIST.rglob("*") if path.is_file())]):
         if path.suffix == ".whl":
             with zipfile.ZipFile(path) as wheel:
                 yield from ((f"{path.name}: {name}", wheel.read(name)) for name in wheel.namelist())

@@ -109,7 +109,7 @@ def test_layers_have_what_pip_installs(image: Path, tmp_path: Path) -> None:
 
 
 def rows(record: Path) -> set[tuple[str, ...]]:
-    """Return the lines of RECORD, but those of scripts, whose paths and interpreters differ, and of pip's own files."""
+    """Return the lines of RECORD without scripts, whose paths and interpreters differ, and without pip's own files."""
     with record.open(newline="") as file:
         found = {tuple(row) for row in csv.reader(file)}
     return {row for row in found if "/bin/" not in row[0] and Path(row[0]).name not in OF_PIP}
@@ -128,7 +128,7 @@ def test_records_of_images_name_every_file_with_its_digest(image: Path, tmp_path
 
 
 def test_what_is_in_an_image_runs(image: Path, tmp_path: Path) -> None:
-    """As in a container, Python finds the packages in site-packages; the interpreter is that of the test."""
+    """As in a container, Python finds the packages in site-packages; the interpreter is the test's."""
     top = unpacked(image, tmp_path)
     environment = {"PYTHONPATH": str(top / SITE), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     script = top / SCRIPTS / "rocm-sdk"

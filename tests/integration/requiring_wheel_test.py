@@ -1,4 +1,4 @@
-"""The wheel that `sdk_requiring_wheel` made of one that needs the mini SDK: it finds it once both are installed."""
+"""A wheel of `sdk_requiring_wheel`, made of a wheel that needs the mini SDK, finds it once both are installed."""
 
 import os
 import subprocess

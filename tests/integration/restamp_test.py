@@ -16,7 +16,7 @@ Content = tuple[int, int, bytes]
 
 
 def wheel_files(path: Path) -> dict[str, Content]:
-    """Return the files of a wheel, those of its metadata directory below `dist-info`."""
+    """Return the files of a wheel; the metadata directory is called `dist-info`."""
     with ZipFile(path) as archive:
         return {
             member.filename.replace(f"{'-'.join(path.name.split('-')[:2])}.dist-info", "dist-info"): (

@@ -30,7 +30,7 @@ BUILD = "import sys, rocm_build; print(rocm_build.build_wheel(sys.argv[1]))"
 
 
 def read(wheel: Path) -> dict[str, bytes]:
-    """Return the files of a wheel by their names, those of .dist-info without that directory."""
+    """Return the files of a wheel by their names; files in .dist-info without that directory."""
     with ZipFile(wheel) as archive:
         return {name.rpartition(".dist-info/")[2]: archive.read(name) for name in archive.namelist()}
 

@@ -1,4 +1,4 @@
-"""The sources that are linted and formatted: those of the workspace, behind the links of the runfiles."""
+"""The sources that are linted and formatted: the workspace's own files, behind the links of the runfiles."""
 
 import os
 from pathlib import Path

@@ -19,7 +19,7 @@ like_py_wheel = rule(
     doc = "Provides a wheel as `py_wheel` does, and as nothing else.",
     implementation = _like_py_wheel_impl,
     attrs = {
-        "filename": attr.string(doc = "The true name of the wheel. Default: that of the file."),
+        "filename": attr.string(doc = "The true name of the wheel. Default: the file's name."),
         "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
     },
 )

@@ -1,6 +1,6 @@
 """Each difference between our names and AMD's is known, and has a reason.
 
-AMD's targets and owners are those of the locked rocm-bootstrap; its families are in tools/lib/gpus/built.json, its
+AMD's targets and owners come from the locked rocm-bootstrap; its families are in tools/lib/gpus/built.json, its
 packages and scripts in amd.json, both with the date on which they were read. Who brings these up to date sees what is
 new.
 """

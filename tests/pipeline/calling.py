@@ -60,7 +60,7 @@ class _InlinePool(Executor):
         return future
 
 
-#: Parsers by their descriptions and forms: those of two tools differ.
+#: Parsers by their descriptions and forms: no two tools have the same.
 _parser = functools.lru_cache(maxsize=None)(_KnownParser)
 
 
@@ -70,7 +70,7 @@ def _pool(threads: int) -> Executor:
 
 @contextlib.contextmanager
 def quickly(*, threads: bool) -> Iterator[None]:
-    """Call tools that share parsers; `threads` says whether one that may use one thread starts it."""
+    """Call tools that share parsers; `threads` says whether a tool that may use one thread starts it."""
     known = SimpleNamespace(ArgumentParser=_parser, RawDescriptionHelpFormatter=argparse.RawDescriptionHelpFormatter)
     with (
         mock.patch.object(program, "argparse", known),

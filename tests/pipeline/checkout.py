@@ -157,7 +157,7 @@ def _kind(path: Path) -> int:
 
 
 def leads_to_directory(path: Path) -> bool:
-    """Whether a path is a link to a directory, or one that goes in a circle."""
+    """Whether a path is a link to a directory, or a link that goes in a circle."""
     try:
         return path.is_symlink() and stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:

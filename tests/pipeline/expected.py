@@ -146,7 +146,7 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
         expected.may["not repacked"] = "a package leaves a big file out"
     thin = [one.name for one in expected.sdk.packages if one.slice]
-    # Of packages per GPU target, each has a tree of its own, and devel links to the one that is installed.
+    # Packages per GPU target each have a tree of their own, and devel links to the installed one.
     owners = [name for name in package.builds_on if name not in thin[1:]]
     owned = Counter(path for name in owners for path in expected.trees[name].shipped)
     if twice := [path for path, count in owned.items() if count > 1]:
@@ -156,7 +156,7 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
 def _expect_files(expected: Expected, tree: Tree) -> None:
     """Say which files are not what they say that they are."""
     broken = [path for path, node in tree.own.items() if isinstance(node, File) and is_broken(path, node.content)]
-    for path in broken:  # of one that is left out, a link may be packed
+    for path in broken:  # a link to it may be packed even if it is left out
         is_packed = tree.wants(path) and not tree.is_others(path)
         (expected.must if is_packed else expected.may)["damaged"] = path
 

@@ -213,7 +213,7 @@ def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) 
 
 
 def _needed(tree: Tree) -> set[str]:
-    """Return by which names the files of a package need libraries."""
+    """Return the names of libraries that the files of a package need."""
     contents = [shipped.content for shipped in tree.shipped.values() if isinstance(shipped.content, Elf)]
     return {name for content in contents for name in content.needed}
 

@@ -36,7 +36,7 @@ def loads(target: str, code: str) -> bool:
 
 
 def named_targets(path: str) -> tuple[str, ...]:
-    """Return the GPU targets that a path names: those of its last part that names any."""
+    """Return the GPU targets in the last part of a path that names any."""
     return next(filter(None, (NAMED_TARGETS.get(part, ()) for part in reversed(path.split("/")))), ())
 
 

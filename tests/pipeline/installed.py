@@ -168,7 +168,7 @@ class Site:
     # What is there
 
     def check(self, *, whole: bool) -> None:
-        """Check the tree against that of a fresh installation; raises FindingError."""
+        """Compare the tree with a fresh installation; raises FindingError."""
         found = self.leaves()
         self._follow(found)
         beside = leaves(self.folder / f"{TREE}.kept" / TREE)
@@ -271,7 +271,7 @@ def tree_of(role: str) -> str:
 
 
 def unzip(wheel: Path, folder: Path) -> None:
-    """Unpack a wheel; one of development gets the two files by which ROCm's code changes others."""
+    """Unpack a wheel; a devel wheel gets the two files with which ROCm's code changes others."""
     with zipfile.ZipFile(wheel) as archive:
         for info in archive.infolist():
             place = folder / info.filename

@@ -5,7 +5,7 @@
     check_index(expected, wheels, index)
 
 `tests.pipeline.expected` says what has to come. Wheels are read by the standard library and by `packaging`, what they
-hold by `tests.pipeline.package_reader`. What is found is a `FindingError`, of a kind by which findings are told apart.
+hold by `tests.pipeline.package_reader`. What is found is a `FindingError`; its kind tells findings apart.
 """
 
 import base64
@@ -334,11 +334,11 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     # A file that is linked to has the mode that its package gave it; for a link, that may have a copy of the library.
     linked = thin[0].shipped.get(real if place.is_symlink() else path) if thin else None
     if linked and linked.is_forwarder:
-        linked = None  # those of its packages do not come into the tree
+        linked = None  # forwarders of its packages do not come into the tree
     is_alias = place.resolve().name != posixpath.basename(real)
     is_others = not place.resolve().is_relative_to(root.resolve())
     if is_alias or is_others or not tree.wants(real):
-        return  # a library under its SONAME, or what is left out here: the mode is that of the package that has it
+        return  # a library under its SONAME, or what is left out here: the package that has it decides about the mode
     if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
         raise FindingError("devel: mode", f"{path}: {place.stat().st_mode:o}; expected of {file}")
 
@@ -346,7 +346,7 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
 def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | None = None) -> None:
     """Check that the devel tree is as the artifacts are: each path, its content, its mode, and where links lead.
 
-    `thin` are packages per GPU target; the first is the one that is installed.
+    `thin` are packages per GPU target; the first is installed.
     """
     thin = thin or []
     for path, node in sorted(tree.own.items()):

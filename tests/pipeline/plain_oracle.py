@@ -52,7 +52,7 @@ def _is_below_link(tree: Tree, path: str) -> bool:
 
 
 def _stays_away(expected: Expected, tree: Tree, real: str, file: File) -> bool:
-    """Whether the tree may be without a file: no package has it, or it is one that only its libraries read."""
+    """Whether the tree may be without a file: no package has it, or only its libraries read it."""
     if not is_anywhere(expected, tree, real):
         return True
     is_started = is_program(real, file) and file.executable and not isinstance(file.content, Data)

@@ -80,7 +80,7 @@ class Form(Enum):
     FAT_LIBRARY = "fat library"
 
 
-#: Clang's name for portable code; its entry has another kind and triple than those of AMD's processors.
+#: Clang's name for portable code; the kind and triple of its entry differ from AMD's processors.
 SPIRV = "amdgcnspirv"
 
 
@@ -228,7 +228,7 @@ class Settings:
     """The CPU that launchers are made for."""
     license_patterns: tuple[str, ...] = ()
     scripts: bool = False
-    """Whether the packages for run time have console scripts: those of SCRIPTS."""
+    """Whether the packages for run time have console scripts: all of SCRIPTS."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     python3 -m tests.remote.hip --root ROOT --programs FOLDER --artifacts DIR
 
-Run it from the top of the workspace, as root. The arguments are those of tests.remote.execution; DIR has artifacts of
+Run it from the top of the workspace, as root. The arguments are as for tests.remote.execution; DIR has artifacts of
 ROCm 6 or newer. The example project examples/hip is built here and by two workers, which have a C++ compiler of their
 own in ROOT. Nothing runs here instead of a worker.
 """

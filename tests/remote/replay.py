@@ -2,7 +2,7 @@
 
     python3 -m tests.remote.replay --root ROOT --programs FOLDER --graph RESULTS/scaling.json
 
-Run it from the top of the workspace, as root; ROOT and FOLDER are those of tests.remote.execution, the graph is what
+Run it from the top of the workspace, as root; ROOT and FOLDER are as for tests.remote.execution, the graph is what
 `//tests/benchmark:scaling` writes. Each action waits for the same others as it did and sleeps as long as it took: so
 eight workers find room on a small machine, and Bazel, the queue and the workers are real. What an action takes beyond
 its command is taken from the run on one worker, and from nothing else. Bytes are not replayed: no such machine has the

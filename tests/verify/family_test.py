@@ -40,7 +40,7 @@ def uneven_libraries(edited: EditedSet) -> None:
 
 
 def complete_libraries(edited: EditedSet) -> None:
-    """Both families have the processors that they want; neither wants those of the other."""
+    """Both families have the processors that they need, and need none of the other family."""
     edited.wheel(WHEEL).files[LIBRARY] = fat("libfat.so.1", [offload_bundle(["gfx1100", "gfx1101"])])
     name = "rocm_sdk_libraries_gfx94X_dcgpu"
     edited.wheel(name).files[f"_{name}/lib/libfat.so.1"] = fat("libfat.so.1", [offload_bundle(["gfx942"])])

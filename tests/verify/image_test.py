@@ -51,7 +51,7 @@ def foreign_code(edited: EditedSet) -> None:
 
 
 def missing_owner(edited: EditedSet) -> None:
-    """Let a library need another one that no package has."""
+    """Let a library need another library that no package has."""
     files = edited.wheel("rocm_sdk_libraries").files
     files[BLAS] = with_needed(files[BLAS], "librocblas.so.5", "libnobodys.so.2")
 

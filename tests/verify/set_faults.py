@@ -91,7 +91,7 @@ def _(edited: EditedSet) -> None:
 
 
 def kernels_for(name: str, library: Sample) -> EditedWheel:
-    """Return a wheel with a library, and one that needs it."""
+    """Return a wheel with a library, and with a second library that needs the first."""
     user = Sample(soname=f"lib{name}.so.1", needed=(library.soname or "",), rpath="$ORIGIN").build()
     files = {f"{name}/__init__.py": b"", f"{name}/libfast.so.1": library.build(), f"{name}/lib{name}.so.1": user}
     return small_wheel(name, files, "py3-none-manylinux_2_17_x86_64")

@@ -1,4 +1,4 @@
-"""Packages for one GPU target each hold what their names promise: those of the mini SDK, and other makers'."""
+"""Packages for one GPU target each hold what their names promise: the mini SDK's, and other makers'."""
 
 import json
 import os

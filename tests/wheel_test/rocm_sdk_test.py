@@ -1,4 +1,4 @@
-"""The packages find no fault with themselves, and are those of the target that was asked for."""
+"""The packages find no fault with themselves, and are for the target that was asked for."""
 
 import os
 import subprocess

@@ -19,7 +19,7 @@ def _runfiles_path_line(file):
     return "{}={}".format(path, file.path) if file.extension in ("json", "py", "so") else None
 
 def _sources(info):
-    """Returns the modules of a library, also those of which `precompile_source_retention = "omit_source"` keeps the compiled form alone."""
+    """Returns the modules of a library, also modules that `precompile_source_retention = "omit_source"` keeps only compiled."""
 
     # Since rules_python 1.1. Rules that know nothing of it leave it empty.
     original = getattr(info, "transitive_original_sources", depset())

@@ -1,10 +1,10 @@
-"""Writes `_rocm_init.py`, by which a framework's wheel prepares a process for its extension modules.
+"""Writes `_rocm_init.py`, with which a framework's wheel prepares a process for its extension modules.
 
     init_py_tool --label TARGET --output FILE [--preload NAME…] [--extension FILE…]
                  [--check-version VERSION] [--fail-on-version-mismatch]
 
-The program behind the rule `rocm_init_py`. What it writes is made by `rocm_sdk.init_py`, as that of `rocm-sdk init-py`
-is: one generator for both.
+The program behind the rule `rocm_init_py`. As for `rocm-sdk init-py`, `rocm_sdk.init_py` makes the text: one generator
+for both.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """W421 to W424: each DLL and EXE in a wheel for Windows is for it, and can be loaded (Microsoft, "PE Format").
 
-What lies as data in wheels for other systems is not looked at. That of another CPU is W416.
+Data in wheels for other systems is not checked. W416 finds files for another CPU.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ RUNTIMES = Rule(
     why="Each has its own heap, files and locale: memory that one allocates, another cannot free.",
     remedy="Build all of the package with one compiler, if its libraries pass memory or files to each other.",
 )
-#: The Machines whose programs run on that of a tag beside its own; their DLLs serve these programs.
+#: Machine of a platform tag -> other Machines whose programs it runs as well; their DLLs serve these programs.
 _RUN_AS_WELL: Final = {
     c.IMAGE_FILE_MACHINE_AMD64: (c.IMAGE_FILE_MACHINE_I386,),
     c.IMAGE_FILE_MACHINE_ARM64: (c.IMAGE_FILE_MACHINE_AMD64, c.IMAGE_FILE_MACHINE_I386),
@@ -92,7 +92,7 @@ def _machines(wheel: Wheel) -> Iterator[Finding]:
         allowed = wanted | (started if image.is_dll and not image.is_managed else running | {c.IMAGE_FILE_MACHINE_I386})
         if image.machine not in allowed:
             machine = MACHINES.get(image.machine, "no CPU that packages are made for")
-            evidence = f"Machine is {image.machine:#x} ({machine}); expected that of {', '.join(platforms)}"
+            evidence = f"Machine is {image.machine:#x} ({machine}); expected the Machine of {', '.join(platforms)}"
             yield MACHINE.finding(wheel.filename, path, evidence)
 
 

@@ -51,7 +51,7 @@ FORM = Rule(
     Severity.ERROR,
     "a line of RECORD is not as it should be",
     why="Three fields: a path as in the archive, once; `sha256=` (or better) with urlsafe base64 without padding; the "
-    "size in bytes. RECORD's own line, and those of its signatures, have the path alone.",
+    "size in bytes. The lines of RECORD itself and of its signatures have the path alone.",
     remedy=REMEDY,
 )
 STRONG: Final = ("sha256", *STRONGER)

@@ -17,7 +17,7 @@ EMPTY = Rule(
     "W511",
     Severity.ERROR,
     "installs nothing",
-    why="Beside its .dist-info directory the wheel has no file, or only the empty one that marks the tree of an SDK's "
+    why="Beside its .dist-info directory the wheel has no file, or only the empty file that marks the tree of an SDK's "
     "package.",
     remedy="Find out why the build packaged nothing.",
 )
@@ -101,7 +101,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 
 
 def _is_mark(path: str, wheel: Wheel) -> bool:
-    """Whether a file is the empty one by which a package of an SDK owns its tree: `{tree}/.{distribution}`."""
+    """Whether a file is the empty mark with which an SDK's package owns its tree: `{tree}/.{distribution}`."""
     name = posixpath.basename(path)
     return name.startswith(".") and canonicalize_name(name[1:]) == wheel.name and not wheel.files[path].size
 

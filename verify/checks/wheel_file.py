@@ -25,7 +25,7 @@ WHEEL_FILE = Rule(
 TAGS = Rule(
     "W305",
     Severity.ERROR,
-    "the tags in WHEEL are not those of the wheel's name",
+    "the tags in WHEEL differ from the wheel's name",
     why="Each compressed tag of the name must be there expanded, a line each (PEP 425, PEP 427).",
     remedy="Rename with `wheel tags`, which changes both.",
 )

@@ -20,7 +20,7 @@ from verify.wheel_set.model import Package
 class CodePlace:
     """A bundle, the bundle's entries in archives, or the files of a directory that are named for targets.
 
-    `path` is that of the file, or of the directory, in the wheel of `package`; `number` counts the file's bundles.
+    `path` is where the file, or the directory, is in the wheel of `package`; `number` counts the file's bundles.
     """
 
     package: Package
@@ -55,7 +55,7 @@ class Archives:
         return frozenset(int(number) for name, _, number in pairs if name == self.name and number.isdecimal())
 
     def named_for(self, target: TargetId) -> list[str]:
-        """Return the archives whose paths are those of a target, sorted; there are none if it is not there."""
+        """Return the archives at the paths that the library gives for a target, sorted; empty if there are none."""
         wanted = [place.replace(PLACEHOLDER, str(target)) for place in self.searched]
         return sorted(path for path in self.found if path in wanted)
 

@@ -47,7 +47,7 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
 
 
 def _about(finding: Finding, target: str) -> Iterator[Finding]:
-    """Yield a finding with those of its targets that count where a GPU is chosen, unless there are none."""
+    """Yield a finding, if a GPU is chosen only with targets that match it, and not at all if none does."""
     if not target or finding.id not in OF_TARGETS:
         yield finding
     elif targets := tuple(one for one in finding.targets if overlap(one, target)):
@@ -55,7 +55,7 @@ def _about(finding: Finding, target: str) -> Iterator[Finding]:
 
 
 def _is_for_windows(table: Coverage) -> bool:
-    """Whether a coverage table lists DLLs: it is that of one platform."""
+    """Whether a coverage table lists DLLs. A table is for one platform."""
     return any(library.lower().endswith(".dll") for library in table.libraries)
 
 

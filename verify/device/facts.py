@@ -29,7 +29,7 @@ class DeviceFacts:
     """The device code of one file: bundles of a library, or what an archive holds for libraries elsewhere."""
 
     bundles: tuple[frozenset[TargetId], ...] = ()
-    """The targets of each bundle, by file offset; those of other makers are left out."""
+    """The targets of each bundle, by file offset, without targets of other makers."""
     archive: dict[str, frozenset[TargetId]] = field(default_factory=dict)
     """Of a `.kpack`: targets by `library#number`."""
     sizes: dict[TargetId, int] = field(default_factory=dict)

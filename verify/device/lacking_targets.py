@@ -78,7 +78,7 @@ def check_chosen(library: DeviceLibrary, target: str) -> Iterator[Finding]:
 
 
 def _where(library: DeviceLibrary, lacking: Sequence[str]) -> tuple[str, str]:
-    """Return wheel and file: those of the package for the one target that is lacking, else the first with code."""
+    """Return wheel and file: of the package for the one lacking target, else of the first with code."""
     for copy in library.copies if len(lacking) == 1 else ():
         if copy.tree.targets == frozenset(lacking) and copy.places:
             return copy.places[0].package.filename, copy.places[0].path
@@ -90,7 +90,7 @@ def _where(library: DeviceLibrary, lacking: Sequence[str]) -> tuple[str, str]:
 
 
 def _targets(library: DeviceLibrary, trees: Sequence[Tree], offered: Collection[str]) -> frozenset[str]:
-    """Return the targets that a library could serve: those offered, else those of the packages of its kind."""
+    """Return the targets that a library could serve: the offered ones, else the targets of the packages of its kind."""
     kinds = {copy.tree.kind for copy in library.copies}
     of_kind = [tree for tree in trees if tree.kind in kinds]
     if any(tree.is_offered for tree in of_kind):

@@ -46,7 +46,7 @@ class Owned:
     target: str
     """A target or a family."""
     is_exact: bool
-    """Whether it is to have no other code: its name is that of a target, or its layout is `thin`."""
+    """Whether it must have no other code: it is named for a target, or its layout is `thin`."""
     is_offered: bool = False
     """Whether the selector offers it."""
 
@@ -90,7 +90,7 @@ def unserved(codes: Collection[TargetId], targets: Iterable[str]) -> tuple[str, 
 
 
 def expanded(targets: Iterable[str], known: Collection[TargetId]) -> frozenset[str]:
-    """Return targets, with each family replaced by those of its processors that are known, if any is."""
+    """Return the targets; a family is replaced by its processors that are known, if any is."""
     found: set[str] = set()
     for target in targets:
         family = parse_family(target)

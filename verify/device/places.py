@@ -57,7 +57,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Copy:
-    """What one tree has of a library; `path` is that of the library below the tree, as in the coverage table."""
+    """What one tree has of a library; `path` is the library's path below the tree, as in the coverage table."""
 
     tree: Tree
     path: str

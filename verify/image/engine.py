@@ -20,7 +20,7 @@ from verify.wheel_set.gather import gather
 
 
 def verify_image(path: Path, request: Request) -> Outcome:
-    """Verify an image. Raises ToolError for one that is damaged."""
+    """Verify an image. Raises ToolError if it is damaged."""
     if request.last_release or request.others:
         raise ToolError(f"{path}: is an image; expected no --others and no --last-release. Verify the image alone")
     with read_image(path) as tree:
@@ -39,7 +39,7 @@ def verify_image(path: Path, request: Request) -> Outcome:
 
 
 def _without_extras(distributions: DistributionSet, settings: Settings) -> Settings:
-    """Return settings by which extras require nothing: an image has what is installed, and not what could be."""
+    """Return the settings without what extras require: an image has what is installed, not what could be."""
     packages, _ = gather(distributions)
     requirements = [requirement for package in packages for requirement in package.requires]
     optional = {one.name for one in requirements} - {one.name for one in requirements if applies(one)}

@@ -1,11 +1,11 @@
 """I101 and I102: the layers of an image fit together, and its packages are what is in them."""
 
-import posixpath
 import stat
 import tarfile
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tools.lib.common.paths import directories_above
 from verify.checks.names import MODE, UNWANTED
 from verify.finding import Finding, Rule, Severity
 from verify.image.installed import Installed
@@ -42,7 +42,7 @@ def check_image(tree: ImageTree, distributions: Sequence[Installed]) -> Iterator
     for path, file in tree.files.items():
         if file.layer not in tree.own_layers or file.type == tarfile.DIRTYPE:
             continue
-        if path not in listed and not any(parent in listed for parent in _parents(path)):
+        if path not in listed and not any(parent in listed for parent in directories_above(path)):
             yield UNLISTED.finding(tree.name, path, f"layer {file.layer + 1} has it")
         if file.type == tarfile.REGTYPE and (mode := stat.S_IMODE(file.member.mode)) & UNWANTED:
             evidence = f"mode {mode:04o}; expected none of the bits {UNWANTED:04o}"
@@ -54,8 +54,3 @@ def _described(content: tuple[object, ...]) -> str:
     if kind == tarfile.SYMTYPE:
         return f"a link to {link}"
     return f"{size} bytes with the CRC-32 {crc32:08x}, mode {stat.S_IMODE(int(str(mode))):04o}"
-
-
-def _parents(path: str) -> Iterator[str]:
-    while path := posixpath.dirname(path):
-        yield path

@@ -63,7 +63,7 @@ class ImageTree:
     scratch: Path
     """The temporary file."""
     own_layers: frozenset[int] = frozenset()
-    """Numbers of the layers that are made of wheels; the others are those of a base."""
+    """Numbers of the layers that are made of wheels; the other layers come from a base."""
     files: dict[str, ImageFile] = field(default_factory=dict)
     hidden: list[tuple[ImageFile, ImageFile]] = field(default_factory=list)
     """Files that have different ones of the same path over them: (the file below, the one above)."""

@@ -31,7 +31,7 @@ DISTRIBUTION = Rule(
     Severity.ERROR,
     "a distribution of the last release is gone",
     why="Whoever requires it cannot install this release.",
-    remedy="Build it, or keep an empty one that requires what took its place.",
+    remedy="Build it, or keep an empty distribution that requires what took its place.",
 )
 LIBRARY = Rule(
     "R102",
@@ -58,7 +58,7 @@ FILES = Rule(
 REQUIREMENTS = Rule(
     "R105",
     Severity.WARNING,
-    "requirements are not those of the last release",
+    "requirements are not as in the last release",
     why="Environments that the last release fitted into may not take this one, or lack what they had.",
     remedy="Look whether that is meant, and declare an exception.",
 )
@@ -112,12 +112,12 @@ def check(last: DistributionSet, release: DistributionSet) -> Iterator[Finding]:
 
 
 def _key(wheel: Wheel) -> str:
-    """Return what two releases of one distribution share: its name, and the kind of platform."""
+    """Return what all releases of a distribution have in common: its name, and the kind of platform."""
     return f"{wheel.name or wheel.filename}{' for Windows' if is_for_windows(wheel.tags) else ''}"
 
 
 def _names(distributions: DistributionSet) -> dict[str, str]:
-    """Return the file of each distribution, by what it is called."""
+    """Return the file name of each distribution, by its `_key` (the name of an sdist)."""
     sdists = {str(parse_sdist_filename(path.name)[0]): path.name for path in distributions.sdists}
     return sdists | {_key(wheel): wheel.filename for wheel in distributions.wheels}
 
@@ -144,7 +144,10 @@ def _exports(path: str, facts: FileFacts) -> tuple[str, frozenset[str] | None]:
 
 
 def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library]]) -> Iterator[Finding]:
-    """Look for a library, and its symbols: in the same distribution, or wherever it went."""
+    """Check that the new release has a library of the last one, with all of its symbols.
+
+    The library may have moved to another distribution.
+    """
     others = new.get(name, [])
     if not others:
         stem = name.partition(".so")[0]

@@ -11,7 +11,7 @@ from verify.engine import Outcome
 from verify.finding import Finding, Rule, Severity
 from verify.report.xml_text import clean
 
-#: Rules by the first letter of their identifiers: those of a wheel by itself, else those of the set.
+#: The identifiers of rules about a wheel by itself begin with this letter; other rules are about the set.
 PER_WHEEL: Final = "W"
 
 

@@ -8,10 +8,10 @@ import io
 import lzma
 import posixpath
 import tarfile
-from collections.abc import Iterator
 from itertools import takewhile
 from typing import BinaryIO, Final, cast
 
+from tools.lib.common.paths import directories_above
 from tools.lib.elf.reader import is_elf
 from tools.lib.elf.source import ElfError
 from tools.lib.pe.model import PeImage
@@ -52,7 +52,7 @@ class _Reading:
             raise ValueError(f"the member {info.name!r} is not a plain path inside {self.tree}/")
         if path in self.files or path in self.links:
             raise ValueError(f"the member {path} is there twice")
-        parents = list(takewhile(lambda parent: parent not in self.above, _parents(path)))
+        parents = list(takewhile(lambda parent: parent not in self.above, directories_above(path)))
         if not info.isdir() and path in self.above:
             raise ValueError(f"the member {path} is not a directory, and others lie below it")
         if wrong := next((parent for parent in parents if parent in self.files or parent in self.links), None):
@@ -95,15 +95,8 @@ class _Reading:
         return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, self.images, damage)
 
 
-def _parents(path: str) -> Iterator[str]:
-    """Yield the directories that a path lies in, the nearest first."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
-
-
 def is_devel_archive(path: str) -> bool:
-    """Whether a path of a wheel is that of a development archive."""
+    """Whether a path of a wheel names a development archive."""
     return posixpath.basename(path) in ARCHIVE_NAMES
 
 

@@ -59,7 +59,7 @@ class Dlls:
         )
 
     def named(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield each name of DLLs with the paths of those, sorted by name."""
+        """Yield each name of a DLL with the paths that have it, sorted by name."""
         for name, paths in sorted(self._by_name.items()):
             if name.endswith(".dll"):
                 yield name, [path for path in paths if path in self.images]

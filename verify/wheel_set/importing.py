@@ -63,7 +63,7 @@ SYMBOL = Rule(
     Severity.ERROR,
     "a function is missing from the DLL that is taken",
     why="Windows stops: `The procedure entry point could not be located`. The file was linked with another DLL.",
-    remedy="Ship the DLL that the file was built with, or build the file with the one that ships.",
+    remedy="Ship the DLL that the file was built with, or build the file with the DLL that ships.",
 )
 CIRCLE = Rule(
     "S178",

@@ -19,7 +19,7 @@ STARTS_NOTHING = Rule(
     Severity.ERROR,
     "a launcher starts nothing that can be executed",
     why="Whoever calls the program gets an error of the launcher's.",
-    remedy="Package the program that the link leads to, with mode 0755, in this package or one that it requires.",
+    remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
 )
 RULES: Final = (STARTS_NOTHING,)
 LAUNCHER: Final = "launcher"

@@ -44,10 +44,10 @@ SYSTEM_LIBRARIES: Final = (
 
 
 def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
-    """Return what tells the names of libraries that there are wherever a package is installed.
+    """Return a function that says whether a library is there wherever the package is installed, by the library's name.
 
-    Those are the above, those that the settings name, those that the package's metadata requires of the system, and
-    those that the package's tag may count on (PEP 600).
+    It knows SYSTEM_LIBRARIES, the libraries that the settings name, those that the package's metadata requires of the
+    system, and those that the package's tag may count on (PEP 600).
     """
     patterns = (*SYSTEM_LIBRARIES, *settings.system_libraries)
     policies = []
@@ -82,7 +82,7 @@ ONLY_THROUGH_LOADER = Rule(
     "S103",
     Severity.WARNING,
     "a needed library is found only on behalf of those who load the file",
-    why="By itself the file cannot be loaded: the RPATH entries that lead to the library are those of its users.",
+    why="By itself the file cannot be loaded: only its users have the RPATH entries that lead to the library.",
     remedy="Give the file RPATH entries of its own that lead to the library.",
 )
 VERSION = Rule(
@@ -90,7 +90,7 @@ VERSION = Rule(
     Severity.ERROR,
     "a symbol version is missing from the library that is taken",
     why="The loader stops: `version … not found`. The file was linked against another version of the library.",
-    remedy="Ship the library that the file was built with, or build the file against the one that ships.",
+    remedy="Ship the library that the file was built with, or build the file against the library that ships.",
 )
 UNVERSIONED = Rule(
     "S112",
@@ -119,7 +119,7 @@ RULES: Final = (MISSING, NOT_REQUIRED, ONLY_THROUGH_LOADER, VERSION, UNVERSIONED
 def check_linking(
     packages: Sequence[Package], names: Mapping[str, Sequence[Package]], trees: Sequence[str], settings: Settings
 ) -> Iterator[Finding]:
-    """Check all packages. `names` has them by name, `trees` are those that the development tree takes in."""
+    """Check all packages. `names` has them by name; the development tree takes in the packages' `trees`."""
     whole = install(packages, trees)
     carried = _Carried(whole, whole.loader(lambda name: False))
     preloaded = _preloaded(whole, settings)
@@ -143,7 +143,7 @@ def check_linking(
 
 
 def _preloaded(whole: Installation, settings: Settings) -> dict[tuple[str, int], str]:
-    """Return the files that are loaded before what needs them, by SONAME and machine: the loader takes no others."""
+    """Return the preloaded libraries, by SONAME and machine: when another file needs them, they are in the process."""
     found: dict[tuple[str, int], str] = {}
     for path, linked in sorted(whole.linked.items()):
         name = linked.soname or ""
@@ -153,17 +153,17 @@ def _preloaded(whole: Installation, settings: Settings) -> dict[tuple[str, int],
 
 
 def _leads_out(linked: Linked) -> bool:
-    """Whether this is a forwarder to a library of another tree: like a link there, it serves who has that package."""
+    """Whether this is a forwarder to a library of another tree. Like a link, it only works beside that package."""
     return linked.is_forwarder and any("/" in name for name in linked.needed)
 
 
 def _own(package: Package) -> dict[str, Linked]:
-    """Return the programs and libraries of a package, those of its development archive included."""
+    """Return the programs and libraries of a package, including its development archive."""
     return {**package.linked, **(package.devel.linked if package.devel else {})}
 
 
 class _Carried:
-    """What is found on behalf of users: worked out once, when it is asked for first."""
+    """Knows which libraries a file finds only through its users; computed when it is asked for first."""
 
     def __init__(self, whole: Installation, loader: Loader) -> None:
         self._whole = whole
@@ -171,7 +171,7 @@ class _Carried:
         self._found: dict[tuple[str, str], str] | None = None
 
     def user_of(self, path: str, name: str) -> str | None:
-        """Return a file that, when it is loaded, brings `path` and lets it find the library `name`."""
+        """Return a file that loads `path` and thereby lets it find the library `name`."""
         if self._found is None:
             self._found = {}
             for root in sorted(self._whole.linked):
@@ -181,7 +181,7 @@ class _Carried:
 
 
 def _missing(package: Package, missing: Missing, whole: Installation, loader: Loader, carried: _Carried) -> Finding:
-    """Say how bad it is that a library is missing."""
+    """Return the finding for a missing library; the rule depends on where the set has the library, if anywhere."""
     path, name = missing.object, missing.name
     tried = f"looked in {', '.join(missing.tried)}" if missing.tried else "there is no RPATH entry to look in"
     taken = loader.load(path).found.get((path, name))
@@ -198,13 +198,13 @@ def _missing(package: Package, missing: Missing, whole: Installation, loader: Lo
 
 
 def _elsewhere(name: str, whole: Installation) -> str:
-    """Say where files of that name are that the loader does not come to."""
+    """List the files of that name, which the loader does not look at; empty if the set has none."""
     paths = sorted(path for path in whole.linked if path.rpartition("/")[2] == name)
     return f"; the set has it as {', '.join(paths)}" if paths else ""
 
 
 def _versions(package: Package, linked: Linked, name: str, provider: Linked) -> Iterator[Finding]:
-    """Compare the versions that a file wants of a library with those that it has (LSB Core, "Startup Sequence")."""
+    """Report the versions that a file needs and the library does not define (LSB Core, "Startup Sequence")."""
     wanted = linked.requires.get(name, ())
     if wanted and not provider.provides:
         evidence = f"wants {', '.join(sorted(wanted))} of {name}, and {provider.path} defines no versions"
@@ -217,12 +217,12 @@ def _versions(package: Package, linked: Linked, name: str, provider: Linked) -> 
 
 
 _VERSION: Final = re.compile(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?")
-#: The oldest that package indexes have a tag for (manylinux2014); what needs no newer one runs wherever wheels do.
+#: The oldest glibc that package indexes have a tag for (manylinux2014). Every system for wheels has it.
 OLDEST: Final = (2, 17)
 
 
 def check_oldest(packages: Sequence[Package]) -> Iterator[Finding]:
-    """Name the file that needs the newest glibc, of all wheels whose tags promise none; the first of several."""
+    """Report the file that needs the newest glibc, if no tag of its wheel promises one; only the first such file."""
     newest = max(_needs(packages), key=lambda one: one[0], default=None)
     if newest is not None and newest[0] > OLDEST:
         version, package, path, symbol, library = newest
@@ -252,7 +252,7 @@ def _is_plain(package: Package) -> bool:
 
 
 def check_opening(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
-    """Check the names in all programs and libraries; of one package each name is reported once."""
+    """Report names of missing libraries in all programs and libraries, each name once per package."""
     there = {posixpath.basename(path) for package in packages for path in package.files}
     there |= {linked.soname for package in packages for linked in package.linked.values() if linked.soname}
     for package in packages:

@@ -3,11 +3,11 @@
     loading = Loader(linked, places, system).load("_sdk/lib/libhip.so.1")
     loading.missing   # what it would not find
 
-The rules are those of glibc (ld.so(8); elf/dl-load.c), with LD_LIBRARY_PATH and LD_PRELOAD unset:
+The rules are glibc's (ld.so(8); elf/dl-load.c), with LD_LIBRARY_PATH and LD_PRELOAD unset:
 
 1. An object that is loaded already, under the name asked for or with it as its SONAME, serves.
-2. Else the DT_RPATH of the object that needs the library, of the one that had it loaded, and so on up to the first: but
-   only where the object that needs it has no DT_RUNPATH. Of an object that has both, DT_RPATH is ignored.
+2. Else the DT_RPATH of the object that needs the library, of the object that had this one loaded, and so on up to the
+   first: but only where the object that needs it has no DT_RUNPATH. Of an object that has both, DT_RPATH is ignored.
 3. Else the DT_RUNPATH of that object alone.
 4. Else the machine's own directories: the names that `system` matches.
 

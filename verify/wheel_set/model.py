@@ -64,7 +64,7 @@ class DevelTree:
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution of the set; `filename` is that of the wheel or sdist, `name` as PEP 503 normalises it."""
+    """A distribution of the set; `filename` is the wheel's or sdist's, `name` is as PEP 503 normalises it."""
 
     filename: str
     name: str

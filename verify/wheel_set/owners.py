@@ -19,7 +19,7 @@ TWO_OWNERS = Rule(
     "S121",
     Severity.ERROR,
     "a path belongs to two distributions",
-    why="The one installed last overwrites the other's file, and uninstalling either breaks the one that stays.",
+    why="The one installed last overwrites the other's file, and uninstalling either breaks the other.",
     remedy="Leave the file to one of them, and let the other require it.",
 )
 FILE_AND_DIRECTORY = Rule(
@@ -53,7 +53,7 @@ Owners = dict[str, tuple[Package, str]]
 
 
 def check_owners(packages: Sequence[Package]) -> Iterator[Finding]:
-    """Check all packages; those of one name are never installed together."""
+    """Check all packages; two packages with one name are never installed together."""
     owners: Owners = {}
     for package in packages:
         for path in package.files:

@@ -90,7 +90,7 @@ def _circles(package: Package) -> Iterator[Finding]:
 
 
 def _order(packages: Sequence[Package]) -> Iterator[Finding]:
-    """Compare the order of versions that differ in their local part alone with that of the numbers in it."""
+    """Check that versions which differ only in their local part are in the order of the numbers in it."""
     together: dict[str, list[Package]] = {}
     for package in packages:
         if package.version.local:

@@ -18,7 +18,7 @@ MAX_SIZE: Final = 1 << 20
 
 
 def is_selector_file(path: str) -> bool:
-    """Whether a path is that of the selector's data."""
+    """Whether a path names the selector's data."""
     return posixpath.basename(path) == FILE_NAME
 
 

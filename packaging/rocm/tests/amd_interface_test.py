@@ -93,7 +93,7 @@ def test_entries_of_packages_and_libraries(shared_environment: Environment) -> N
 
 
 def test_which_package_owns_a_target(shared_environment: Environment) -> None:
-    """The expected values are those of AMD's tests and table, September 2026."""
+    """The expected values come from AMD's tests and table, September 2026."""
     assert json.loads(shared_environment.run_code(OWNERS)) == {
         "canonical": ["gfx1250-strict"] * 4,
         "owners": ["gfx1250", "gfx90a", "gfx110X-all", "gfx1250-x"],

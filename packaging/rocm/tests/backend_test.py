@@ -101,7 +101,7 @@ def test_a_wheel_has_all_that_its_sdist_promises(tmp_path: Path) -> None:
 
 
 def test_what_is_on_one_platform_alone_has_a_marker(tmp_path: Path) -> None:
-    """The machine's own target is among those of its platform; a resolver reads the answer for the others as well."""
+    """The platform of this machine has the chosen target; a resolver reads the markers for other platforms as well."""
     sdist = unpack(tmp_path / "sdist", "split")
     path = sdist / "src/rocm_sdk/_distributions.json"
     known = json.loads(path.read_text())

@@ -86,7 +86,7 @@ def make_cases(scratch: Path, site: Path | None, size: int) -> Iterator[Case]:
 
 
 def make_site(site: Path, files: int, size: int) -> Path:
-    """Lay out core and a devel package with that many files, whose sizes vary as those of real files do."""
+    """Lay out core and a devel package with that many files, whose sizes vary like the sizes of real files."""
     site.mkdir()
     index = site.parent / "index"
     index.mkdir()

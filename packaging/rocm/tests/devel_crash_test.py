@@ -246,7 +246,7 @@ def test_sixteen_processes_at_once_make_one_tree(site: Path, tmp_path: Path) -> 
 
 
 def contents_of(site: Path) -> dict[str, tuple[object, ...]]:
-    """Return all of the development tree with all bytes, save those of the files that say how it was made."""
+    """Return all of the development tree; bytes of all files, except the files that say how it was made."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted((site / TREE).rglob("*")):
         key = path.relative_to(site).as_posix()

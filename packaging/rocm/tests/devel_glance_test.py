@@ -92,7 +92,7 @@ def add_metadata(site: Path, directory: str) -> None:
 
 
 def as_plain(site: Path) -> None:
-    """Turn the tree into one that the wheel has as ordinary files."""
+    """Turn the tree into a plain tree, whose files the wheel has as ordinary files."""
     for name in ("_devel.lock", "_devel.journal", "_devel.tar"):
         (site / "rocm_sdk_devel" / name).unlink()
     (site / TREE / ".rocm-sdk-state.json").unlink()

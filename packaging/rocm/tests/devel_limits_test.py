@@ -1,4 +1,4 @@
-"""Making the development tree on file systems that are full, or read-only, or not that of site-packages: real ones."""
+"""Making the development tree on real file systems: full, read-only, or another one than site-packages is on."""
 
 from __future__ import annotations
 

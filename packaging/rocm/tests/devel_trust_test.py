@@ -162,7 +162,7 @@ def test_what_a_group_can_write_is_refused_unless_it_is_the_owners_own(place: Pa
 
 
 def test_whom_an_access_control_list_names_counts(place: Path) -> None:
-    """With such a list the bits of the group are those of all whom it names, in a file of root's group, too."""
+    """With such a list the group's bits are for all whom the list names, in a file of root's group, too."""
     devel_root()
     entries = [(1, 7, -1), (2, 7, NOBODY), (4, 5, -1), (0x10, 7, -1), (0x20, 5, -1)]
     acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", tag, bits, who % 2**32) for tag, bits, who in entries)

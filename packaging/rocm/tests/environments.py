@@ -116,7 +116,7 @@ class Environment:
 
 
 def pip_runner() -> Path:
-    """Return the file by which the test's own pip runs in another interpreter (pip 22.3 or newer)."""
+    """Return the file that runs the test's own pip in another interpreter (pip 22.3 or newer)."""
     spec = importlib.util.find_spec("pip")
     assert spec is not None
     assert spec.origin is not None

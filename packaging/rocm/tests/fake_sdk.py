@@ -1,6 +1,6 @@
 """A tiny set of ROCm packages, made as the project's build makes real ones: wheels, devel archive and `rocm` sdist.
 
-The library is a copy of one that the test's interpreter has loaded, so that it is real and needs no compiler.
+The library is a copy of a library that the test's interpreter has loaded, so that it is real and needs no compiler.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FakeSdk:
 
     @property
     def rocm(self) -> str:
-        """The requirement for the selector."""
+        """The requirement for `rocm`, the distribution that chooses and requires the others."""
         return f"rocm=={self.version}"
 
 

@@ -110,7 +110,7 @@ def test_family_libraries_are_linked_into_the_tree(any_environment: Environment,
 def test_of_two_libraries_packages_the_chosen_one_is_linked_first(
     environment: Environment, request: pytest.FixtureRequest, layout: str
 ) -> None:
-    """A path that both have is that of the target that was chosen; choosing again changes the links."""
+    """If both packages have a path, the chosen target's is linked; choosing again changes the links."""
     sdk: FakeSdk = request.getfixturevalue(f"{layout}_sdk")
     targets = TARGETS_OF_LAYOUT[layout]
     before = environment.files()

@@ -44,7 +44,7 @@ class Machine:
 
     @classmethod
     def without_gpu(cls, root: Path) -> Machine:
-        """Plant a machine without an AMD GPU, and so without its driver: one that builds, one of a CI."""
+        """Plant a machine without an AMD GPU, and so without its driver, such as a machine for builds or CI."""
         machine = cls(root)
         machine.write("sys/class/net/lo", "")
         machine.write("sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n")

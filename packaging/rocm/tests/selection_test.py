@@ -1,4 +1,4 @@
-"""The record of the choice that was made at installation: the build backend's, and that of a wheel variant."""
+"""The record of the choice at installation: as the build backend writes it, and as a wheel variant has it."""
 
 from __future__ import annotations
 

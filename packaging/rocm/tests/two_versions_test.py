@@ -34,7 +34,7 @@ def test_that_of_the_build_is_found(site: Path, version: str, suffix: str) -> No
 
 
 def test_without_a_suffix_another_version_counts(site: Path) -> None:
-    """It is one that was forgotten, or put in the place of the right one."""
+    """Somebody forgot it, or put it there instead of the right one."""
     assert list_dist_infos(site, build("8.0.0")).keys() == {"rocm-sdk-core"}
 
 

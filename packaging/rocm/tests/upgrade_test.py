@@ -1,6 +1,6 @@
-"""Versions come and go: the development tree is always that of the installed one, and the user's files in it stay.
+"""Versions come and go: the development tree always belongs to the installed version, and the user's files stay.
 
-Both ways to unpack one: ROCm's, and the module that other SDKs ship. With real pip and uv.
+There are two unpackers: ROCm's, and the module that other SDKs ship. With real pip and uv.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def hidden(name, attributes):
     return dict(attributes, tags = ["manual", _PART_OF + name] + attributes.get("tags", []), visibility = ["//visibility:private"])
 
 def written(ctx):
-    """Returns the label of the target that the user wrote: that of the macro, if this target is hidden.
+    """Returns the label that the user wrote: the macro's, if this target is hidden behind a macro.
 
     Args:
         ctx: the rule context.

@@ -88,7 +88,7 @@ def _in_workspace(file):
 def _license_path(file):
     """Returns the path of a file in its workspace, below the workspace's name if it is not the main one.
 
-    Canonical names are those of a module (`name+`, `name+1.0`) or of an extension's repository (`module++extension+name`);
+    A canonical name is for a module (`name+`, `name+1.0`) or for an extension's repository (`module++extension+name`);
     Bazel 7 has `~` instead of `+`.
     """
     if not file.short_path.startswith("../"):

@@ -4,7 +4,7 @@ load(":providers.bzl", "HipInfo", "merge_hip_infos")
 
 visibility(["//rules/private/hip"])
 
-# Attributes of libraries by which they depend on others.
+# Attributes in which libraries name their dependencies.
 EDGES = ["deps", "implementation_deps"]
 
 def hip_infos(attributes):

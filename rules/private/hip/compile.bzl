@@ -61,7 +61,7 @@ def _header_list(ctx, context):
     return output
 
 def _system_directories(hip, cc_toolchain):
-    """Returns the directories whose headers no target declares: those of the compiler, and of the toolchain for C++."""
+    """Returns the directories whose headers no target declares: the HIP compiler's, and the C++ toolchain's."""
     sysroot = (cc_toolchain.sysroot or "").rstrip("/")
     return [hip.resource_directory] + cc_toolchain.built_in_include_directories + [sysroot + path for path in _SYSTEM]
 

@@ -9,13 +9,13 @@ visibility(["//rules/private/hip"])
 
 # Attributes of a rule that calls `linked_device_code`.
 DEVICE_LINK_ATTRS = {
-    "link_device": attr.bool(doc = """Link relocatable device code: that of this library, and of the libraries it depends on, also through `cc_library`.
+    "link_device": attr.bool(doc = """Link the relocatable device code of this library and of the libraries that it depends on, also through `cc_library`.
 Any program or library of C++ can depend on the result. What depends on it cannot call its device code. `hip_binary` and `hip_test` link their own."""),
     "_embed": tool_attr("//tools/actions/hip_embed:hip_embed_tool"),
 }
 
 def _assembly(ctx, bundled, host_objects):
-    """Writes the assembly of an object file with the bundle, under the names by which the host's object files ask for it."""
+    """Writes the assembly of an object file with the bundle, under the names that the host's object files refer to."""
     output = ctx.actions.declare_file("_hip/{}.s".format(ctx.label.name))
     args = tool_args(ctx)
     args.add(bundled.path, format = "--bundle=%s")

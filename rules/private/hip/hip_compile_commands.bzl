@@ -7,7 +7,7 @@ load(":providers.bzl", "HipCommandsInfo")
 visibility(["//rules"])
 
 _AllCommandsInfo = provider(
-    doc = "HipCommandsInfo of a target with those of what it depends on.",
+    doc = "HipCommandsInfo of a target and of what it depends on.",
     fields = {"infos": "depset of HipCommandsInfo."},
 )
 

@@ -53,7 +53,7 @@ libraries that the machine must have, such as libc.""",
     attrs = HIP_TOOLCHAIN_ATTRS | {
         "directory": attr.string(doc = "Directory in the archive, such as `opt/acme`."),
         "programs": attr.label_list(mandatory = True, allow_empty = False, providers = [DefaultInfo], doc = "Programs and shared libraries: `hip_binary`, `hip_test`, or of C++."),
-        "rpath": attr.string_list(doc = "Directories in which the machine has the SDK, such as `/opt/rocm/lib`, or those of its Python packages relative to `$ORIGIN`, the directory of a program. The archive has no file of the SDK then."),
+        "rpath": attr.string_list(doc = "Directories where programs find the SDK: on the machine, such as `/opt/rocm/lib`, or in its Python packages, relative to `$ORIGIN` (the directory of a program). The archive has no file of the SDK then."),
         "_tar": tool_attr("//tools/actions/hip_tar:hip_tar_tool"),
     },
     toolchains = use_hip_toolchain(),

@@ -5,7 +5,7 @@ load("//rules/private/common:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/hip"])
 
-# Options of clang by which sources get dependency files (-MD, -MF and others), or none get written where the rule reads them.
+# Options of clang about dependency files (-MD, -MF and others): more would be written, or not where the rule reads them.
 _DEPENDENCY_PREFIXES = ("-M", "-Wp,-M", "-dependency-")
 _DEPENDENCY_OPTIONS = ["--dependencies", "--print-missing-file-dependencies", "--user-dependencies", "--write-dependencies", "--write-user-dependencies"]
 
@@ -17,7 +17,7 @@ _ATTRIBUTES = {
     "-fno-gpu-rdc": "relocatable",
 }
 
-# Options by which a compilation becomes another one -> what says it instead.
+# Options that make another kind of compilation -> what says it instead.
 _DECIDED = {
     option: reason
     for reason, options in {
@@ -29,7 +29,7 @@ _DECIDED = {
 }
 
 def _with_variables(ctx, attribute, text):
-    """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as that of $ORIGIN."""
+    """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as in $ORIGIN."""
     parts = [part.replace("$(", "\n(").replace("$", "$$").replace("\n(", "$(") for part in text.split("$$")]
     return ctx.expand_make_variables(attribute, "$$".join(parts), {})
 

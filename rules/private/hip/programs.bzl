@@ -14,7 +14,7 @@ def _program(name, program, srcs, deps, attributes):
     """Declares a library of the sources, and what links it to a program."""
     common = {key: attributes[key] for key in _COMMON if key in attributes}
     if "exec_properties" in attributes:
-        # Those of groups, such as `test.Pool`, are for actions of the program. The library has no such group.
+        # Properties of groups, such as `test.Pool`, are for actions of the program. The library has no such group.
         common["exec_properties"] = {key: value for key, value in attributes["exec_properties"].items() if "." not in key}
     compilation = {key: attributes.pop(key) for key in _COMPILATION if key in attributes}
     data = {"data": attributes["data"]} if "data" in attributes else {}  # which options may name

@@ -27,7 +27,7 @@ def _made(ctx, tool, path, mnemonic, progress_message, targets = []):
 def _interface(ctx):
     """Makes the interface library: all that a linker reads, which is the same for all GPUs.
 
-    Of the suffixes that Bazel takes, .tbd is one that zig takes, too. Linkers look at the content.
+    Both Bazel and zig accept the suffix .tbd. Linkers look at the content.
     """
     return _made(ctx, ctx.attr._interface_library, "_hip/{}.tbd".format(ctx.label.name), "HipInterface", "Reading the interface of ")
 

@@ -5,10 +5,10 @@ load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 
 visibility(["//rules/private/hip"])
 
-# Features by which sources become something else than an object file, or need files that HIP's actions do not have.
+# Features that make something else than an object file, or need files that HIP's actions do not have.
 _UNSUPPORTED_FEATURES = ["fdo_instrument", "fdo_optimize", "header_modules", "layering_check", "module_maps", "parse_headers", "thin_lto"]
 
-# Options of GCC that clang refuses, those of coverage (coverage.bzl), and those about what the rule says itself: the language,
+# Options that clang does not get: GCC's own, options for coverage (coverage.bzl), and what the rule says itself: the language,
 # the outputs, dependency files, the machine, and the compiler's own headers, which another clang has, too.
 _NOT_FOR_CLANG = [
     "--coverage",
@@ -49,7 +49,7 @@ def _for_clang(options):
     ]
 
 def _for_devices(options):
-    """Returns the options by which headers read the same for GPUs as for the host."""
+    """Returns the options that change how headers read: GPUs need them as the host does."""
     return [
         option
         for before, option in zip([""] + options, options)

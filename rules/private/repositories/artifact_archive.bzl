@@ -1,4 +1,4 @@
-"""One artifact out of an archive: a file of the machine, or one that a lock file names and Bazel downloads.
+"""One artifact out of an archive: a file on this machine, or a file that a lock file names and Bazel downloads.
 
 Each has a repository of its own. So an archive is fetched and unpacked when a package that needs it is, and again only
 if it changed.

@@ -30,7 +30,7 @@ def _has_fingerprint(ctx, directory):
     return bool([line for line in lines if line.partition(" ")[2] == directory])
 
 def _directory(ctx, path, variable):
-    """Returns the absolute path of the directory: that of the variable, if it is set, else that of MODULE.bazel; or ""."""
+    """Returns the absolute path of the directory, from the variable, else from MODULE.bazel; "" if neither names one."""
     named = ctx.getenv(variable, "") if variable else ""
     if named and not named.startswith("/"):
         fail("{}={}: expected an absolute path, as in --repo_env={}=/abs/dir".format(variable, named, variable))

@@ -1,4 +1,4 @@
-"""The archives that a lock file names: a repository for each, and one that lists them all.
+"""The archives that a lock file names: a repository for each, and a repository that lists them all.
 
 `docs/rocm/artifacts.md` has the format of the lock file.
 """
@@ -66,7 +66,7 @@ def _urls(lock, url):
     return [url] if "://" in url else ["{}/{}".format(base.rstrip("/"), url) for base in lock["base_urls"]]
 
 def locked_artifacts(mctx, name, file):
-    """Declares the repositories of a lock file. One that is missing or wrong is an error only for who loads them.
+    """Declares the repositories of a lock file. A missing or wrong lock file is an error only when they are loaded.
 
     Args:
         mctx: the module_ctx.

@@ -1,4 +1,4 @@
-"""Packages of Debian or Ubuntu, as artifacts: ROCm's, or those of any SDK.
+"""Packages of Debian or Ubuntu as artifacts: ROCm's packages, or any SDK's.
 
 The machine's own apt fetches the packages: its sources say from where, its keys verify them. It works in a directory of
 its own in the repository, so any user can, and nothing of the system changes. Which packages of ROCm become which artifacts

@@ -3,7 +3,7 @@
 Bazel knows of a commit in actions only, but file names are made of versions before. So git is asked when a build starts.
 """
 
-visibility(["//rules"])
+visibility(["//rules", "//rules/private/rocm"])
 
 _commit_tag = tag_class(
     doc = "Declares a repository with the commit of the workspace. Its `//:commit.bzl` has COMMIT and COMMIT_DATE (YYYYMMDD, in " +
@@ -17,7 +17,15 @@ COMMIT = {}
 COMMIT_DATE = {}
 '''
 
-def _commit_impl(rctx):
+def checked_out(rctx):
+    """Asks git for the commit of the workspace, and has Bazel watch for the next one.
+
+    Args:
+        rctx: the repository_ctx.
+
+    Returns:
+        The commit and its date, two strings. Both are empty without git, or outside of a checkout.
+    """
     git = rctx.which("git")
     workspace = rctx.path(Label("@@//:MODULE.bazel")).dirname
 
@@ -29,7 +37,10 @@ def _commit_impl(rctx):
     for directory in ask(["rev-parse", "--absolute-git-dir"]) or [workspace.get_child(".git")]:
         for file in ["HEAD", "logs/HEAD"]:
             rctx.watch("{}/{}".format(directory, file))
-    commit, date = ask(["log", "-1", "--format=%H%n%cd", "--date=format-local:%Y%m%d"]) or ["", ""]
+    return ask(["log", "-1", "--format=%H%n%cd", "--date=format-local:%Y%m%d"]) or ["", ""]
+
+def _commit_impl(rctx):
+    commit, date = checked_out(rctx)
     rctx.file("BUILD.bazel", "")
     rctx.file("commit.bzl", _CONTENT.format(repr(commit), repr(date)))
 

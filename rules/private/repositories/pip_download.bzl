@@ -37,7 +37,7 @@ def _download(rctx, output, requirement, hashes, options, environment = {}):
     """Gets one file from Bazel's repository cache, or else with `pip download`; returns its path."""
     python = fetching_python(rctx, "{}: fetching {} from the Python package index".format(rctx.name, requirement), with_pip = True)
 
-    # The hashes are those of wheels for other machines, too, and a cache may have them.
+    # The hashes include wheels for other machines, which a cache may have.
     canonical_id = " ".join([requirement] + options + [_printed(rctx, python + ["-I", "-S", "-c", _CHOOSES])])
     for digest in hashes:
         # Without an address, `download` looks into the cache alone.
@@ -101,7 +101,7 @@ def pip_download_sdist(rctx, requirement, hashes, backend):
         backend: dotted name of the build backend that its pyproject.toml names (PEP 517).
 
     Returns:
-        A struct of `archive`, its path inside the directory `.download`, and `folder`, the one that it has (PEP 625).
+        A struct of `archive`, its path inside the directory `.download`, and `folder`, its only directory (PEP 625).
     """
     name, _, version = requirement.partition("==")
     name = name.replace("-", "_")

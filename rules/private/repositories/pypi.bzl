@@ -71,7 +71,7 @@ pypi_wheel = repository_rule(
     attrs = {
         "compiled": attr.bool(doc = "Whether the machine's Python compiles it; `bytecode` has the result."),
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
-        "locked_names": attr.string_list(mandatory = True, doc = "Names in the lock file: those of them that the wheel requires become its deps."),
+        "locked_names": attr.string_list(mandatory = True, doc = "Names in the lock file. If the wheel requires one of them, it becomes a dep."),
         "prefix": attr.string(mandatory = True, doc = "What the names of the sibling repositories begin with."),
         "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
     },

@@ -29,7 +29,7 @@ def _conflict(one, title, tag):
     )
 
 def chosen_sdks(modules):
-    """Returns the SDKs of a build. Of those of one name, the root module's counts.
+    """Returns the SDKs of a build. If several have one name, the root module's counts.
 
     Args:
         modules: list of modules of an extension, as Bazel sorts them: the root first, by their distance from it.

@@ -26,7 +26,7 @@ _artifacts = tag_class(
         "default": attr.label(mandatory = True, doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT, used if no variable is set."),
         "name": attr.string(default = "rocm_artifacts", doc = "Name of the repository."),
         "platform": attr.string(default = "linux", values = ["linux", "windows"], doc = "The platform that the artifacts are for."),
-        "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> the name by which `ROCM_ARTIFACTS`, or the variable of the platform, selects it."),
+        "sources": attr.label_keyed_string_dict(doc = "`.bzl` file with ARTIFACTS, DIST_TARGETS and SPLIT -> the name that selects it in `ROCM_ARTIFACTS`, or in the variable of the platform."),
     },
 )
 
@@ -158,7 +158,7 @@ def _rocm_impl(mctx):
     sdk_toolchains(
         name = _TOOLCHAINS,
         default = sdks.keys()[0],
-        # One that contradicts another is not missing: what needs it fails, and is not skipped.
+        # An SDK that contradicts another is not missing: what needs it fails, and is not skipped.
         paths = {name: "" if one.conflict else one.tag.path for name, one in sdks.items()},
         titles = {name: one.title for name, one in sdks.items()},
         variables = {name: one.tag.variable for name, one in sdks.items()},

@@ -31,6 +31,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "shared_libraries.py",
 ]] + [
     Label("//tools/fetch/debian:table.py"),
+    Label("//tools/lib/common:paths.py"),
     Label("//tools/lib/gpus:target_id.py"),
     Label("//tools/lib/gpus:paths.py"),
 ] + [Label("//tools/lib/elf:" + name) for name in [
@@ -44,7 +45,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
 # What unpacks itself when rocm-sdk-devel is installed.
 _DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
 
-# How the directories of packages begin, and that of the development tree.
+# What the directories of packages begin with, and the directory of the development tree.
 _TREES, _DEVEL = "_rocm_sdk_", "_rocm_sdk_devel"
 
 _WHEELS = """\
@@ -68,7 +69,7 @@ def _source(rctx):
     """Returns struct(label: of a `.bzl` file of artifacts, artifacts: dict, whether each is in the label's own repository)."""
     label = rctx.attr.artifacts
     listing = _listing(rctx, label)
-    if listing and "source" in listing:  # One that stands for others.
+    if listing and "source" in listing:  # It stands for another listing.
         label = Label(listing["source"]) if listing["source"] else label
         listing = _listing(rctx, label)
     if not listing or not listing.get("artifacts"):
@@ -77,7 +78,7 @@ def _source(rctx):
     return struct(artifacts = listing["artifacts"], label = label)
 
 def _wanted(targets, artifact):
-    """Whether programs need an artifact: it has no code for GPUs, or maybe code for one that they are compiled for."""
+    """Whether programs need an artifact: it has no code for GPUs, or its code may run on a GPU that they are compiled for."""
     _, component, target = artifact_parts(artifact) or ["", "", ""]
     return component in _COMPONENTS and (target == "generic" or may_run(targets, target))
 
@@ -109,7 +110,7 @@ def _unpacked_wheels(rctx):
     """Unpacks the wheels side by side, as pip installs them.
 
     Returns:
-        struct(tree: path of the development tree, beside: list of paths, those of the other packages).
+        struct(tree: path of the development tree, beside: list of the other packages' paths).
     """
     for label in sorted(rctx.attr.wheels):
         rctx.report_progress("unpacking " + label.name)

@@ -73,11 +73,11 @@ def installed_directory(rctx, path, variable):
     return (rctx.getenv(variable) if variable else None) or path
 
 def _why_not(rctx, name):
-    """Returns why there is no SDK, an empty string if there is one. One that is not installed can be fetched."""
+    """Returns why there is no SDK, an empty string if there is one. An SDK that is not installed can be fetched."""
     variable = rctx.attr.variables[name]
     directory = installed_directory(rctx, rctx.attr.paths[name], variable)
     if not directory.startswith("/"):
-        return ""  # no directory at all, or one that is refused when the SDK is fetched
+        return ""  # no directory, or a relative path, which is refused when the SDK is fetched
     header = rctx.path(directory + "/" + _HEADER)
     rctx.watch(header)
     if header.exists:

@@ -6,7 +6,7 @@ another: then there are none for Windows, and those for Linux have to be named.
 
 visibility(["//rules/private/rocm"])
 
-# Of a platform: the variable that names a directory, and the one that names another source.
+# Platform -> the variable that names a directory, and the variable that names another source.
 VARIABLES = {
     "linux": ("ROCM_ARTIFACTS_DIR", "ROCM_ARTIFACTS"),
     "windows": ("ROCM_WINDOWS_ARTIFACTS_DIR", "ROCM_WINDOWS_ARTIFACTS"),
@@ -21,7 +21,7 @@ DIST_TARGETS = _DIST_TARGETS
 SPLIT = _SPLIT
 '''
 
-_NONE = '''"""No artifacts: variables name those of another platform, and none of this."""
+_NONE = '''"""No artifacts: variables name artifacts of another platform, and none of this."""
 
 ARTIFACTS = []
 DIST_TARGETS = []

@@ -1,8 +1,10 @@
 """The base of the version, out of a file like TheRock's `version.json`, and the commit that is built.
 
-The base has to be known when Bazel analyses: file names are made of it. The commit is what `bazelw` and `tools/bazel`
-found with git; only serials that are to be stamped ask for it.
+The base has to be known when Bazel analyses: file names are made of it. The commit is what the environment says, else what
+git says; only serials that are to be stamped ask for it.
 """
+
+load("//rules/private/repositories:git.bzl", "checked_out")
 
 visibility(["//rules/private/rocm"])
 
@@ -37,11 +39,15 @@ def _is_date(value):
     return len(value) == 8 and value.isdigit()
 
 def _version_impl(rctx):
+    commit = _stamp(rctx, _COMMIT, "efed3c3b10a5cce8578f58f8eb288582c26d18c4", _is_commit)
+    date = _stamp(rctx, _COMMIT_DATE, "20251021", _is_date)
+    if not (commit or date):
+        commit, date = checked_out(rctx)
     rctx.file("BUILD.bazel", "")
     rctx.file("version.bzl", _CONTENT.format(
         base = repr(_base(rctx)),
-        commit = repr(_stamp(rctx, _COMMIT, "efed3c3b10a5cce8578f58f8eb288582c26d18c4", _is_commit)),
-        commit_date = repr(_stamp(rctx, _COMMIT_DATE, "20251021", _is_date)),
+        commit = repr(commit),
+        commit_date = repr(date),
         file = rctx.attr.file,
     ))
 

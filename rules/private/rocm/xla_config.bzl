@@ -1,4 +1,4 @@
-"""The repository `@local_config_rocm`, by which XLA and JAX know ROCm, made of the repository of an SDK.
+"""The repository `@local_config_rocm`, where XLA and JAX look for ROCm, made of the repository of an SDK.
 
 Labels and macros are those that XLA's BUILD files use: docs/hip/xla.md lists them. Libraries are aliases of the SDK's.
 XLA includes headers as `rocm/include/hip/hip_runtime.h`, so the SDK's install prefix is there under the name `rocm`.
@@ -59,7 +59,7 @@ def _macros(rctx, prefix, header, name):
     return [_leading_digits(part) for part in parts]
 
 def _rocm_version(rctx, prefix):
-    """Returns the SDK's version as numbers: that of the HIP runtime, whose patch is a serial number, if it states no other."""
+    """Returns the SDK's version as numbers. If it states none: the HIP runtime's, without the patch, which is a serial number."""
     stated = prefix.get_child(*_VERSION.split("/"))
     if stated.exists:
         return [_leading_digits(part) for part in rctx.read(stated).strip().split(".")]

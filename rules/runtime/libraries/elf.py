@@ -57,7 +57,7 @@ def read_dynamic(path: Path) -> Dynamic | None:
     """Return the dynamic section of the file at `path`.
 
     None for what is not a 64-bit little-endian ELF file, or has no dynamic section (static programs, object files, most
-    device code). Raises ValueError for a file that is damaged, and OSError for one that cannot be read.
+    device code). Raises ValueError for a damaged file, and OSError if it cannot be read.
     """
     with open(path, "rb") as stream:
         ident = stream.read(6)
@@ -73,7 +73,7 @@ def read_dynamic(path: Path) -> Dynamic | None:
 def read_section(path: Path, name: str) -> bytes | None:
     """Return the content of a section; None where `read_dynamic` gives none, and if there is no such section.
 
-    Raises ValueError for a file that is damaged, and OSError for one that cannot be read.
+    Raises ValueError for a damaged file, and OSError if it cannot be read.
     """
     with open(path, "rb") as stream:
         if stream.read(6) != ELF_MAGIC + bytes((ELFCLASS64, ELFDATA2LSB)):

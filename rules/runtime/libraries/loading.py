@@ -41,7 +41,7 @@ def load_libraries(
             _load(path, mode)
         except OSError as error:
             failures.append(error)
-            # One that was not asked for may need symbols of the library that needs it, and load with that.
+            # A library that was not asked for may need symbols of the library that needs it, and load with it.
             if path in wanted:
                 said = list(dict.fromkeys(str(failure) for failure in failures))
                 raise OSError("; ".join([*said[:-1][:3], said[-1]])) from error

@@ -22,7 +22,7 @@ _DIRECTORIES_AT = {_PE32_PLUS: 112}
 def needed_dlls(path: Path) -> tuple[str, ...]:
     """Return the names of the DLLs that an image needs, at start and when it first calls them, in the file's order.
 
-    What is no PE image needs none. Raises ValueError for one that is damaged, and OSError if it cannot be read.
+    A file that is not a PE image needs none. Raises ValueError for a damaged image, and OSError if it cannot be read.
     """
     with open(path, "rb") as stream:
         if stream.read(2) != _DOS_MAGIC:

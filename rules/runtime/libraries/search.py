@@ -1,6 +1,6 @@
 """Finding and loading a library of the SDK, with an answer that says how it was found.
 
-The order is that of cuda-pathfinder: loaded already, the SDK's packages, conda, the system, an environment variable.
+The order is as in cuda-pathfinder: loaded already, the SDK's packages, conda, the system, an environment variable.
 """
 
 from __future__ import annotations

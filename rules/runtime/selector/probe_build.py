@@ -33,8 +33,8 @@ def selector() -> Mapping[str, Any]:
 def probed() -> tuple[list[str], str]:
     """Return the names of the machine's GPUs, as the SDK's probe says, and why there are none.
 
-    Ends the program for a probe that returns something else. A probe that fails counts as one that finds nothing: the
-    machine may have a driver that it does not know.
+    Ends the program for a probe that returns something else. A failed probe finds no GPU: the machine may have a
+    driver that the probe does not know.
     """
     try:
         gpus = importlib.import_module("probe").gpus()

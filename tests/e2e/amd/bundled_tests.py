@@ -4,10 +4,10 @@
 
 Run it from the top of the workspace. CHECKOUT is one of https://github.com/ROCm/TheRock; ROOT a root of Debian unstable
 (tests/e2e/roots/debian_root.sh), where ROCm 7 finds its libc; DIST directories of distributions: AMD's are made by its
-script build_tools/build_python_packages.py. PYTHON has setuptools, by which AMD's sdist `rocm` becomes a wheel.
+script build_tools/build_python_packages.py. PYTHON has setuptools, which makes a wheel of AMD's sdist `rocm`.
 
 Each test that fails is in bundled_tests.toml, with the reason: the artifacts lack something, or we differ on purpose.
-Any other failure is an error, and so is one that is listed and does not occur.
+Any other failure is an error, and so is a listed failure that does not occur.
 """
 
 import argparse

@@ -4,15 +4,15 @@
 
 Run it from the top of the workspace, with pyelftools. CHECKOUT is one of https://github.com/ROCm/TheRock. Its script
 build_tools/build_python_packages.py wants, as `--python`, Python 3.12 or newer with setuptools before version 82, wheel
-and python-magic, and a C compiler and patchelf on PATH. The artifacts are those of ROCm 7.2.4, split: in an ordinary
-layout, or with `--input kpack` in one that split_artifacts.py of ROCm/rocm-kpack made of the family layout (it edits
+and python-magic, and a C compiler and patchelf on PATH. The artifacts are ROCm 7.2.4, split: in an ordinary layout, or
+with `--input kpack` in a layout that split_artifacts.py of ROCm/rocm-kpack made of the family layout (it edits
 its input in place: give it a copy). AMD's script takes minutes, and of disk three times what the artifacts take; its
 wheels can be given as `--amd` the next time, and likewise ours as `--ours`.
 
 Compared are the wheels, and the archive in the devel wheel: paths, kinds, modes, bytes, texts of links; ELF files by
 all except their RPATH, and RPATHs by the directories that they lead to; launchers by what they start; console scripts
 and what METADATA requires. Each difference that there may be is in comparison.toml, with its reason. Any other is
-an error, and so is one that is listed and does not occur. The sdist `rocm` is not compared: it is another program.
+an error, and so is a listed difference that does not occur. The sdist `rocm` is not compared: it is another program.
 """
 
 import argparse

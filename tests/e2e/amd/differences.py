@@ -50,7 +50,7 @@ def read_list(path: Path, kind: str) -> list[Listed]:
 
 
 def judge(differences: Sequence[Difference], allowed: Iterable[Listed]) -> int:
-    """Print each new difference, each listed one that does not occur, and how many there are by reason.
+    """Print each new difference, each listed difference that does not occur, and how many there are by reason.
 
     Returns the exit code.
     """

@@ -1,4 +1,4 @@
-"""Tests of the verdict on differences to AMD's packages: a new one fails, and so does a listed one that is gone."""
+"""Tests of the verdict on differences to AMD's packages: new differences fail, and so do listed ones that are gone."""
 
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
     .ci/run actions
 
-Run it from the top of the workspace; it needs nothing else. The numbers are those of "What is rebuilt" in
+Run it from the top of the workspace; it needs nothing else. The numbers are the ones in "What is rebuilt" in
 docs/built/how-it-works.md. Bulk data that is packed although nothing of it changed is a bug, however fast it is.
 """
 
@@ -65,7 +65,7 @@ def test_a_header_changed(sdk: Sdk) -> None:
 
 
 def test_a_header_added(sdk: Sdk) -> None:
-    """As for one that changed; the catalog looks again, but what it finds of other artifacts is as before."""
+    """As for a changed header; the catalog looks again, but what it finds of other artifacts is as before."""
     sdk.write("blas_dev_generic/stage/include/added.h", b"int added(void);\n")
     assert_ran(
         sdk.build(),
@@ -79,7 +79,7 @@ def test_a_header_added(sdk: Sdk) -> None:
 
 
 def test_a_mode_changed(sdk: Sdk) -> None:
-    """Whether a file is executable is all of its mode that counts: no file is read but those of its unit."""
+    """Of a mode, only the executable bit counts. Files of other units are not read."""
     header = sdk.directory / "blas_dev_generic/stage/include/more/types.h"
     header.chmod(0o600)
     assert_ran(sdk.build())

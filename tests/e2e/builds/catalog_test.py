@@ -155,7 +155,7 @@ def test_archives_give_the_same_wheel_as_folders(sdk: Sdk) -> None:
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed(sdk: Sdk) -> None:
-    """Not when a folder beside it changes; and one that is not needed, never."""
+    """A change in a folder beside it does not unpack it again; an archive that is not needed is never unpacked."""
     archive = sdk.replace_by_archive(ARTIFACT, ".tar.zst")
     unneeded = plant(sdk.directory / "blas_lib_gfx942.tar.gz", [file("no manifest")])
     assert sdk.plan()["lib/data"]["type"] == "data"
@@ -202,7 +202,7 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
 
 
 def test_sources_of_artifacts(sdk: Sdk) -> None:
-    """One that nobody declared, and two at once."""
+    """A source that nobody declared, and two sources at once."""
     sdk.assert_refused(
         "ROCM_ARTIFACTS=banana: there is no such source of artifacts; expected one of: ",
         "locked",

@@ -50,7 +50,7 @@ def lay_out(directory: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def planted(files: Mapping[str, bytes], *options: str) -> Iterator[Sdk]:
-    """Lay artifacts out, path of each file -> content, and build them; the options are those of every build."""
+    """Lay artifacts out, path of each file -> content, and build them; every build gets the options."""
     with tempfile.TemporaryDirectory(prefix="rocm-artifacts-") as holder:
         version = f"--//packaging:version=7.10.0.dev{RUN}"
         sdk = Sdk(Path(holder), Workspace(artifacts=Path(holder), options=(*options, version)))

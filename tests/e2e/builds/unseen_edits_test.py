@@ -58,7 +58,7 @@ def rename(file: Path, content: bytes) -> None:
 
 
 def swap_directories(file: Path, content: bytes) -> None:
-    """Swap its directory with one that has another file of that name."""
+    """Swap its directory with another one, which has a file of that name with other content."""
     other = file.parents[3].with_name("swapped") / file.name
     write(other, content)
     file.parent.rename(other.parent.with_name("old"))

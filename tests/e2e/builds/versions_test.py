@@ -91,7 +91,7 @@ def test_a_release_is_made_of_its_candidate_without_a_look_at_the_bulk(sdk: Sdk)
 
 
 def test_a_suffix_packs_only_what_names_another_tree(sdk: Sdk) -> None:
-    """RPATHs of core lead to core, wherever that is; those of the libraries name core's tree."""
+    """RPATHs of core lead to core, wherever that is; RPATHs of the libraries name core's tree."""
     sdk.build(CANDIDATE)
     ran = sdk.build([*CANDIDATE, "--//packaging:version_suffix=7_10"])
     assert not ran.ran("RocmInspect")
@@ -102,7 +102,7 @@ def test_a_suffix_packs_only_what_names_another_tree(sdk: Sdk) -> None:
 
 
 def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
-    """The date of a nightly is that of the commit, if nothing else is said."""
+    """The date of a nightly is the commit's, if nothing else is said."""
     git = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y%m%d"]
     date = subprocess.run(git, cwd=WORKSPACE, env=os.environ | {"TZ": "UTC0"}, capture_output=True, text=True)
     for options, version in {
@@ -119,7 +119,7 @@ def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
 
 
 def test_targets_select_packages(sdk: Sdk) -> None:
-    """Those of other targets are not built, nor asked for by an extra."""
+    """Packages for other targets are not built, and no extra asks for them."""
     names = sdk.names(["--config=release", "--config=gfx94X-dcgpu"])
     assert [name for name in names if "device" in name] == ["rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"]
     names = sdk.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx110X,gfx942"])
@@ -163,8 +163,16 @@ def test_a_wrong_version_is_refused_before_anything_runs(sdk: Sdk) -> None:
         assert message in sdk.refused(*options)
 
 
+def commit(workspace: Path, date: str) -> None:
+    """Make a directory a checkout of git, with one commit."""
+    for command in ("init -q", "add packaging/version.json", "commit -q -m made"):
+        person = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        dates = {**os.environ, "GIT_COMMITTER_DATE": date}
+        subprocess.run(["git", *person, *command.split()], cwd=workspace, env=dates, check=True)
+
+
 def test_the_base_comes_from_a_file_and_the_stamp_from_git() -> None:
-    """A copy of the workspace has another base, and no git."""
+    """A copy of the workspace has another base, and no git at first."""
     with tempfile.TemporaryDirectory(prefix="rocm-workspace-") as folder:
         copy_workspace(Path(folder))
         workspace = Workspace(directory=Path(folder), environment={"ROCM_COMMIT": "", "GIT_CEILING_DIRECTORIES": "/"})
@@ -176,6 +184,9 @@ def test_the_base_comes_from_a_file_and_the_stamp_from_git() -> None:
             nightly = workspace.build("//packaging:version", options=("--config=nightly",))
             assert "the commit is not known" in nightly.output
             assert "Set --//packaging:version_serial=20251021" in nightly.output
+            commit(Path(folder), "2025-10-21T23:30:00-0200")
+            built(workspace.build("//packaging:version", options=("--config=nightly",)))
+            assert Path(folder, "bazel-bin/packaging/version.txt").read_text() == "8.1a20251022\n"
             base.write_text('{"rocm-version": "8.1rc1"}')
             wrong = workspace.build("//packaging:version")
             assert 'rocm-version is "8.1rc1"; expected a JSON object like {"rocm-version": "7.10.0"}' in wrong.output

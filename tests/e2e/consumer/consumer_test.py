@@ -44,11 +44,11 @@ RPATHS = {
     f"{TOOLS}/math/lib64/libacme_math.so": ["$ORIGIN"],
     f"{TOOLS}/math/lib64/libacme_math.so.1": ["$ORIGIN", f"$ORIGIN/../../../{CORE}/runtime/lib64"],
 }
-#: Names that have no place in another SDK, and the one by which the rules sign what they wrote: in WHEEL, in bills of
-#: materials and in the section .comment of forwarders.
+#: Names that have no place in another SDK, and the name that the rules sign with: in WHEEL, in bills of materials and
+#: in the section .comment of forwarders.
 FOREIGN = re.compile(rb"rocm|therock|hip|\bamd|gfx|mini_sdk", re.IGNORECASE)
 SIGNATURE = MODULE.encode()
-#: A C toolchain of the project's own: the one that Bazel finds on the machine, before all others.
+#: A C toolchain of the project's own: what Bazel finds on the machine, before all others.
 OWN_TOOLCHAIN = """
 cc = use_extension("@rules_cc//cc:extensions.bzl", "cc_configure_extension")
 use_repo(cc, "local_config_cc_toolchains")
@@ -361,7 +361,7 @@ def test_a_changed_program_of_the_rules(project: Project) -> None:
 
 
 def test_pip_installs_it(project: Project) -> None:
-    """In an environment of this machine's Python, with no index but the one that was built."""
+    """In an environment of this machine's Python, with no index except the new one."""
     environment = project.holder / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     page = project.dist / "find-links.html"

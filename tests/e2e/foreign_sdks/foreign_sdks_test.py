@@ -44,7 +44,7 @@ version = acme_media.load_library("avcodec").avcodec_version() >> 16
 files = {line.split(maxsplit=5)[-1].strip() for line in open("/proc/self/maps") if ".so" in line}
 print(json.dumps([version, acme_media.find_library("avutil").distribution, acme_media.problems(), sorted(files)]))
 """
-#: Libraries of the system: those of libc and of the compiler, and `externals`.
+#: Libraries of the system: libc's, the compiler's, and `externals`.
 SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libresolv.so.2", "libgcc_s.so.1", "libstdc++.so.6"}
 SYSTEM |= {"libexpat.so.1", "libffi.so.8", "libgbm.so.1", "libz.so.1"}
 

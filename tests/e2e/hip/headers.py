@@ -1,6 +1,6 @@
 """Which headers HIP sources may include, and what a changed header compiles: a part of tests.e2e.hip.programs.
 
-A header that no target declares stops the build wherever it is found, as it does for `cc_binary`; and a declared one
+A header that no target declares stops the build wherever it is found, as it does for `cc_binary`; a declared header
 that a compilation did not read compiles nothing again.
 """
 
@@ -50,7 +50,7 @@ HEADERS = {
 COMPILED = ("HipCompileDevice", "HipCompileHost")
 LOCAL = ("--spawn_strategy=local",)
 REFUSED = "undeclared inclusion(s)"
-#: By which of its compilations a source includes a header.
+#: The compilation of a source that includes a header -> the condition around the #include.
 SIDES = {"HipCompileDevice": "#ifdef __HIP_DEVICE_COMPILE__", "HipCompileHost": "#ifndef __HIP_DEVICE_COMPILE__"}
 
 

@@ -45,7 +45,7 @@ int main(int count, char **words) {
   return overflow(count - 1) & 1;
 }
 """
-#: The feature of a sanitizer -> the argument by which the program has its bug, what it says of it, and the line.
+#: The feature of a sanitizer -> the argument that makes the program show its bug, what is said of it, and the line.
 FOUND = {
     "asan": ("bounds", "heap-buffer-overflow", 9),
     "tsan": ("race", "data race", 13),
@@ -57,7 +57,7 @@ MAGIC, MAPPING = b"\x81rforpl\xff", b"__llvm_covmap"
 
 
 def check_sanitizers(workspace: Workspace, given: Sequence[str]) -> None:
-    """Run the program with each sanitizer: without a bug, and with the one that the sanitizer finds."""
+    """Run the program with each sanitizer: without a bug, and with the bug that the sanitizer finds."""
     script = workspace.directory / "sanitized.sh"
     # What the runtime of ROCm leaves allocated is not looked at.
     script.write_text('ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 exec "$@"\n', encoding="utf-8")

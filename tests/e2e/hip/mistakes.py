@@ -1,6 +1,6 @@
 """Mistakes that only real builds show: a part of tests.e2e.hip.programs.
 
-Each is in MODULE.bazel, in a source, or one that Bazel itself refuses. The error names the target or the tag, the
+Each is in MODULE.bazel, in a source, or a mistake that Bazel itself refuses. The error names the target or the tag, the
 attribute, and what to do. Mistakes that analysis tests show are in tests/analysis/hip_mistake_tests.bzl.
 """
 

@@ -38,7 +38,7 @@ from tests.hermetic.prove import strictest
 EXAMPLE = "examples/hip"
 #: Targets of the example's MODULE.bazel, and one more.
 TARGETS, ANOTHER = ("gfx1100", "gfx90a"), "gfx1030"
-#: The sources of programs, those whose device code is relocatable, and those of code objects, without host code.
+#: How many sources programs have, how many of these have relocatable device code, and how many become code objects.
 SOURCES, RELOCATABLE, CODE_OBJECTS = 7, 2, 1
 PROGRAMS = ("halves", "show")
 NO_GPU = "no ROCm-capable device is detected"

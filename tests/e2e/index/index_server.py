@@ -2,7 +2,7 @@
 
     python3 -m tests.e2e.index.index_server --installers DIR --dist DIR --newer DIR [--python PROGRAM]
 
-Run it from the top of the workspace, where nginx is on PATH. The directories are those of
+Run it from the top of the workspace, where nginx is on PATH. The directories are the same as for
 `tests.e2e.install.installers`: the packages of the mini SDK, in two versions, and the installers' wheels. Every
 installer gets the index as JSON, from nginx as docs/release/package-index.md sets it up, and as HTML, from a plain
 nginx; the main one and the static one; both versions at once, of which it has to take the older one; and the
@@ -184,7 +184,7 @@ def main() -> int:
     """Serve and install."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory with the distributions of a version")
-    parser.add_argument("--newer", type=Path, required=True, help="directory with those of a newer version")
+    parser.add_argument("--newer", type=Path, required=True, help="directory with the distributions of a newer version")
     parser.add_argument("--installers", type=Path, required=True, metavar="DIR", help="the installers' wheels")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the interpreter to install for")
     args = parser.parse_args()

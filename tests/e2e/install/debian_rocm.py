@@ -3,7 +3,7 @@
     python3 -m tests.e2e.install.debian_rocm [--set all] [--startup OPTION]... [--option OPTION]...
 
 Run it from the top of the workspace, on Debian or Ubuntu with apt's network. The small set is half a gigabyte. Where
-this machine's libc is older than that of the packages, libraries are only looked up, not loaded: the loader finds all
+this machine's libc is older than what the packages need, libraries are only looked up, not loaded: the loader finds all
 that they need before it compares versions. `tests/e2e/install/real_rocm.py` uses the same wheels where they run.
 """
 

@@ -25,7 +25,7 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 #: gfx_target_version of the kernel's driver.
 VERSIONS = {"gfx942": 90402, "gfx1100": 110000, "gfx1103": 110003}
 
-#: As long as that of the packages.
+#: As long as the version of the packages.
 OTHER_VERSION = "7.10.1.dev0"
 
 
@@ -217,7 +217,7 @@ def _grow(machine: Machine, path: str) -> None:
 
 
 def _with_need(machine: Machine, needed: bytes) -> tuple[Path, bytes]:
-    """Return HIP's library, and its bytes if it needed another library than the one that it does need."""
+    """Return HIP's library, and its bytes if it needed another library than the real one."""
     (library,) = machine.core.glob("lib/libamdhip64.so.*")
     known = b"libhsa-runtime64.so.1"
     return library, library.read_bytes().replace(known, needed.ljust(len(known), b"\0"))

@@ -38,7 +38,7 @@ class Environment:
         self._before = self._files()
 
     def install(self, dist: Path, *requirements: str) -> None:
-        """Install from a directory of distributions; the version is what they ask for, newer or not."""
+        """Install requirements from a directory of distributions; this upgrades or downgrades what is installed."""
         options = ["--no-index", f"--find-links={dist}"]
         self._run(*self._command("install"), *options, *requirements, ROCM_SDK_TARGET_FAMILY=self._target(dist))
 
@@ -47,7 +47,7 @@ class Environment:
         self._run(*self._command("uninstall"), *([] if self.installer.is_uv else ["--yes"]), *names)
 
     def rocm_sdk(self, *arguments: str) -> str:
-        """Run the command of the installed selector."""
+        """Run the installed `rocm-sdk`; return its output."""
         return self._run(str(self.directory / "bin" / "rocm-sdk"), *arguments)
 
     def dist_infos(self) -> list[Path]:
@@ -55,7 +55,7 @@ class Environment:
         return sorted(self.site_packages.glob("*.dist-info"))
 
     def distributions(self) -> list[str]:
-        """Return the names of what is installed, as in the names of their metadata directories."""
+        """Return the names of the installed distributions, spelled as in their metadata directories."""
         return [path.name.partition("-")[0] for path in self.dist_infos()]
 
     def check_files(self) -> None:
@@ -114,13 +114,13 @@ class Environment:
 
     @staticmethod
     def _target(dist: Path) -> str:
-        """Return the GPU target to choose, so that the machine's own has no say."""
+        """Return the GPU target to choose, so that the machine's own GPU does not decide."""
         return min(
             (path.name.split("-")[0].rpartition("_")[2] for path in dist.glob("rocm_sdk_device_*.whl")), default=""
         )
 
     def _run(self, *command: str, **variables: str) -> str:
-        """Run a command; AssertionError with all that it said if it fails."""
+        """Run a command. Raises AssertionError with its output if it fails."""
         # The installers' own files of settings must not lead elsewhere.
         settings = {"HOME": str(self.directory.parent), "PATH": "/usr/bin:/bin", "PIP_CONFIG_FILE": os.devnull}
         settings |= {"UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never", "PIP_NO_INPUT": "1"}

@@ -180,7 +180,7 @@ def main() -> int:
     """Fetch, build what is to be built, and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, help="directory with the distributions of a version, of the split layout")
-    parser.add_argument("--newer", type=Path, help="directory with those of a newer version")
+    parser.add_argument("--newer", type=Path, help="directory with the distributions of a newer version")
     parser.add_argument("--python", action="append", default=[], metavar="PROGRAM", help="an interpreter to test")
     parser.add_argument("--installers", type=Path, metavar="DIR", help="directory of the installers' wheels")
     parser.add_argument("--fetch", action="append", default=[], metavar="VERSION", help="only fetch, for a Python")

@@ -42,7 +42,7 @@ def _named(program: str) -> tuple[tuple[int, int], Path]:
 def chosen(named: list[str]) -> dict[tuple[int, int], Path]:
     """Return the interpreters to test: those named, else the oldest, 3.11 and the newest at hand.
 
-    Ends the program if one that is named does not run.
+    Ends the program if a named interpreter does not run.
     """
     if named:
         return dict(_named(program) for program in named)

@@ -2,8 +2,8 @@
 
     python3 -B -m tests.e2e.install.package_sets --dist DIR [--target gfx90a] [--set EXTRAS]
 
-Run it from the top of the workspace, where the packages find their libc: those of ROCm 5.7 in a Debian 13 root, newer
-ones in one of unstable (debian_root.sh makes both). Each set gets an environment of its own. With devel, programs are
+Run it from the top of the workspace, where the packages find their libc: in a Debian 13 root for ROCm 5.7, in a root of
+unstable for newer ones (debian_root.sh makes both). Each set gets an environment of its own. With devel, programs are
 built by `hipcc` and by CMake, with `CMAKE_PREFIX_PATH` alone and after `rocm-sdk env`; on a machine without a GPU they
 say so. It prints a table, and ends with 1 if something fails.
 """

@@ -31,7 +31,7 @@ LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.R
 MISSING = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
 #: Libraries that an input lacks, by SONAME, and why. What needs them cannot load; no package may have them.
 ABSENT: Mapping[str, str] = {"librocblas.so.5": "SMALL leaves rocBLAS out, which MIOpen needs"}
-#: The version of LLVM, by that of ROCm.
+#: The version of ROCm -> the version of LLVM.
 LLVM = {5: 17, 7: 22}
 TREES = ("_rocm_sdk_core", "_rocm_sdk_libraries")
 

@@ -19,7 +19,7 @@ from tests.e2e.install.real_rocm import LOAD, Installation, install
 from tests.e2e.testing.commands import attempt, run
 
 TARGET, OTHER_TARGET = "gfx90a", "gfx1100"
-#: One that even the smaller libraries of ROCm have a package for.
+#: A target that even the smaller libraries of ROCm have a package for.
 PACKAGED_TARGET = "gfx942"
 #: Prints which files of that name a process has mapped once it has loaded all that it was told.
 MAPPED = """

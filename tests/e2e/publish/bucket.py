@@ -31,7 +31,7 @@ def write_checksum(archive: Path) -> None:
 
 
 def make_bucket(artifacts: Path, run: Path) -> list[Path]:
-    """Pack all artifacts of a directory into that of a run; return the archives."""
+    """Pack all artifacts of a directory into the directory of a run; return the archives."""
     run.mkdir(parents=True)
     archives = []
     for artifact in sorted(path for path in artifacts.iterdir() if (path / MANIFEST).is_file()):

@@ -36,13 +36,13 @@ class Published:
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
     def requirement(self) -> str:
-        """Return one that brings the libraries, and a GPU target's package if there is one."""
+        """Return a requirement for the libraries, and for a GPU target's package if there is one."""
         devices = sorted(path.name for path in self.directory.glob("rocm_sdk_device_*.whl"))
         targets = [name.split("-")[0].removeprefix("rocm_sdk_device_") for name in devices[:1]]
         return f"rocm[{','.join(['libraries', *(f'device-{target}' for target in targets)])}]"
 
     def is_wanted(self, name: str) -> bool:
-        """Whether a distribution is one of those that the requirement brings; the selector apart."""
+        """Whether `requirement` installs the wheel with this file name; False for `rocm` itself."""
         devices = sorted(path.name for path in self.directory.glob("rocm_sdk_device_*.whl"))
         return name in devices[:1] or name.startswith(("rocm_sdk_core-", "rocm_sdk_libraries-"))
 
@@ -54,7 +54,7 @@ def make_environment(programs: Path, folder: Path) -> Path:
 
 
 def check_works(python: Path, *, selected: bool) -> None:
-    """Assert that the selector is installed with the core that it brings, and can say so."""
+    """Assert that `rocm-sdk` runs and that the packages which `rocm` requires can be imported."""
     output = run_alone(python, "-m", "rocm_sdk", "version")
     assert output.strip(), "rocm-sdk says no version"
     run_alone(python, "-c", "import rocm_sdk_core, rocm_sdk_libraries")
@@ -114,7 +114,7 @@ def check_project(programs: Path, published: Published, scratch: Path) -> None:
 
 
 def check_installs(programs: Path, directory: Path, url: str, scratch: Path) -> None:
-    """Install what is in `directory`, served at `url`, in every way that wants hashes."""
+    """Lock and install the packages of `directory`, served at `url`, in every way that checks hashes."""
     published = Published(directory, url)
     check_requirements(programs, published, scratch)
     check_project(programs, published, scratch)

@@ -6,7 +6,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-#: Keeps pip and uv from settings of the user and the machine; those of a project's pyproject.toml count.
+#: Keeps pip and uv from settings of the user and the machine; settings in a project's pyproject.toml count.
 ALONE = {
     "PIP_CONFIG_FILE": os.devnull,
     "UV_PYTHON_DOWNLOADS": "never",

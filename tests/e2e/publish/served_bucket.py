@@ -96,7 +96,7 @@ def check_wrong_listings(workspace: Workspace, run: Path, url: str) -> None:
 
 
 def check_damaged_archives(workspace: Workspace, run: Path, url: str) -> None:
-    """Build with an archive that is gone, and with one that has a flipped byte; the latter cannot be locked either."""
+    """Build with an archive that is gone, and with a flipped byte in an archive, which then cannot be locked either."""
     archive = run / VICTIM
     content = bytearray(archive.read_bytes())
     content[len(content) // 2] ^= 1

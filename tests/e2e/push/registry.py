@@ -72,7 +72,7 @@ def registry(scratch: Path) -> Iterator[Registry]:
 
 
 def credentials(directory: Path, hosts: list[str], *, by_helper: bool) -> dict[str, str]:
-    """Store a password as `docker login` does; return the variables by which clients find it."""
+    """Store a password as `docker login` does; return the variables that lead clients to it."""
     directory.mkdir()
     auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
     stored: dict[str, object] = {"auths": {host: {"auth": auth} for host in hosts}}

@@ -4,7 +4,7 @@
 
 It is made of the commit that is checked out. The test module of the registry's presubmit is built inside the archive,
 and again by itself with the archive from a registry, as is the example SDK by a module that has nothing of its own. Its
-C toolchain is the one that Bazel finds on the machine.
+C toolchain is what Bazel finds on the machine.
 """
 
 import re

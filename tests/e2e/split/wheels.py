@@ -1,4 +1,4 @@
-"""Wheels from PyPI with device code are split, and what comes of it is compared with them: code, files, installations.
+"""Splits wheels from PyPI with device code, and compares the results with the originals: code, files, installations.
 
     python3 -m tests.e2e.split.wheels [--wheels DIR] [PROJECT…]
 
@@ -136,7 +136,7 @@ def extract(wheel: Path, name: str, to: Path) -> Path:
 
 
 def read(path: Path, group: Group, scratch: Path, program: str) -> list[Bundle]:
-    """Read what a group loads of the bundles of a file with both readers. Ends the program unless they agree."""
+    """Read the code objects of a file that a group loads, with both readers. Ends the program unless they agree."""
     ours = [kept(bundle, group.targets) for bundle in held(path).bundles]
 
     def wanted(entry: str) -> bool:
@@ -147,7 +147,10 @@ def read(path: Path, group: Group, scratch: Path, program: str) -> list[Bundle]:
 
 
 def compare_code(fat: SoundWheel, thin: Path, group: Group, program: str) -> int:
-    """Compare the code objects of sliced files; returns how many are kept. Ends the program for a difference."""
+    """Check that the sliced files of a thin wheel have the fat wheel's code objects for the group.
+
+    Returns how many code objects the thin wheel has. Ends the program at a difference.
+    """
     count = 0
     names = set(zipfile.ZipFile(thin).namelist())
     for name, device in device_files(fat.wheel).items():
@@ -169,7 +172,7 @@ def compare_code(fat: SoundWheel, thin: Path, group: Group, program: str) -> int
 
 
 def compare_files(fat: SoundWheel, thin: Path) -> int:
-    """Compare all other files; returns how many there are. Ends the program for a difference."""
+    """Compare all other files with the fat wheel's; return how many there are. Ends the program at a difference."""
     wheel = read_sound_wheel(thin)
     sliced = {name for name, device in device_files(fat.wheel).items() if device.is_sliced}
     made = {f"{wheel.name.dist_info}/{name}" for name in MADE}
@@ -266,7 +269,7 @@ def judge(project: Project, fat_path: Path, place: Path, program: str) -> Iterat
 
 
 def main() -> None:
-    """Go through the projects; ends the program for the first that is not as it should be."""
+    """Check all projects. Ends the program at the first failure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="where wheels are, or are fetched to and kept")
     parser.add_argument(

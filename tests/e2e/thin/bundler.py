@@ -45,7 +45,7 @@ def header(data: bytes) -> Header | None:
 
 
 def bundler(versions: Sequence[int] = range(30, 16, -1), tree: Path | None = None) -> str:
-    """Return the path of clang-offload-bundler: that of a package's tree, else the newest of these versions.
+    """Return the path of clang-offload-bundler: in a package's tree, else the machine's newest of these versions.
 
     Ends the program if there is none.
     """

@@ -3,7 +3,7 @@
     comgr = Comgr(path)
     bundle = comgr.take_apart(data, entries)
 
-The library is that of the packages that are checked, called through ctypes: AMD_COMGR_ACTION_UNBUNDLE of amd_comgr.h,
+The library comes from the packages that are checked, called through ctypes: AMD_COMGR_ACTION_UNBUNDLE of amd_comgr.h,
 with the bundle as OBJ_BUNDLE and its entries as EXECUTABLE, as HIP does. comgr lists nothing: it is asked for entries
 by their IDs, and has an empty one for each that it does not find.
 

@@ -104,7 +104,7 @@ def device_files(files: Mapping[str, Path]) -> dict[str, Path]:
 def named_files(files: Mapping[str, Path], known: Sequence[str]) -> dict[tuple[str, str], str]:
     """Return the SHA-256 of each data file whose name has a target: by the target's processor, and the file's path.
 
-    Which of those known it is, the longest that begins the name's; one that is not known stands as it is.
+    The target is the longest of `known` that the name begins with; without such a target, what the name says.
     """
     found = {}
     for name, path in files.items():

@@ -3,8 +3,8 @@
     readers = Readers(shim, program, comgr, folder)
     library = readers.library(path)
 
-The readers are `tools.lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages have one
-that unbundles; and the memory of a process that loads the library.
+The readers are `tools.lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages' comgr
+unbundles; and the memory of a process that loads the library.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Readers:
     def file(self, path: Path, originals: Sequence[Bundle] = ()) -> Library:
         """Read a file in all ways but in memory. Ends the program unless they agree.
 
-        comgr is asked for the code objects that the file holds, and for those of the originals, which it may not have.
+        comgr is asked for the code objects of the file, and for the originals' code objects, which it may not have.
         """
         return self._read(path, originals)[0]
 
@@ -71,7 +71,7 @@ def solid(bundle: Bundle) -> Bundle:
 
 
 def _resolve(path: Path, bundle: Bundle, compressed: dict[Code, Bundle]) -> Bundle:
-    """Return what is in a bundle that was handed over: of a compressed one, that of the file's that has its bytes."""
+    """Return what is in a bundle that was handed over; if it is compressed, the file's bundle with the same bytes."""
     if not any(code.is_whole for code in bundle):
         return bundle
     (code,) = bundle

@@ -24,7 +24,7 @@ ARTIFACT = "core-hip_lib_generic"
 
 
 def make_artifact(artifacts: Path) -> None:
-    """Make an artifact with a file over 4 GiB that does not shrink, and one that shrinks to nearly nothing.
+    """Make an artifact with two files over 4 GiB: one does not shrink, the other shrinks to nearly nothing.
 
     Deflate looks back 32 KiB, so the same megabyte again and again does not shrink.
     """

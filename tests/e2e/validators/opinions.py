@@ -6,8 +6,8 @@ Run it from the top of the workspace, with an interpreter that has what requirem
 has the reports of //packaging:platform_tags. Of each wheel it prints both verdicts; the exit code is 1 if auditwheel
 found a symbol version that our report lacks, or the other way round, or if a bill of materials is not valid.
 
-Two things differ on purpose, and only these: what auditwheel calls an external library may be one that another package
-of the build has, and it does not look into the archive of a devel wheel.
+Two things differ on purpose, and only these: what auditwheel calls an external library may be in another package
+of the build, and it does not look into the archive of a devel wheel.
 """
 
 import argparse

@@ -117,7 +117,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of distributions")
     parser.add_argument("--reports", type=Path, required=True, help="directory of the reports on platform tags")
-    parser.add_argument("--example", action="store_true", help="the distributions are those of the example SDK")
+    parser.add_argument("--example", action="store_true", help="the distributions are the example SDK's")
     args = parser.parse_args()
     if not shutil.which("unzip"):
         sys.exit("unzip is not on PATH; install it")

@@ -3,7 +3,7 @@
     python3 -m tests.e2e.verify.corpus [--wheels DIR] [--programs DIR] [--command FILE]
 
 Run it from the top of the workspace. The locked wheels are fetched with pip, into `--wheels` if that is given, where
-later runs find them; the checkers are those of validators/requirements.txt. No wheel may make the verifier fail, and
+later runs find them; validators/requirements.txt has the checkers. No wheel may make the verifier fail, and
 wherever auditwheel, check-wheel-contents or twine reports something, the verifier must have a finding that says so:
 `SAME` has which.
 """

@@ -3,8 +3,8 @@
     python3 -m tests.e2e.verify.real --dist DIR [--config FILE] [--max-seconds 30] [--max-memory 400]
 
 Run it from the top of the workspace. `rocm-verify`, as it is shipped, verifies the directory with ROCm's settings; each
-finding is declared in real.toml, and in what `--config` names, with its reason. Time is that of the command from
-start to end, memory that of all its processes together, what they share counted once (PSS): the biggest of samples.
+finding is declared in real.toml, and in what `--config` names, with its reason. Time is the command's from start to
+end; memory is all its processes together, what they share counted once (PSS): the biggest of samples.
 """
 
 import argparse

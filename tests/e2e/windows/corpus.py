@@ -4,7 +4,7 @@
     DIRECTORY/readers/bin/python -B -m tests.e2e.windows.corpus --wheels DIRECTORY/wheels [--root ROOT]
 
 Run it from the top of the workspace; `.ci/run windows-corpus` does both. The facts that `tools.lib.pe` reads must equal
-those of pefile, lief and llvm-readobj, which is the machine's or that of a root: no difference is excused. Each kind of
+what pefile, lief and llvm-readobj (the machine's or a root's) say: no difference is excused. Each kind of
 image and table in `KINDS` must be there.
 """
 

@@ -16,7 +16,7 @@ from tests.e2e.windows.packages_test import EVERYTHING, INSTALLED, PIP, Python
 
 #: How many files are there when the expansion is killed.
 MOMENTS = (0, 1, 10, 20, 30)
-#: Sizes of a disk: from one that has no room for the list of files, to one that has room for all.
+#: Sizes of a disk: from no room for the list of files, to room for all.
 KIBIBYTES = (16, 32, 48, 64, 80, 96, 112, 128, 1024)
 #: Loads a library, and keeps it until a line is written to it.
 HOLDER = (

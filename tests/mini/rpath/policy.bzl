@@ -17,7 +17,7 @@ def policy_packages(name, **attributes):
 
     Args:
         name: name of the policy.
-        **attributes: those of `sdk_package` that the policy consists of.
+        **attributes: the attributes of `sdk_package` that the policy consists of.
     """
     below = []
     for package, artifacts in _ARTIFACTS.items():

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tools.actions.coverage.table import Coverage, collect
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from tools.lib.gpus.architectures import Architectures
+from tools.lib.gpus.families import without_features
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
 BASE_PERCENT = 80
@@ -16,36 +17,31 @@ BASE_PERCENT = 80
 BASE_OTHERS = 3
 
 
-def serves(codes: Iterable[str], target: TargetId) -> bool:
+def serves(codes: Iterable[str], target: str, gpus: Architectures) -> bool:
     """Whether a GPU of the target can load any of the code, given by target IDs."""
-    return any(can_load(parse_target_id(code), target) for code in codes)
+    return any(gpus.can_load(code, target) for code in codes)
 
 
 def processors(coverage: Coverage) -> tuple[str, ...]:
     """Return the processors for which any library has code, generic code too, sorted as people do."""
-    found: set[str] = set()
-    for code in coverage.targets:
-        processor = parse_target_id(code).processor
-        found |= GENERIC_PROCESSORS.get(processor, frozenset() if processor == SPIRV else frozenset([processor]))
+    found = {processor for code in coverage.targets for processor in coverage.gpus.covered(code)}
     return tuple(sorted(found, key=lambda processor: (len(processor), processor)))
 
 
 def lacking(coverage: Coverage, target: str) -> tuple[str, ...]:
     """Return the libraries that have device code, but none for a target, sorted."""
-    wanted = parse_target_id(target)
-    return tuple(library for library, codes in coverage.libraries.items() if not serves(codes, wanted))
+    return tuple(library for library, codes in coverage.libraries.items() if not serves(codes, target, coverage.gpus))
 
 
 def base_libraries(coverage: Coverage, target: str) -> tuple[str, ...]:
     """Return the libraries that serve BASE_PERCENT of all processors but the target's; none if those are too few."""
-    itself = parse_target_id(target).processor
-    others = [parse_target_id(one) for one in processors(coverage) if one != itself]
+    others = [one for one in processors(coverage) if one != without_features(target)]
     if len(others) < BASE_OTHERS:
         return ()
     return tuple(
         library
         for library, codes in coverage.libraries.items()
-        if 100 * sum(serves(codes, other) for other in others) >= BASE_PERCENT * len(others)
+        if 100 * sum(serves(codes, other, coverage.gpus) for other in others) >= BASE_PERCENT * len(others)
     )
 
 
@@ -108,9 +104,9 @@ def restricted(coverage: Coverage, compared: Sequence[str]) -> Coverage:
     """Return the part of a table about code that GPUs of some targets can load; all of it if none is given."""
     if not compared:
         return coverage
-    wanted = [parse_target_id(target) for target in compared]
     pairs = ((library, code) for library, codes in coverage.libraries.items() for code in codes)
-    return collect(pair for pair in pairs if any(serves([pair[1]], target) for target in wanted))
+    gpus = coverage.gpus
+    return collect((pair for pair in pairs if any(gpus.can_load(pair[1], target) for target in compared)), gpus)
 
 
 def differences(expected: Coverage, found: Coverage) -> list[Difference]:
@@ -130,4 +126,4 @@ def accepted(expected: Coverage, found: Coverage, compared: Sequence[str]) -> Co
     pairs = {(library, code) for library, codes in expected.libraries.items() for code in codes}
     pairs -= {(library, code) for library, codes in kept.libraries.items() for code in codes}
     new = restricted(found, compared)
-    return collect(pairs | {(library, code) for library, codes in new.libraries.items() for code in codes})
+    return collect(pairs | {(library, code) for library, codes in new.libraries.items() for code in codes}, found.gpus)

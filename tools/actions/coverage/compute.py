@@ -4,7 +4,7 @@
 
 Three things tell: the offload bundles in a file, or the table of an archive of code that was split off libraries; the
 name of a file of device code (`Kernels_gfx90a.co`); and, where neither does, the target of the artifact that a file of
-device code is in. Pure functions: no file is read.
+device code is in. Of other makers, names alone tell. Pure functions: no file is read.
 """
 
 import posixpath
@@ -14,12 +14,8 @@ from collections.abc import Collection, Iterator, Mapping
 from tools.actions.coverage.table import Coverage, collect, owner_of
 from tools.actions.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 from tools.lib.common.program import ToolError
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.target_id import TargetId, parse_target_id
+from tools.lib.gpus.architectures import AMD, Architectures
 
-#: What a file of nothing but device code, or of what describes such code, is called. Others may name a target, too, but
-#: are no code: headers, or what was found out about speeds (`gfx90a68.db.txt`).
-CODE_SUFFIXES = (".co", ".hsaco", ".hipfb", ".dat", ".kdb", ".kpack")
 CODE_OBJECT = "gpu-code-object"
 _LIBRARIES = (LIBRARY, PE_LIBRARY)
 #: What has code in itself, or none.
@@ -27,7 +23,7 @@ _LINKED = (*_LIBRARIES, PROGRAM, PE_PROGRAM)
 _ONE_TARGET = re.compile(r"gfx[0-9a-f]+")
 
 
-def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
+def coverage_of(artifacts: Collection[Artifact], gpus: Architectures = AMD) -> Coverage:
     """Return the coverage table of artifacts. Raises ToolError for code that names no target."""
     paths = {found.path for artifact in artifacts for found in artifact.found}
     files = [
@@ -37,20 +33,22 @@ def coverage_of(artifacts: Collection[Artifact]) -> Coverage:
         if found.facts is not None
     ]
     packaged = {
-        found.source: _packaged(found.path, facts, paths) for _, found, facts in files if facts.type in _LIBRARIES
+        found.source: _packaged(found.path, facts, paths)
+        for _, found, facts in files
+        if _is(_LIBRARIES, found, facts, gpus)
     }
     libraries = set(packaged.values())
-    known = _known_processors(files)
+    known = _known_targets(files, gpus)
     pairs: list[tuple[str, str]] = []
     for artifact_target, found, facts in files:
         if facts.archive:
-            pairs += _archived(found, facts, packaged)
+            pairs += _archived(found, facts, packaged, gpus)
             continue
-        targets = _targets(found, facts, artifact_target, known)
-        in_itself = facts.type in _LINKED
+        targets = _targets(found, facts, artifact_target, known, gpus)
+        in_itself = _is(_LINKED, found, facts, gpus)
         owner = _packaged(found.path, facts, paths) if in_itself else owner_of(found.path, libraries)
         pairs += [(owner, target) for target in targets]
-    return collect(pairs)
+    return collect(pairs, gpus)
 
 
 def unread(artifacts: Collection[Artifact]) -> list[str]:
@@ -63,12 +61,19 @@ def unread(artifacts: Collection[Artifact]) -> list[str]:
     )
 
 
-def _archived(found: Found, facts: Facts, packaged: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _is(types: Collection[str], found: Found, facts: Facts, gpus: Architectures) -> bool:
+    """Whether a file is of one of these types of host files; NVIDIA's files of device code are ELF files, too."""
+    return facts.type in types and not found.path.endswith(gpus.code_suffixes)
+
+
+def _archived(
+    found: Found, facts: Facts, packaged: Mapping[str, str], gpus: Architectures
+) -> Iterator[tuple[str, str]]:
     """Yield (library, target ID) for the code in an archive, which names a library by base directory and path."""
     for name, codes in facts.archive.items():
         named = sorted(path for source, path in packaged.items() if source.partition("/")[2] == name)
         owner = named[0] if named else owner_of(found.path, packaged.values())
-        yield from ((owner, str(_parsed(code, found.source))) for code in codes)
+        yield from ((owner, _canonical(code, found.source, gpus)) for code in codes)
 
 
 def _target_of(artifact: Artifact) -> str | None:
@@ -83,33 +88,36 @@ def _packaged(path: str, facts: Facts, paths: Collection[str]) -> str:
     return under_soname if under_soname in paths else path
 
 
-def _known_processors(files: Collection[tuple[str | None, Found, Facts]]) -> tuple[str, ...]:
-    """Return the processors that bundles and artifacts name: a file's name may have more behind them, `gfx90a68`."""
-    named = {code for _, found, facts in files for code in _bundled(found, facts)}
-    named |= {target for target, _, _ in files if target}
-    return tuple(sorted({_parsed(name, "").processor for name in named}))
+def _known_targets(files: Collection[tuple[str | None, Found, Facts]], gpus: Architectures) -> tuple[str, ...]:
+    """Return the targets that bundles and artifacts name: a file's name may have more behind them, `gfx90a68`."""
+    named = {code for _, found, facts in files for code in _bundled(found, facts, gpus)}
+    return tuple(sorted(named | {_canonical(target, "", gpus) for target, _, _ in files if target}))
 
 
-def _parsed(text: str, source: str) -> TargetId:
+def _canonical(text: str, source: str, gpus: Architectures) -> str:
     try:
-        return parse_target_id(text)
+        return gpus.canonical(text)
     except ValueError as error:
         raise ToolError(f"{source}: {error}. It cannot be told which GPUs load such code") from None
 
 
-def _bundled(found: Found, facts: Facts) -> Iterator[str]:
+def _bundled(found: Found, facts: Facts, gpus: Architectures) -> Iterator[str]:
     """Yield the target IDs of a file's bundles, in canonical form."""
-    return (str(_parsed(code, found.source)) for code in facts.device)
+    return (_canonical(code, found.source, gpus) for code in facts.device)
 
 
-def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tuple[str, ...]) -> list[str]:
-    """Return for which targets a file has code."""
-    if bundled := sorted(_bundled(found, facts)):
+def _targets(
+    found: Found, facts: Facts, artifact_target: str | None, known: tuple[str, ...], gpus: Architectures
+) -> list[str]:
+    """Return for which targets a file has code.
+
+    Files that are no code may name a target, too: headers, or what was found out about speeds (`gfx90a68.db.txt`).
+    """
+    if bundled := sorted(_bundled(found, facts, gpus)):
         return bundled
-    if facts.type in _LINKED:
+    is_code = found.path.endswith((*gpus.code_suffixes, *gpus.listing_suffixes)) or facts.type == CODE_OBJECT
+    if _is(_LINKED, found, facts, gpus) or not is_code:
         return []
-    if not (found.path.endswith(CODE_SUFFIXES) or facts.type == CODE_OBJECT):
-        return []
-    if named := named_targets(found.path, known):
-        return [str(target) for target in named]
+    if named := gpus.named(found.path, known):
+        return [_canonical(name, found.source, gpus) for name in named]
     return [artifact_target] if artifact_target else []

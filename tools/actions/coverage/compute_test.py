@@ -9,6 +9,7 @@ from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.table import Coverage
 from tools.actions.plan.model import Artifact, Found
 from tools.lib.common.program import ToolError
+from tools.lib.gpus.architectures import ArchitectureTable
 
 
 def fat(path: str, *targets: str, soname: str | None = None) -> Found:
@@ -116,7 +117,7 @@ def test_programs_may_have_code_and_host_files_have_none() -> None:
 
 
 def test_dlls_and_the_files_in_their_directories() -> None:
-    """Those of Windows lie in `bin`, each beside the directory of its files."""
+    """DLLs lie in `bin`, each beside the directory of its files."""
     found = image("bin/libhipblaslt.dll")
     assert found.facts
     fat_dll = replace(found, facts=replace(found.facts, device=("gfx1100", "gfx1201")))
@@ -129,6 +130,23 @@ def test_dlls_and_the_files_in_their_directories() -> None:
         "bin/rocblas-bench.exe": ("gfx1201",),
         "bin/rocblas.dll": ("gfx1100",),
     }
+
+
+def test_of_another_maker_the_names_of_files_tell() -> None:
+    gpus = ArchitectureTable(("sm_80", "sm_90"), {"sm_8x": ("sm_80",)}, code_suffixes=(".cubin",), pattern="sm_[0-9]+")
+    found = artifact(
+        "blas_lib_generic",
+        library("lib/libblas.so.1", "libblas.so.1"),
+        file("share/blas/gemm_sm_90.cubin", "elf-program"),
+        file("share/blas/conv_sm_8x.cubin"),
+        file("share/blas/sm_80.txt"),
+        file("share/blas/gemm_gfx942.co"),
+    )
+    assert coverage_of([found], gpus).libraries == {"lib/libblas.so.1": ("sm_8x", "sm_90")}
+    with pytest.raises(
+        ToolError, match=r"k_sm_70\.cubin: GPU architecture 'sm_70': expected one of sm_80, sm_90, sm_8x"
+    ):
+        coverage_of([artifact("blas_lib_generic", file("share/k_sm_70.cubin"))], gpus)
 
 
 def test_code_for_what_is_no_target() -> None:

@@ -8,24 +8,27 @@ from dominate.tags import dd, div, dl, dt, h1, h2, header, main, p, section, spa
 from tools.actions.coverage.compare import lacks_by_processor, processors
 from tools.actions.coverage.table import Coverage
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.lib.gpus.target_id import can_load, parse_target_id
+from tools.lib.gpus.families import without_features
 
 PLAIN, FEATURES, NONE = "x", "f", "."
-LEGEND = f"{PLAIN}: has code   {FEATURES}: only with features, such as gfx90a:xnack+   {NONE}: has none"
+LEGEND = {
+    PLAIN: "has code",
+    FEATURES: "only with features, such as gfx90a:xnack+",
+    NONE: "has none",
+}
 _PREFIX = "gfx"
 
 
 def codes_for(coverage: Coverage, library: str, processor: str) -> tuple[str, ...]:
     """Return the target IDs of a library's code that GPUs with the processor can load."""
-    target = parse_target_id(processor)
-    return tuple(code for code in coverage.libraries[library] if can_load(parse_target_id(code), target))
+    return tuple(code for code in coverage.libraries[library] if coverage.gpus.can_load(code, processor))
 
 
 def mark(codes: tuple[str, ...]) -> str:
     """Return what stands for the code that a library has for one processor."""
     if not codes:
         return NONE
-    return PLAIN if any(not parse_target_id(code).features for code in codes) else FEATURES
+    return PLAIN if any(code == without_features(code) for code in codes) else FEATURES
 
 
 def text_table(coverage: Coverage) -> str:
@@ -38,15 +41,18 @@ def _lines(coverage: Coverage) -> Iterator[str]:
         yield "No library has device code."
         return
     columns = processors(coverage)
-    names = [column.removeprefix(_PREFIX) for column in columns]
+    prefix = _PREFIX if all(column.startswith(_PREFIX) for column in columns) else ""
+    names = [column.removeprefix(prefix) for column in columns]
     width = max(len(library) for library in coverage.libraries)
-    yield " ".join([f"{_PREFIX:>{width}}", *names])
+    yield " ".join([f"{prefix:>{width}}", *names])
+    used = set()
     for library in coverage.libraries:
         marks = [mark(codes_for(coverage, library, column)) for column in columns]
+        used.update(marks)
         cells = [f"{cell:>{len(name)}}" for cell, name in zip(marks, names, strict=True)]
         yield " ".join([f"{library:<{width}}", *cells])
     yield ""
-    yield LEGEND
+    yield "   ".join(f"{one}: {meaning}" for one, meaning in LEGEND.items() if one in used)
 
 
 TITLE = "Device code"
@@ -85,8 +91,7 @@ def _cell(target: str, codes: tuple[str, ...]) -> Content:
         return span(label, "no", cls="no")
     words = []
     for code in codes:
-        parsed = parse_target_id(code)
-        words.append(code.partition(":")[2] if parsed.processor == target else code)
+        words.append(code.partition(":")[2] if without_features(code) == target else code)
     return span(label, "yes" if "" in words else ", ".join(words), cls="yes")
 
 

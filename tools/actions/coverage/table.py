@@ -3,13 +3,14 @@
     coverage = read_coverage("coverage.json")
     coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
 
-A build computes it, a release engineer can commit it, and checks compare with it. This module is the only one that
-knows the format, version 1:
+A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
+version 1:
 
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
 A key is the path, below the package's tree, of the library or program that owns the code; or, for code that belongs to
-none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form.
+none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form, or names of the table of
+another maker's architectures.
 """
 
 import posixpath
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.lib.common.program import ToolError, read_document, write_document
-from tools.lib.gpus.target_id import parse_target_id
+from tools.lib.gpus.architectures import AMD, Architectures
 from tools.lib.pe.constants import DLL_DIRECTORIES
 
 FORMAT = 1
@@ -31,6 +32,8 @@ class Coverage:
 
     #: Library, as keys are (see the module) -> the target IDs that it has code for.
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: What the names of targets mean.
+    gpus: Architectures = field(default=AMD, compare=False)
 
     def __post_init__(self) -> None:
         """Sort."""
@@ -47,20 +50,20 @@ class Coverage:
         return {"format": FORMAT, "libraries": {library: list(targets) for library, targets in self.libraries.items()}}
 
 
-def collect(pairs: Iterable[tuple[str, str]]) -> Coverage:
+def collect(pairs: Iterable[tuple[str, str]], gpus: Architectures = AMD) -> Coverage:
     """Return the table of (library, target ID) pairs, in any order and as often as they come."""
     found: dict[str, set[str]] = {}
     for library, target in pairs:
         found.setdefault(library, set()).add(target)
-    return Coverage({library: tuple(targets) for library, targets in found.items()})
+    return Coverage({library: tuple(targets) for library, targets in found.items()}, gpus)
 
 
-def read_coverage(path: str) -> Coverage:
+def read_coverage(path: str, gpus: Architectures = AMD) -> Coverage:
     """Read a table; raises ToolError, with the file and the place in it, for anything that is not a table."""
-    return parse_coverage(read_document(path), path)
+    return parse_coverage(read_document(path), path, gpus)
 
 
-def parse_coverage(document: Any, origin: str) -> Coverage:
+def parse_coverage(document: Any, origin: str, gpus: Architectures = AMD) -> Coverage:
     """Return the table of JSON data that came from `origin`; raises ToolError for anything that is not a table."""
     if not isinstance(document, dict) or "format" not in document:
         raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
@@ -74,10 +77,10 @@ def parse_coverage(document: Any, origin: str) -> Coverage:
     libraries = document.get("libraries")
     if not isinstance(libraries, dict):
         raise ToolError(f"{origin}: libraries: expected an object, path of a library -> list of target IDs")
-    return Coverage({library: _targets(library, targets, origin) for library, targets in libraries.items()})
+    return Coverage({library: _targets(library, targets, origin, gpus) for library, targets in libraries.items()}, gpus)
 
 
-def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
+def _targets(library: str, targets: Any, origin: str, gpus: Architectures) -> tuple[str, ...]:
     """Return the target IDs of a library; raises ToolError for a path or a list that cannot be."""
     where = f"{origin}: libraries: {library!r}"
     path = library.removesuffix("/")
@@ -89,7 +92,7 @@ def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
         if not isinstance(target, str):
             raise ToolError(f"{where}: {target!r}: expected a target ID such as gfx90a:xnack+")
         try:
-            canonical = str(parse_target_id(target))
+            canonical = gpus.canonical(target)
         except ValueError as error:
             raise ToolError(f"{where}: {error}") from None
         if target != canonical:
@@ -151,9 +154,9 @@ def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None
 def owner_of(path: str, libraries: Collection[str]) -> str:
     """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
 
-    `libraries` are paths of all libraries, whether they have code in themselves or not. The owner is the one that the
-    file's directory is named like: beside that directory if it lies in `lib`, anywhere if in `share`. Of several, that
-    nearest to the top, then the first in sorted order. Without such a library the key is the directory, with `/`.
+    `libraries` are paths of all libraries, whether they have code in themselves or not. The file's directory has the
+    name of its owner: a library beside the directory if that lies in `lib`, anywhere if in `share`. Of several, the one
+    nearest to the top counts, then the first in sorted order. Without any, the key is the directory, with `/`.
     """
     found = data_directory(path) or _beside_dll(path, libraries)
     if found is None:

@@ -1,4 +1,4 @@
-"""Accepts what a build found: writes its coverage table over the one that was committed.
+"""Accepts what a build found: writes its coverage table over the committed table.
 
     bazel run //my:coverage_update [-- FILE]
 
@@ -12,13 +12,15 @@ from typing import Any
 from tools.actions.coverage.compare import accepted
 from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 from tools.lib.common.committed_table import accept
+from tools.lib.gpus.architectures import read_architectures
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:
     """Write the table; of targets that were not compared, what is committed stays."""
     # What is written over as a whole need not be readable: it may have conflicts of a merge in it.
-    kept = read_coverage(str(path)) if settings["compared"] and path.exists() else Coverage()
-    write_coverage(str(path), accepted(kept, read_coverage(computed), settings["compared"]))
+    gpus = read_architectures(settings.get("architectures"))
+    kept = read_coverage(str(path), gpus) if settings["compared"] and path.exists() else Coverage(gpus=gpus)
+    write_coverage(str(path), accepted(kept, read_coverage(computed, gpus), settings["compared"]))
 
 
 def main(argv: list[str]) -> int:

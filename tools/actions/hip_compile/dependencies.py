@@ -17,7 +17,7 @@ from tools.lib.common.program import ToolError
 TARGET = "dependencies"
 #: An inclusion as clang shows it (`-H`): how deep it is, in dots, and the file.
 _INCLUSION = re.compile(r"^(\.+) (.+)$", re.MULTILINE)
-#: Directives by which inline assembly reads files.
+#: Directives of inline assembly that read files.
 _DIRECTIVE = re.compile(rb"\.inc(?:bin|lude)\b")
 #: Parts of a rule: a line that goes on, a blank or `#` with backslashes before it, a dollar, the end, and the rest.
 _PART = re.compile(r"\\\n|\\+ |\\#|\$\$|[ \n]|[^\\$ \n]+|.", re.DOTALL)

@@ -5,7 +5,7 @@
 
 Bazel compiles again what a changed input belongs to. A file that the compiler finds by itself is no input: by an
 absolute path, or where no sandbox hides what lies beside the source. `--headers` lists what targets declare, one path a
-line. Headers below `--system` need no target: those of the compiler and of the C++ library.
+line. Headers of the compiler and of the C++ library, below `--system`, need no target.
 
 `--unused` gets the declared headers that were not read. Their changes compile nothing again.
 """
@@ -31,7 +31,7 @@ _REMEDY = (
 
 
 def dependency_options(file: Path) -> list[str]:
-    """Return the options by which clang lists what it reads: `-MD` does so for the host alone, these for GPUs, too."""
+    """Return the options that make clang list what it reads: `-MD` does so for the host alone, these for GPUs, too."""
     options = ("-dependency-file", str(file), "-sys-header-deps", "-MT", TARGET)
     return [word for option in options for word in ("-Xclang", option)]
 

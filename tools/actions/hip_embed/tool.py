@@ -1,4 +1,4 @@
-"""Writes the assembly of an object file that holds device code, under the names by which object files ask for it.
+"""Writes the assembly of an object file with device code, under the names that other object files refer to.
 
     tool --label LABEL --bundle PATH --output FILE OBJECT...
 

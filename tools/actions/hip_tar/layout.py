@@ -22,7 +22,7 @@ class Runfile:
 
     #: The name of the program.
     program: str
-    #: The path by which Bazel knows the file, relative to the runfiles of the main repository.
+    #: The file's path in Bazel, relative to the runfiles of the main repository.
     short_path: str
     path: str
 

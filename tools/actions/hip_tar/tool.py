@@ -53,7 +53,7 @@ def write_tar(output: Path, directory: str, found: Sequence[Member], rpath: Sequ
 
 
 def checked_directory(directory: str) -> str:
-    """Return the directory in the archive. Raises ToolError for one that leads out of it."""
+    """Return the directory in the archive. Raises ToolError if it leads out of the archive."""
     if directory and (directory != posixpath.normpath(directory) or directory.startswith(("/", ".."))):
         raise ToolError(
             f"directory is {directory!r}; expected a relative one such as opt/acme, without `/` at its ends and "

@@ -201,7 +201,7 @@ def _check_platform(path: str, config: Any, architecture: str) -> None:
 
 
 def _root_file_system(path: str, architecture: str, media_type: str, diff_id: str = "") -> Base:
-    """Return a base of one layer: the tar of a root file system, as it is; `diff_id` is that of the inflated tar."""
+    """Return a base of one layer, the tar of a root file system as it is; `diff_id` is the inflated tar's digest."""
     size = Path(path).stat().st_size if Path(path).is_file() else 0
     if not size:
         raise ToolError(

@@ -26,7 +26,7 @@ def install_section(index: Index, offers: Offers | None, selector: Selector | No
 
 
 def example_requirement(index: Index, offers: Offers | None, selector: Selector | None) -> str:
-    """Return what to install, for an example: the extras that choose by the machine, else that of the default target.
+    """Return what to install, for an example: the extras that choose by the machine, else the default target's extra.
 
     Where nothing has extras it is the first package that no other one requires.
     """

@@ -2,9 +2,9 @@
 
     find_offers(distributions, index, selector)
 
-The extras that name what they bring are those of the static wheel's metadata. Those that choose by the machine are
-known only when the sdist is built: of them, there is one for each role of a package that no extra of the static wheel
-names, and it brings what one of the extras for a target brings.
+The static wheel's metadata has the extras that name what they bring. Extras that choose by the machine are known only
+when the sdist is built: there is one for each role of a package that no extra of the static wheel names, and it brings
+what one of the extras for a target brings.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ class Offers:
 def find_offers(distributions: Iterable[Distribution], index: Index, selector: Selector | None) -> Offers | None:
     """Return what can be asked for in an index, None where no wheel has extras.
 
-    `distributions` are those of all indexes: where the sdist is listed, it offers what the static wheel does, and more.
+    `distributions` come from all indexes: where the sdist is listed, it offers what the static wheel does, and more.
     """
     machine = _WINDOWS if index.platforms == ("Windows",) else MACHINE
     platform = machine["platform_system"]

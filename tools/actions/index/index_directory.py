@@ -30,8 +30,7 @@ from tools.actions.index.simple_api import (
 from tools.lib.common.archive_time import archive_time
 from tools.lib.common.hard_link import link_or_copy
 from tools.lib.common.program import ToolError, write_document
-from tools.lib.gpus.families import name_in_distribution
-from tools.lib.gpus.paths import target_of_local_version
+from tools.lib.gpus.architectures import AMD, Architectures
 from tools.lib.variants.variant_format import VARIANT_JSON
 
 #: Directory of the distributions that have an index of their own.
@@ -48,18 +47,18 @@ class IndexSource:
     variant: str | None = None
 
 
-def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
-    """Return a wheel, or those of a directory, by what describe says of them. Raises ToolError as `read_distribution`.
+def read_wheels(wheels: Path, described: Path, gpus: Architectures = AMD) -> list[IndexSource]:
+    """Return a wheel, or a directory's wheels, with what describe says. Raises ToolError as `read_distribution` does.
 
-    Split wheels are for the directory that is called like their target or family: `gfx942`, `gfx110x-all`.
+    Wheels for one target or family are for the directory of that name: `gfx942`, `gfx110x-all`. `gpus` knows these.
     """
     places = {path.name: path for path in wheels.rglob("*.whl")} if wheels.is_dir() else {}
     sources = []
     for digest in sorted(described.glob("*.digest.json")):
         metadata = str(digest).removesuffix(".digest.json") + ".metadata"
         one = read_distribution(str(digest), metadata, "")
-        target = target_of_local_version(one.version.local)
-        directory = name_in_distribution(target).lower() if target else ""
+        target = gpus.of_local_version(one.version.local)
+        directory = gpus.in_distribution(target) if target else ""
         path = str(places.get(one.filename, wheels))
         sources.append(IndexSource(replace(one, directory=directory), path, metadata))
     if not sources:

@@ -2,7 +2,7 @@
 
     people_page(Site("ROCm", style, script), index, offers, selector)
 
-It needs nothing but itself: no script, no font, no other file. Its links to files are those of the page for
+It needs nothing but itself: no script, no font, no other file. It links to the same files as the page for
 `--find-links`, so that installers can read it as well. INDEX in its commands stands for its own address, which is not
 known when it is written; the script, where scripts run, puts that in.
 """

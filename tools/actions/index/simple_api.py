@@ -84,7 +84,7 @@ def variants_anchor(variants: VariantList, page: str) -> dom_tag:
 
 
 def _variant_anchors(index: Index, page: str, project: str = "") -> list[dom_tag]:
-    """Return the links to lists of wheel variants, those of a project if one is named."""
+    """Return the links to lists of wheel variants; if a project is named, to its lists only."""
     return [variants_anchor(one, page) for one in index.variants if project in ("", one.project)]
 
 

@@ -169,9 +169,9 @@ def missing_file(head: bytes, file: BinaryIO, source: str) -> str | None:
 
 
 def file_facts(path: str, source: str) -> dict[str, Any]:
-    """Return the facts about one file; raises ToolError for one that is not there.
+    """Return the facts about one file. Raises ToolError if the file is not there.
 
-    Of an ELF or PE file that cannot be read they say what is wrong: only who packs it has to care.
+    For an unreadable ELF or PE file the facts say what is wrong. That matters only if the file is packed.
     """
     try:
         size = Path(path).stat().st_size

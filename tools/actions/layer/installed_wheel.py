@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from tools.actions.layer.model import InstallScheme
 from tools.actions.layer.wheel_members import DeflatedMember, Reader, own_members
+from tools.lib.common.paths import directories_above
 from tools.lib.common.program import ToolError
 from tools.lib.wheel.deflated_run import Run, join, small_run
 from tools.lib.wheel.record import record_rows, record_text
@@ -66,7 +67,7 @@ def _check_path(wheel: str, name: str) -> None:
         what = "no directory `.data`, whose files belong outside of site-packages"
     else:
         return
-    raise ToolError(f"{wheel}: {name!r}: no place in an image; expected {what}. Give the file another path")
+    raise ToolError(f"{wheel}: {name!r} cannot be placed in an image; expected {what}. Give the file another path")
 
 
 def _digests(record: bytes) -> dict[str, str]:
@@ -98,12 +99,6 @@ def _scripts(wheel: str, entry_points: str, scheme: InstallScheme) -> Iterator[I
             yield text_file(f"{scheme.scripts}/{name}", text.encode(), 0o755)
 
 
-def parents(path: str) -> Iterator[str]:
-    """Yield the directories above a path, the nearest first."""
-    while path := posixpath.dirname(path):
-        yield path
-
-
 def ordered(source: str, files: Iterable[InstalledFile]) -> list[InstalledFile]:
     """Return the files, sorted by path. Raises ToolError when two have one path, or one lies in another.
 
@@ -111,7 +106,7 @@ def ordered(source: str, files: Iterable[InstalledFile]) -> list[InstalledFile]:
     """
     found = sorted(files, key=lambda file: file.path)
     seen: set[str] = set()
-    directories = {parent for file in found for parent in parents(file.path)}
+    directories = {parent for file in found for parent in directories_above(file.path)}
     for file in found:
         if file.path in seen or (file.path in directories and file.type != tarfile.DIRTYPE):
             raise ToolError(
@@ -153,7 +148,7 @@ def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
 
 
 def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) -> InstalledWheel:
-    """Read a wheel. Raises ToolError for one that cannot be a layer as it is."""
+    """Read a wheel. Raises ToolError if it cannot become a layer as it is."""
     members = {one.member.name: one for one in read(wheel)}
     for name in members:
         _check_path(wheel, name)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.actions.layer.installed_wheel import InstalledFile, parents
+from tools.actions.layer.installed_wheel import InstalledFile
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
+from tools.lib.common.paths import directories_above
 from tools.lib.wheel.deflated_run import Joined, Run, join
 from tools.lib.wheel.output_file import Output
 from tools.lib.wheel.wheel_writer import Written
@@ -53,7 +54,7 @@ class ArchiveMember:
 def archive_members(files: Iterable[InstalledFile]) -> Iterator[ArchiveMember]:
     """Yield the members: each directory before what is in it, all sorted."""
     by_path = {file.path: file for file in files}
-    directories = {parent for path in by_path for parent in parents(path)}
+    directories = {parent for path in by_path for parent in directories_above(path)}
     directories |= {path for path, file in by_path.items() if file.type == tarfile.DIRTYPE}
     for path in sorted(by_path.keys() | directories):
         if path in directories:

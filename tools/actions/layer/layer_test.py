@@ -218,20 +218,20 @@ def test_what_fits_no_image_is_refused(
 @pytest.mark.parametrize("name", ["../x", "a//b", "/a", "acme-1.0.data/scripts/x"])
 def test_a_name_that_leads_out_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tools.lib.wheel.wheel_writer._check_names", list)
-    with pytest.raises(ToolError, match=f"{name}': no place in an image; expected"):
+    with pytest.raises(ToolError, match=f"{name}' cannot be placed in an image; expected"):
         installed_files(wheel(tmp_path, {name: (b"", 0o644)}), SCHEME)
 
 
 def test_a_console_script_that_leads_out_is_refused(tmp_path: Path) -> None:
     entry_points = b"[console_scripts]\n../../../etc/x = a:b\n"
-    with pytest.raises(ToolError, match=r"'../../../etc/x': no place in an image; expected"):
+    with pytest.raises(ToolError, match=r"'../../../etc/x' cannot be placed in an image; expected"):
         installed_files(wheel(tmp_path, {f"{INFO}/entry_points.txt": (entry_points, 0o644)}), SCHEME)
 
 
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     path = Path(wheel(tmp_path, {"é": (b"", 0o644)}))
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
-    with pytest.raises(ToolError, match=r"'\\udcff\\udcfe': no place in an image; expected a relative path in UTF-8"):
+    with pytest.raises(ToolError, match=r"'\\udcff\\udcfe' cannot be placed in an image; expected a relative path"):
         installed_files(str(path), SCHEME)
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 from tools.lib.common.program import read_document, write_document
 
-#: Media types of the OCI image specification 1.1: a tar archive, and one that gzip compressed.
+#: Media types of the OCI image specification 1.1: a tar archive, plain and compressed by gzip.
 TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"
 #: What eStargz adds to an archive: the table of contents, and a file that says that no others are fetched in advance.
 TOC_NAME, LANDMARK = "stargz.index.json", ".no.prefetch.landmark"

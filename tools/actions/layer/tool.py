@@ -96,7 +96,7 @@ def checked_scheme(args: Arguments) -> InstallScheme:
 
 
 def one_wheel(path: str, pattern: str) -> str:
-    """Return the wheel, or that of a directory of wheels which `pattern` matches. Raises ToolError unless it is one."""
+    """Return the wheel; from a directory, the wheel that `pattern` matches. Raises ToolError unless it matches one."""
     top = Path(path)
     if not top.is_dir():
         return path

@@ -23,7 +23,7 @@ from tools.lib.wheel.zip_reader import read_archive
 
 #: An empty block with BFINAL set, stored: it ends a stream only where that is at a byte boundary (RFC 1951, 3.2.4).
 STORED_FINAL_BLOCK: Final = b"\x01\x00\x00\xff\xff"
-#: libdeflate's level for what is deflated again: that of the compression `balanced`.
+#: libdeflate's level for what is deflated again: the level of the compression `balanced`.
 _LEVEL: Final = 5
 _INPUT: Final = 1 << 16
 

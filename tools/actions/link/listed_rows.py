@@ -10,7 +10,7 @@ from tools.lib.common.program import ToolError, read_document
 def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:
     """Read a list of objects with `key`, a name that no other has, and `path`, a place in the tree.
 
-    Raises ToolError for anything else; `attribute` is that of `sdk_wheel` that names the file.
+    Raises ToolError for anything else; `attribute` is the attribute of `sdk_wheel` that names the file.
     """
     rows = read_document(path)
     is_list = isinstance(rows, list) and all(

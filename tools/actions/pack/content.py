@@ -1,4 +1,4 @@
-"""The bytes that an entry has in its package: those of a file, maybe edited in flight, or what is made for it.
+"""The bytes that an entry has in its package: a file's bytes, maybe edited in flight, or what is made for it.
 
 They come as blocks, which are deflated each on its own. Where a block is a stretch of a source, it says which: packages
 for other GPUs have the same one, and it need not be deflated again.

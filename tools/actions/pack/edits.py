@@ -28,7 +28,7 @@ class Edit:
     rpath: tuple[str, ...] | None = None
     #: DT_RUNPATH if they are written as that; None for DT_RPATH.
     rpath_tag: str | None = None
-    #: GPU targets whose device code is kept, and those of them for which there is none; None keeps the code for all.
+    #: GPU targets whose device code is kept, and the targets among them without code; None keeps the code for all.
     slice: tuple[str, ...] | None = None
     absent: tuple[str, ...] | None = None
 

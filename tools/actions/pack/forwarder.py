@@ -29,7 +29,7 @@ from tools.lib.elf.writer import ElfWriter, Section, StringTableWriter
 ORIGIN = "$ORIGIN"
 #: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.
 MACHINES = frozenset((c.EM_X86_64, c.EM_AARCH64))
-#: Content of the section .comment, by which people and tools know a forwarder.
+#: Content of the section .comment, which tells people and tools that a file is a forwarder.
 COMMENT = b"rules_rocm_python forwarder\0"
 #: Alignment of segments, in bytes: the largest page that a CPU of MACHINES may have.
 PAGE = 0x10000
@@ -92,10 +92,10 @@ def _program_headers(read_size: int, dynamic: Section) -> list[bytes]:
 
 
 def forwarder(soname: str, target: str, machine: int, versions: Sequence[str] = ()) -> bytes:
-    """Return the library `soname` that brings another one: by its SONAME `target` that which lies beside it.
+    """Return the library `soname` that brings another library: the library beside it with the SONAME `target`.
 
     A `target` with a `/` is a path, relative to the forwarder's directory. `machine` is the CPU (e_machine), `versions`
-    are those of symbols, which the forwarder defines. Raises ToolError for a CPU that is not in MACHINES.
+    are the symbol versions that the forwarder defines. Raises ToolError for a CPU that is not in MACHINES.
     """
     if machine not in MACHINES:
         raise ToolError(

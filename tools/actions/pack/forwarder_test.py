@@ -23,7 +23,7 @@ from tools.lib.elf.reader import read_elf
 HERE = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}[platform.machine()]
 MACHINES = [c.EM_X86_64, c.EM_AARCH64]
 NAMES = [("libfoo.so", "libfoo.so.1"), ("libï+.so", "libï+.so.22.0git"), ("l" * 250 + ".so", "l" * 250 + ".so.1")]
-#: Opens a forwarder, and prints whether a function through it, and through its names, is that of the real library.
+#: Opens a forwarder, and prints whether a function through it, and through its names, is the real library's.
 PROBE = r"""
 import ctypes, os, sys
 def address(library): return ctypes.cast(library.cos, ctypes.c_void_p).value

@@ -17,7 +17,7 @@ SECTION: Final = ".launcher.target"
 PE_SECTION: Final = ".target"
 #: The CPUs that launchers are compiled for, and how platforms name them.
 NAMES: Final = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"} | MACHINES
-#: Programs of these CPUs run where those of the others do.
+#: CPU of a program -> another CPU that runs it as well.
 RUNS_ON: Final = {EM_386: EM_X86_64, IMAGE_FILE_MACHINE_I386: IMAGE_FILE_MACHINE_AMD64}
 SUBSYSTEM: Final = Struct("<H")
 

@@ -1,4 +1,4 @@
-"""Makes linker scripts: text files by which linkers find a library that lies elsewhere under another name.
+"""Makes linker scripts: text files that lead linkers to a library that lies elsewhere under another name.
 
 A wheel holds no links, so the development tree of a plain devel package has its libraries' names for linkers as such
 files. GNU ld, gold, lld and mold take a text file for a script, and look for the files that it names in its own

@@ -15,7 +15,7 @@ from tools.lib.elf.patch import Patch
 if TYPE_CHECKING:
     from tools.lib.device.recompress import Recompression
 
-#: What an entry says of its device code: the targets it is for, and those of them without any.
+#: What an entry says of its device code: the targets it is for, and the targets among them without any.
 Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 

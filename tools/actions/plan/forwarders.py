@@ -2,8 +2,8 @@
 
 Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
 loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
-(`tools.actions.pack.forwarder`), unless the package has another file of that name; and one for each other name by which
-a file of the package needs it. The devel tree has links instead, which linkers need.
+(`tools.actions.pack.forwarder`), unless the package has another file of that name; and one for each other name of the
+library that a file of the package needs. The devel tree has links instead, which linkers need.
 """
 
 import posixpath
@@ -55,7 +55,7 @@ def _versions(libraries: dict[str, Entry]) -> dict[str, list[str]]:
 
 
 def needed_names(entries: list[Entry], facts: dict[str, Facts]) -> dict[str, str]:
-    """Return the names by which files of a package need libraries (DT_NEEDED), each with the first such file's path."""
+    """Return the names of libraries that files of a package need (DT_NEEDED), with the path of the first such file."""
     needed: dict[str, str] = {}
     for entry in entries:
         if entry.treatment in COPIES and entry.source in facts:
@@ -67,7 +67,7 @@ def needed_names(entries: list[Entry], facts: dict[str, Facts]) -> dict[str, str
 def _named_by_links(entries: list[Entry], libraries: dict[str, Entry], needed: Collection[str]) -> dict[str, list[str]]:
     """Return what the artifacts' own names lead to, by path: unversioned ones, and those that are `needed`.
 
-    Nothing for those that lead elsewhere: one that leads to a library which no package ships may not lead to another
+    Nothing for names that lead elsewhere: the name of a library which no package ships must not lead to another
     version.
     """
     names: dict[str, list[str]] = {}
@@ -105,7 +105,7 @@ def forwarders(entries: list[Entry], facts: dict[str, Facts], builds_on: list[Pl
     """Return the forwarders that a package's entries call for, sorted by path; one stands for an entry of its path.
 
     Where the artifacts have the name themselves, the forwarder leads to where theirs does, else to the newest version.
-    `facts` are those of all files of the package, by source.
+    `facts` are the facts about all files of the package, by source.
     """
     known = {entry.path: entry for entry in entries}
     libraries = _libraries(entries, facts)

@@ -110,7 +110,7 @@ class Entry:
     rpath_tag: str | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
-    #: Those of them for which the file has no code.
+    #: The targets of `slice` for which the file has no code.
     absent: tuple[str, ...] | None = None
     #: What the bytes are, as `tools.actions.inspect` says.
     type: str | None = None
@@ -207,10 +207,7 @@ class Slice:
     def from_document(cls, document: dict[str, Any]) -> "Slice":
         """Read what the rule wrote. Raises ToolError for a table of architectures that cannot be used."""
         fields = dict(document)
-        try:
-            gpus = read_architectures(fields.pop("architectures", None))
-        except ValueError as error:
-            raise ToolError(f"{error}. Correct the `sdk_gpu_architectures`") from None
+        gpus = read_architectures(fields.pop("architectures", None))
         return cls(**_with_tuples(fields), gpus=gpus)
 
     def can_load_any(self, code: str, targets: Iterable[str]) -> bool:
@@ -252,7 +249,7 @@ class Definition:
     rpath_tag: str = DT_RPATH
     #: `all` for all programs and libraries, or `needed` for those that the entries lead to a library.
     rpath_for: str = "all"
-    #: Pattern of paths -> the names by which these files open libraries of packages by dlopen(3).
+    #: Pattern of paths -> the names of packages' libraries that these files open with dlopen(3).
     dlopens: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Patterns of files that are packed byte for byte.
     unedited: tuple[str, ...] = ()

@@ -2,11 +2,11 @@
 
 `plan_devel` says what the tree has. A wheel holds no links, so each of its links becomes a file:
 
-- the name by which the loader asks for a library, its SONAME, a forwarder to where a package has the library,
-- any other name of a library, which linkers ask for, a linker script; static libraries have only such,
-- a link to another package's program or data a copy: programs find their prefix by where they lie,
-- another name of a program a launcher,
-- a link to a directory a directory, with such files for what lies below.
+- the SONAME of a library, which the loader asks for: a forwarder to where a package has the library,
+- any other name of a library, which linkers ask for: a linker script; static libraries have only such,
+- a link to another package's program or data: a copy, because programs find their prefix by where they lie,
+- another name of a program: a launcher,
+- a link to a directory: a directory, with such files for what lies below.
 
 What is too big to be there twice is not copied: a program gets a launcher, and other files stay where they are.
 """

@@ -23,7 +23,7 @@ class Node:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the package that knows the path does not ship it."""
+        """Whether a package that this one builds on has the path, but leaves it out."""
         return self.entry is not None and self.entry.treatment in LEFT_OUT
 
 
@@ -107,9 +107,9 @@ class Prefix:
     """The merged prefix of a package and of those it builds on, in which links are resolved."""
 
     def __init__(self, merged: dict[str, Found], builds_on: list[Plan], equal: Sequence[tuple[str, str]] = ()) -> None:
-        """Lays the package's own entries over those of the plans; its own win.
+        """Lays the package's own entries over the entries of the plans; its own win.
 
-        `equal` are pairs of sources whose contents link compares, besides those of the plans.
+        `equal` are pairs of sources whose contents link compares, besides the pairs of the plans.
         """
         #: What the package's own artifacts have, by path.
         self.merged = merged

@@ -25,7 +25,7 @@ def check_searched(package: str, searched: Iterable[str], trees: Iterable[str]) 
 
 
 def origin_relative(tree: str, path: str, searched: str) -> str:
-    """Return the RPATH entry by which a file finds a directory.
+    """Return the RPATH entry that leads a file to a directory.
 
     `tree` and `path` say where the file is, `searched` (`tree/directory`) where the
     libraries are; both trees are siblings in one site-packages.

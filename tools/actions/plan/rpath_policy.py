@@ -125,7 +125,7 @@ class _File:
         ]
 
     def planned(self) -> Entry:
-        """Return the entry with the search path that the file gets; as it is if that is the one that it has."""
+        """Return the entry with the search path that the file gets; unchanged if the file has this path already."""
         wanted = [*self.definition.rpath]
         foreign, dead = [one for one in self.existing if not is_relocatable(one)], list[str]()
         if self.definition.rpath_for == "needed":
@@ -168,7 +168,7 @@ def _with_rpath(entry: Entry, facts: Facts, definition: Definition, site: Site) 
 def with_rpaths(
     entries: list[Entry], facts: Mapping[str, Facts], definition: Definition, builds_on: list[Plan]
 ) -> list[Entry]:
-    """Return the entries with the search paths that ELF files get; `facts` are those of the files, by source."""
+    """Return the entries with the search paths that ELF files get; `facts` are the files' facts, by source."""
     site = site_of(entries, definition, builds_on)
     if definition.platform != WINDOWS:
         check_directories(definition, site, builds_on)

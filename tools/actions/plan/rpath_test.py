@@ -1,4 +1,4 @@
-"""Tests of the entries by which the loader finds libraries."""
+"""Tests of the RPATH entries that lead the loader to libraries."""
 
 import pytest
 

@@ -5,7 +5,6 @@ reason for it. The rules are in docs/reference/packages.md, "What happens to a f
 """
 
 import posixpath
-from collections.abc import Iterator
 from dataclasses import replace
 
 from tools.actions.plan.forwarders import forwarders, needed_names
@@ -31,6 +30,7 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
+from tools.lib.common.paths import directories_above
 from tools.lib.common.program import ToolError
 
 
@@ -80,7 +80,7 @@ def _is_same(one: Found, other: Found) -> bool:
 
 
 def _has_library(path: str, library: Found, definition: Definition, prefix: Prefix) -> bool:
-    """Whether this package, or one that it builds on, packs the bytes of a library at `path`, its SONAME's."""
+    """Whether this package, or a package that it builds on, packs the bytes of a library at `path`, its SONAME's."""
     if own := _packed_under_soname(path, definition, prefix):
         return _is_same(own, library)
     shipped = prefix.shipped(path)
@@ -155,7 +155,7 @@ def _packaged(resolved: Resolved, facts: Facts, definition: Definition, prefix: 
 
 
 def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definition, prefix: Prefix) -> Entry:
-    """Return the entry for a link to a library that is packed under another path: that of its SONAME, if possible."""
+    """Return the entry for a link to a library that is packed under another path: its SONAME's, if possible."""
     packaged = _packaged(resolved, facts, definition, prefix)
     if packaged is None:
         target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
@@ -245,7 +245,7 @@ def _check_started(launcher: Entry, started: Entry, definition: Definition) -> N
 
 
 def _launchers_that_reach(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> list[Entry]:
-    """Drop launchers whose target no package ships: it may be excluded. Raises ToolError for one that cannot start."""
+    """Drop launchers whose target no package ships: it may be excluded. Raises ToolError if a launcher cannot start."""
     # The package's own come last: of a path that another has in the same tree, too, `check_owners` speaks.
     trees = [*((plan.tree, plan.entries) for plan in builds_on), (definition.tree, entries)]
     shipped = {posixpath.join(tree, one.path): one for tree, those in trees for one in those if one.is_packed_file}
@@ -280,21 +280,15 @@ def _launchers_with_machine(entries: list[Entry], builds_on: list[Plan]) -> list
     ]
 
 
-def _directories(path: str) -> Iterator[str]:
-    """Yield the directories above a path, the nearest first."""
-    while path := posixpath.dirname(path):
-        yield path
-
-
 def check_owners(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> None:
     """Raise ToolError when a package that this one builds on ships the same path, or a file for a directory."""
     owners = {entry.path: (plan, entry) for plan in builds_on for entry in plan.entries if entry.is_packed_file}
     beside = {path: one for path, one in owners.items() if one[0].tree == definition.tree}
-    directories = {above: one for path, one in beside.items() for above in _directories(path)}
+    directories = {above: one for path, one in beside.items() for above in directories_above(path)}
     for entry in entries:
         if not entry.is_packed_file:
             continue
-        files = (beside[above] for above in _directories(entry.path) if above in beside)
+        files = (beside[above] for above in directories_above(entry.path) if above in beside)
         clash = owners.get(entry.path) or directories.get(entry.path) or next(files, None)
         if clash:
             owner, owned = clash

@@ -31,7 +31,7 @@ class RefusedError(ToolError):
 def sliced(entry: Entry, facts: Facts, declared: Slice) -> Entry:
     """Return the entry of a file with the targets that it keeps code for, if it has device code.
 
-    Raises RefusedError for code that cannot be read, is for no GPU, or is for one that no package of the set is for.
+    Raises RefusedError for code that cannot be read, is for no GPU, or is for a GPU that no package of the set is for.
     """
     _check_code(entry.path, entry.source, facts, declared)
     if not facts.device:

@@ -197,7 +197,7 @@ def test_a_file_for_two_targets_goes_to_both() -> None:
 
 
 def test_a_name_that_contradicts_the_code_stops_the_build() -> None:
-    """Else the code would be in no package: that of its target has no file of such a name."""
+    """Else the code would be in no package: its target's package has no file of such a name."""
     path = "lib/K_gfx906.co"
     code = replace(fat(path, "gfx90a", "gfx906"), path=path)
     for target in ALL:

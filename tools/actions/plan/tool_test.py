@@ -83,7 +83,7 @@ LIBRARIES = st.one_of(
 
 @given(st.lists(LIBRARIES, max_size=6, unique_by=lambda found: found.path), SONAMES)
 def test_no_library_is_lost(found: list[Found], exclude: str) -> None:
-    """Each that no pattern excludes is packed, or is compared with one that is packed under its SONAME."""
+    """A library that no pattern excludes is packed, or compared with the library that is packed under its SONAME."""
     try:
         made = plan(Definition("p", "runtime", "_p", exclude=(f"lib/{exclude}",)), *found)
     except ToolError:

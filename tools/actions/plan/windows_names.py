@@ -33,7 +33,7 @@ def upper_of(path: str) -> str:
 
 
 def is_device(name: str) -> bool:
-    """Say whether Windows takes a name for that of a device, such as `con` or `lpt1.txt`."""
+    """Return whether Windows takes a name for a device's, such as `con` or `lpt1.txt`."""
     return _DEVICES.fullmatch(name) is not None
 
 

@@ -56,7 +56,7 @@ def _by_library(needs: tuple[Need, ...]) -> Libraries:
 
 
 def _sentence(need: Need) -> str:
-    """Say in words what is needed, and by which file."""
+    """Say in words which file needs what."""
     return f"{need.path} needs " + (f"{need.version} of {need.library}" if need.version else need.library)
 
 

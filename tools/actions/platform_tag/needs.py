@@ -1,7 +1,7 @@
 """What the programs and libraries of a package need of the system, from its plan and the facts about its files.
 
-Only what is packed counts. A library that the package or one that it builds on holds, in a directory where the file
-that needs it looks, is no need of the system's, whichever symbol versions are needed of it: it is built with them.
+Only what is packed counts. If this package, or a package that it builds on, has a library where the loader looks for
+it, the system need not have it. Its symbol versions do not count either: the files are built with this library.
 What a DLL needs is found in whichever directory of the packages it is, because `rocm_sdk` loads it from there by its
 full path; what a program for Windows needs, in its own directory alone.
 """

@@ -123,7 +123,7 @@ def _policy(match: re.Match[str]) -> Policy | None:
 
 
 def promises(platform_tag: str) -> list[Promise]:
-    """Return what each platform tag of a set promises. Raises ToolError for one that nothing is known about."""
+    """Return what each platform tag of a set promises. Raises ToolError for an unknown tag."""
     found = []
     for tag in platform_tag.split("."):
         match = _TAG.fullmatch(tag)

@@ -2,7 +2,7 @@
 
 The main component is the distribution; it depends on the artifacts that it is made from, and on the distributions that
 it requires. All that could vary is fixed: references are names, the serial number follows from the content, and the
-time is that of archives.
+time is the same as in archives.
 """
 
 import uuid

@@ -18,25 +18,22 @@ from tools.actions.pack.segment import Packed
 from tools.actions.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
 from tools.lib.common.program import ToolError
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.target_id import can_load, parse_target_id
+from tools.lib.gpus.architectures import AMD, Architectures
 
-#: Suffixes of files that hold code objects: alone or bundled, in MIOpen's databases, in ROCm's archives.
-SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
 #: What `tools.actions.inspect` calls an ELF file that is a code object.
 CODE_OBJECT: Final = "gpu-code-object"
 #: Stands for the target of a file whose name says none.
 NO_TARGET: Final = "(no target)"
 
 
-def is_device_file(path: str, kind: str) -> bool:
+def is_device_file(path: str, kind: str, gpus: Architectures = AMD) -> bool:
     """Whether a file is device code as a whole; `kind` is its type, as `tools.actions.inspect` says."""
-    return kind == CODE_OBJECT or path.endswith(SUFFIXES)
+    return kind == CODE_OBJECT or path.endswith(gpus.code_suffixes)
 
 
-def target_of_file(path: str) -> str:
-    """Return the canonical target IDs that a path names, joined by `, `; NO_TARGET if it names none."""
-    return ", ".join(str(target) for target in named_targets(path)) or NO_TARGET
+def target_of_file(path: str, gpus: Architectures = AMD) -> str:
+    """Return the architectures that a path names, joined by `, `; NO_TARGET if it names none."""
+    return ", ".join(gpus.named(path)) or NO_TARGET
 
 
 #: What `tools.actions.inspect` wrote about files, by source.
@@ -56,6 +53,8 @@ class MeasuredPackage:
     #: Name of its wheel, and that file's size in bytes.
     filename: str
     download: int
+    #: What names of GPU architectures mean.
+    gpus: Architectures = AMD
 
     def size_of(self, entry: Entry) -> int:
         """Return the bytes of a packed file. Raises ToolError if none of the indexes has it."""
@@ -104,7 +103,7 @@ def _measure(package: MeasuredPackage, known: Mapping[str, int]) -> PackageSizes
 
 def _held(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package holds of a file."""
-    return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice)
+    return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice, package.gpus)
 
 
 def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | None:
@@ -120,7 +119,7 @@ def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | 
         if size is None:
             unknown += 1
         else:
-            parts.append(file_sizes(entry.path, size, facts))
+            parts.append(file_sizes(entry.path, size, facts, gpus=package.gpus))
     return Unsliced(total(parts), unknown)
 
 
@@ -129,19 +128,21 @@ def _whole(package: MeasuredPackage, entry: Entry) -> Sizes:
     if entry.slice is None or entry.treatment in MADE:
         return _held(package, entry)
     facts = package.facts_of(entry)
-    return file_sizes(entry.path, facts["size"], facts)
+    return file_sizes(entry.path, facts["size"], facts, gpus=package.gpus)
 
 
-def file_sizes(path: str, size: int, facts: Mapping[str, Any], kept: Sequence[str] | None = None) -> Sizes:
+def file_sizes(
+    path: str, size: int, facts: Mapping[str, Any], kept: Sequence[str] | None = None, gpus: Architectures = AMD
+) -> Sizes:
     """Return what the bytes of a file are for; of the code in it, it has what one of the `kept` can load, or all."""
-    if is_device_file(path, facts["type"]) and "device" not in facts:
-        return Sizes(files={target_of_file(path): size})
+    if is_device_file(path, facts["type"], gpus) and "device" not in facts:
+        return Sizes(files={target_of_file(path, gpus): size})
     if not facts["type"].startswith(HOST) and "device" not in facts:
         return Sizes(data=size)
     code = {
         target: count
         for target, count in facts.get("device", {}).items()
-        if kept is None or any(can_load(parse_target_id(target), parse_target_id(one)) for one in kept)
+        if kept is None or any(gpus.can_load(target, one) for one in kept)
     }
     code = _within(code | facts.get("device_kinds", {}), size)
     if not facts["type"].startswith(HOST):

@@ -22,7 +22,7 @@ from tools.lib.gpus.target_id import TargetId, gpus_of, parse_target_id
 
 
 def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:
-    """Write a library with code for the targets alone. Raises DeviceError for one that cannot be sliced."""
+    """Write a library with code for the targets alone. Raises DeviceError if it cannot be sliced."""
     gpus = sorted(frozenset().union(*map(gpus_of, targets)))
     with library.open("rb") as file:
         absent = missing_targets(read_device_code(file, str(library)), gpus)

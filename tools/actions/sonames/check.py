@@ -1,4 +1,4 @@
-"""Compares the table of libraries of a build with the one that was committed, and writes it for those who go on.
+"""Compares a build's table of libraries with the committed table, and writes it if all is well.
 
 sonames_check --label TARGET --computed TABLE [--expected TABLE --committed PATH] --accept COMMAND --output TABLE
 """

@@ -3,12 +3,12 @@
     table = read_sonames("sonames.json")
     table["core"]  # ("libamdhip64.so.7", "libhsa-runtime64.so.1")
 
-A build computes it, a release engineer can commit it, and checks compare with it. This module is the only one that
-knows the format, version 1:
+A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
+version 1:
 
     {"format": 1, "packages": {"core": ["libamdhip64.so.7", "libhsa-runtime64.so.1"]}}
 
-A library counts in the package that has its bytes, under the name by which the loader finds it: its SONAME, or the name
+A library counts in the package that has its bytes, under the name that the loader looks for: its SONAME, or the name
 of a DLL. Packages without any are not listed.
 """
 
@@ -30,13 +30,13 @@ def _is_found(entry: Entry) -> bool:
 
 
 def libraries_of(plan: Plan) -> dict[str, str]:
-    """Return the libraries of a package, sorted by name, and the path of each in the package's tree."""
+    """Return the libraries of a package, sorted: SONAME (or name of the DLL) -> path in the package's tree."""
     paths = (one.path for one in plan.entries if one.treatment in COPIES and _is_found(one))
     return dict(sorted((posixpath.basename(path), path) for path in paths))
 
 
 def sonames_of(plan: Plan) -> tuple[str, ...]:
-    """Return the libraries of a package, sorted."""
+    """Return the SONAMEs (or names of DLLs) of a package's libraries, sorted."""
     return tuple(libraries_of(plan))
 
 

@@ -1,4 +1,4 @@
-"""Accepts what a build found: writes its table of libraries over the one that was committed.
+"""Accepts what a build found: writes its table of libraries over the committed table.
 
     bazel run //my:sonames_update [-- FILE]
 

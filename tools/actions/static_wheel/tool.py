@@ -6,7 +6,7 @@
 
 An sdist chooses its requirements where it is installed; lock files and locked-down hosts want
 them known before. A wheel variant, whose file name ends in a label, chooses by the machine's GPU: an installer takes
-it where one of its targets is. The writer is that of all other wheels, `tools.lib.wheel.wheel_writer`.
+it where one of its targets is. As for all wheels, the writer is `tools.lib.wheel.wheel_writer`.
 """
 
 from dataclasses import dataclass, replace

@@ -62,7 +62,7 @@ def inflated_size(wheel: SoundWheel, sources: Iterable[str]) -> int:
 
 
 def inflate(wheel: SoundWheel, source: str, to: Path) -> None:
-    """Inflate a file of the wheel. Raises ToolError if it is not the one that was read before."""
+    """Inflate a file of the wheel. Raises ToolError if the file changed since the wheel was read."""
     sha256 = hashlib.sha256()
     try:
         with wheel.path.open("rb") as file, to.open("wb") as out:

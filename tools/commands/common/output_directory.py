@@ -99,7 +99,7 @@ def check_free(output: Path, places: Sequence[str]) -> None:
 
 
 def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:
-    """Move whole wheels to their places; one that is there already is replaced.
+    """Move whole wheels to their places; a wheel that is there already is replaced.
 
     Raises ToolError if something is in the way, before it moves the first.
     """

@@ -1,4 +1,4 @@
-"""Reads a wheel to make others of it, and refuses one that cannot be trusted: what is read is what its RECORD says.
+"""Reads a wheel to make others of it, and refuses a wheel that cannot be trusted: its files must be as RECORD says.
 
 Installers such as pip take a wheel whose RECORD is wrong. With `rewrite_record` it is read, too: RECORD of the new
 wheels is written from the files, and callers say what was wrong with the old one.
@@ -80,7 +80,7 @@ def read_sound_wheel(
     rewrite_record: bool = False,
     collectors: tuple[Collector, ...] = (),
 ) -> SoundWheel:
-    """Read a wheel and all of its files. Raises ToolError for one that cannot be trusted.
+    """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 
     With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
     of the files than the rules of rocm-verify need.
@@ -125,7 +125,7 @@ def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:
         remedy = refused[0].remedy
         if all(one.rule in MENDED for one in refused):
             remedy += (
-                " If you cannot change the wheel and know that it is the one that its authors published, "
+                " If you cannot change the wheel and know that its authors published it like this, "
                 "--rewrite-record takes the files as they are"
             )
         raise ToolError(f"{wheel.path}: this wheel is damaged or not to be trusted:{shown}{more}\n{remedy}")
@@ -168,9 +168,7 @@ def _is_version(text: str, version: Version) -> bool:
 def _named(wheel: Wheel) -> tuple[Version, str]:
     """Return version and .dist-info directory. Raises ToolError unless both are there, and METADATA and WHEEL."""
     if wheel.version is None:
-        raise ToolError(
-            f"{wheel.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-ABI-PLATFORM"
-        )
+        raise ToolError(f"{wheel.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-ABI-PLATFORM")
     missing = [name for name in ("METADATA", "WHEEL") if wheel.text(name) is None]
     if wheel.dist_info is None or missing:
         what = "one .dist-info directory" if wheel.dist_info is None else f"{wheel.dist_info}/{missing[0]}"

@@ -1,4 +1,4 @@
-"""compile_commands.json, Clang's JSON compilation database: entries of HIP sources, in their place among others'."""
+"""Puts entries for HIP sources into compile_commands.json (Clang's JSON compilation database); others' entries stay."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.lib.common.program import ToolError
 
-#: Directories of object files of HIP sources: by them, entries of an earlier run are known.
+#: The directory of HIP object files. It marks the entries that an earlier run wrote.
 _OWN_OUTPUTS = "/_hip/"
 #: A path below the execution root, which the workspace lacks: alone, after an option of one letter, or after `=`.
 _PATH = re.compile(r"(-[A-Z]|[^=]*=)?(external|bazel-out)/")
@@ -28,7 +28,7 @@ class Places:
 
     @classmethod
     def of(cls, workspace: Path, index: Path) -> "Places":
-        """Find the execution root by a file that was built. Raises ToolError if it is in none."""
+        """Find the execution root above a built file. Raises ToolError if the file is in no execution root."""
         path = str(index.resolve())
         root, found, _ = path.partition("/bazel-out/")
         if not found:
@@ -36,7 +36,7 @@ class Places:
         return cls(workspace, Path(root))
 
     def absolute(self, argument: str) -> str:
-        """Return an argument of the compiler with a path that holds in the workspace, too."""
+        """Return a compiler argument whose path is valid in the workspace as well."""
         if not (found := _PATH.match(argument)):
             return argument
         path = argument[found.start(2) :]
@@ -55,7 +55,7 @@ class Places:
 
 
 def read_index(places: Places, index: Path) -> Iterator[Entry]:
-    """Read what `hip_compile_commands` listed, as entries: one for each source, the first time that it comes."""
+    """Yield an entry for each source in the index that `hip_compile_commands` wrote; duplicates are skipped."""
     seen = set()
     for library in json.loads(index.read_text(encoding="utf-8")):
         given = (places.execution_root / library["arguments"]).read_text(encoding="utf-8").splitlines()
@@ -72,7 +72,7 @@ def read_index(places: Places, index: Path) -> Iterator[Entry]:
 
 
 def _others(file: Path, replaced: set[str]) -> list[Entry]:
-    """Return the entries that other programs wrote. Raises ToolError if the file is no such database."""
+    """Return the entries that other programs wrote. Raises ToolError if the file is not a compilation database."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         return [one for one in found if _OWN_OUTPUTS not in one.get("output", "") and one["file"] not in replaced]
@@ -86,9 +86,9 @@ def _others(file: Path, replaced: set[str]) -> list[Entry]:
 
 
 def update(file: Path, entries: list[Entry]) -> int:
-    """Put entries into a database, instead of those of an earlier run; return the number of other entries in it.
+    """Replace the entries of an earlier run in a database; return the number of other entries in it.
 
-    The file is written whole or not at all. Raises ToolError if there is one that is no such database.
+    The file is written whole or not at all. Raises ToolError if an existing file is not a compilation database.
     """
     others = _others(file, {entry["file"] for entry in entries})
     whole = sorted([*others, *entries], key=lambda one: (one["file"], one.get("output", "")))

@@ -99,7 +99,7 @@ def test_sources_of_a_local_module_are_where_they_are(project: Project, tmp_path
 
 
 def test_entries_of_others_stay(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those of an earlier run, of sources that are gone, do not."""
+    """Entries of an earlier run, whose sources are gone, do not."""
     project.write("gone.hip", "one.hip")
     assert project.run() == 0
     other = {"arguments": ["c++", "main.cc"], "directory": "/", "file": "main.cc"}

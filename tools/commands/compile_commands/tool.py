@@ -2,7 +2,7 @@
 
     bazel run //my:compile_commands
 
-Run it again after a change of build files or options. Entries of other programs stay; those of an earlier run are
+Run it again after a change of build files or options. Entries of other programs stay; entries of an earlier run are
 replaced. Sources are listed as they are compiled for the host.
 """
 

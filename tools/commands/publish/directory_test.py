@@ -188,7 +188,7 @@ def test_a_build_that_has_all_of_a_smaller_one(tmp_path: Path) -> None:
 
 
 def test_pages_are_put_by_one_at_a_time(tmp_path: Path) -> None:
-    """While the pages of a smaller build are put, those of a larger one wait, and so come last."""
+    """While the pages of a smaller build are put, a larger build's pages wait, and so come last."""
     place = tmp_path / "place"
     larger = read_files(write(tmp_path / "larger", BUILD))
     smaller = read_files(write(tmp_path / "smaller", with_pages({CORE: BUILD[CORE]})))

@@ -1,4 +1,4 @@
-"""The files to publish: those of a directory that `sdk_index` made, their digests, and how servers serve them.
+"""The files to publish: the files in a directory that `sdk_index` made, their digests, and how servers serve them.
 
 Distributions, their core metadata and lists of wheel variants never change once they are published: lock files and
 caches have their hashes. All other files are pages of the index, which may change. Pages of the simple API are known to
@@ -20,12 +20,12 @@ METADATA_SUFFIX = ".metadata"
 
 
 def is_distribution(path: str) -> bool:
-    """Whether a path is that of a wheel or an sdist."""
+    """Whether a path names a wheel or an sdist."""
     return path.endswith(DISTRIBUTION_SUFFIXES)
 
 
 def is_variant(path: str) -> bool:
-    """Whether a path is that of a wheel variant."""
+    """Whether a path names a wheel variant."""
     return split_label(posixpath.basename(path))[1] != ""
 
 
@@ -39,7 +39,7 @@ def is_uploaded(path: str) -> bool:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path is that of a file that may change after it was published."""
+    """Whether a path names a file that may change after it was published."""
     return not is_distribution(path.removesuffix(METADATA_SUFFIX)) and not path.endswith(INDEX_SUFFIX)
 
 

@@ -107,7 +107,7 @@ class PackageIndexPlace:
         return digest.hexdigest()
 
     def put(self, file: LocalFile, sent: Sent) -> None:
-        """Upload a file. One that has come meanwhile is left alone if it is the same, and a ToolError if not."""
+        """Upload a file. An equal file that has come meanwhile is left alone; raises ToolError if it differs."""
         program = shutil.which("uv")
         if not program:
             raise ToolError("uv is not on PATH; run this with `bazel run`, or install uv")

@@ -224,7 +224,7 @@ def test_a_dry_run_tells_an_index_that_all_may_read_nothing(
 
 
 def test_a_client_tells_nothing_where_others_can_read_it(servers: tuple[Server, Server]) -> None:
-    """The name stands for an address of this machine, as that of a server elsewhere would for one of its own."""
+    """The name leads to an address of this machine, as the name of a server elsewhere leads to its address."""
     index, _ = servers
     index.private = {"/simple/rocm/": 401}
     client = IndexClient(f"{index.host.replace('127.0.0.1', '0.0.0.0')}/simple/", basic("me:secret"))

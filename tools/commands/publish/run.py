@@ -110,7 +110,7 @@ def _check_alone(files: Sequence[LocalFile], place: Place, options: Options) -> 
     """Raise ToolError if another build was published at the same time: one index can list only one of them.
 
     Of two publishers at least one sees the files of the other, since each looks after it has sent its own. Each looks
-    once more behind its pages: a place without locks may have let a smaller build write over those of a larger one.
+    once more behind its pages: a place without locks may have let a smaller build write over a larger build's pages.
     """
     others = () if place.keeps_index or options.leave_unlisted else _unlisted(files, place.listing())
     if others:

@@ -63,7 +63,7 @@ class Upload:
     def _send_parts(self, sent: Sent) -> None:
         """Send the file in parts; the object appears with the last request. What fails leaves no parts behind."""
         place = {"Bucket": self.bucket, "Key": self.key}
-        # S3 knows no SHA-256 of an object in parts, but one of those of the parts.
+        # Of an object in parts, S3 has no SHA-256 of the content, but a SHA-256 of the parts' sums.
         begun = self.client.create_multipart_upload(**place, ChecksumAlgorithm="SHA256", **self.properties)
         upload = {**place, "UploadId": begun["UploadId"]}
         try:
@@ -128,7 +128,7 @@ def make_client(endpoint_url: str | None) -> Any:
 def stored_sha256(head: Mapping[str, Any]) -> str | None:
     """Return the SHA-256 of an object in hex, out of the answer to HeadObject, or None if that does not have it.
 
-    The sum that the server has checked counts first. That of an object in parts is no sum of the whole: AWS says so by
+    The sum that the server has checked counts first. For an object in parts, it is no sum of the whole: AWS says so by
     its form (`…-3`), other servers only by the type of the sum or by the form of the ETag.
     """
     in_parts = head.get("ChecksumType") == "COMPOSITE" or "-" in head.get("ETag", "")
@@ -177,7 +177,7 @@ class S3Place:
         return {item["Key"].removeprefix(self._prefix): item["Size"] for item in items}
 
     def sha256(self, path: str) -> str:
-        """Return the SHA-256 of an object, in hex. One that others have put may have to be downloaded."""
+        """Return the SHA-256 of an object, in hex. An object that others have put may have to be downloaded."""
         key = self._prefix + path
         with self._errors(f"read {path}"):
             head = self._client.head_object(Bucket=self._bucket, Key=key, ChecksumMode="ENABLED")

@@ -42,7 +42,7 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin":
-        """Return the origin of a URL; the port is that of the scheme where the URL has none.
+        """Return the origin of a URL; a URL without a port has the scheme's port.
 
         The URL is parsed by what connects to it: parsers differ about what is the host. Raises urllib3's HTTPError.
         """
@@ -159,6 +159,6 @@ def project_files(client: IndexClient, project: str) -> dict[str, IndexFile]:
     if not files and final != url:
         raise ToolError(
             f"{url}: leads to {final}, a page without files; expected a project's page. Check --index-url, and that "
-            "the credentials are those of this index"
+            "the credentials are for this index"
         )
     return files

@@ -34,7 +34,7 @@ class LocalImage:
     directory: Path
     #: Digest of its manifest, `sha256:…`.
     digest: str
-    #: The tag by which the layout has it.
+    #: Its tag in the layout.
     tag: str
     layers: tuple[LayerSize, ...]
 

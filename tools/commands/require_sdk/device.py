@@ -78,9 +78,9 @@ class DeviceCode:
     """What becomes of requirements on device code."""
 
     added: tuple[Requirement, ...] = ()
-    """Those that METADATA lacks."""
+    """Requirements that METADATA lacks."""
     changed: Mapping[str, str] = field(default_factory=dict)
-    """Those of METADATA that become others, as it has them."""
+    """Requirements of METADATA that change: as they are -> as they become."""
     lines: tuple[str, ...] = ()
     """What people are told."""
 
@@ -92,7 +92,7 @@ def is_device(extra: str) -> bool:
 
 
 def find_selector(sdk: Sdk, needed: Mapping[NormalizedName, Version], known: InitPy | None) -> Selector | None:
-    """Return the selector of packages that a wheel needs: of the SDK's files, else the one that the program knows.
+    """Return the selector of packages that a wheel needs: from the SDK's files, else the selector that `known` names.
 
     Raises ToolError if it selects another version.
     """
@@ -128,7 +128,7 @@ def plan_device(
 ) -> DeviceCode:
     """Return what the wheel requires of device code.
 
-    `packages` are those of the SDK with device code for libraries that the wheel needs, by GPU target.
+    `packages` are the SDK's packages with device code for libraries that the wheel needs, by GPU target.
     Raises ToolError if the SDK lacks what `gpus` says.
     """
     there = _read(wheel.metadata.values("Requires-Dist"))

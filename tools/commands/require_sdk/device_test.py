@@ -140,7 +140,7 @@ def test_the_gpus_can_be_named(
 
 
 def test_nothing_where_libraries_have_their_device_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those of core, for one: the runtime."""
+    """Libraries of core have it, for one: the runtime."""
     split_sdk(tmp_path)
     assert run(tmp_path, acme(USES_HIP)) == 0
     assert requirements(tmp_path) == [f"sdk-core=={VERSION}"]

@@ -14,7 +14,7 @@ _GRAFTED: Final = re.compile(r"([^.]+)-[0-9a-f]{8}(\..+)")
 
 
 def is_library(path: str) -> bool:
-    """Whether a path is that of a library, by its name."""
+    """Whether a path names a library."""
     return _LIBRARY.fullmatch(posixpath.basename(path)) is not None
 
 

@@ -137,7 +137,7 @@ def file_needs(
 
 
 def _taken(name: str, own: Mapping[str, Collection[str]], gone: Mapping[str, Copy], sdk: Sdk) -> SdkLibrary | None:
-    """Return the SDK's library for a name, or for a path; None if the wheel has one that stays, or the SDK has none."""
+    """Return the SDK's library for a name or a path; None if the wheel keeps its own library, or the SDK has none."""
     base = posixpath.basename(name)
     paths = own.get(base, ())
     if any(path not in gone for path in paths):

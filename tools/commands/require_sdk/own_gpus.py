@@ -1,4 +1,4 @@
-"""For which GPUs a wheel needs an SDK's device code: those that `--device` names, else those of its own device code."""
+"""For which GPUs a wheel needs an SDK's device code: `--device` names them, else the wheel's own device code does."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -82,7 +82,7 @@ class RequiringWheel:
     elsewhere: tuple[str, ...] = ()
     """Programs outside of site-packages that need libraries of the SDK."""
     texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """Files that it has beside those of the old wheel and METADATA."""
+    """New files, besides METADATA and the files of the old wheel."""
     opened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that may open libraries of the SDK by name, and which."""
     device: tuple[str, ...] = ()

@@ -156,7 +156,7 @@ def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "sdk").mkdir()
     assert "holds no distributions" in refused(tmp_path, EXPECTS, capsys)
     (tmp_path / "sdk/sdk.whl").write_bytes(CORE.build())
-    assert "sdk.whl: the file name is not that of a wheel" in refused(tmp_path, EXPECTS, capsys)
+    assert "sdk.whl: not a wheel's file name" in refused(tmp_path, EXPECTS, capsys)
     (tmp_path / "sdk/sdk.whl").unlink()
     (tmp_path / "sdk" / CORE.filename).write_bytes(CORE.build()[:-40])
     assert f"{CORE.filename}: damaged: " in refused(tmp_path, EXPECTS, capsys)

@@ -240,7 +240,7 @@ def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
 
 
 def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of these, the wheel takes those of its own GPU, or of the one that is named."""
+    """The wheel takes the packages for its own GPU, or for the named GPU."""
     sdk(tmp_path, CORE, math_for("gfx942"), math_for("gfx1100"))
     assert run(tmp_path, EXPECTS, "--device=gfx942") == 0
     assert requirements(made(tmp_path)) == [f"sdk-core=={VERSION}", f"sdk-math-gfx942=={VERSION}"]

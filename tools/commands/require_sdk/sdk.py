@@ -45,7 +45,7 @@ class SdkLibrary:
 
     @property
     def name(self) -> str:
-        """The file name, by which the loader looks for it."""
+        """The file name, which the loader looks for."""
         return posixpath.basename(self.path)
 
     @property
@@ -117,7 +117,7 @@ class Sdk:
     def _list(self, number: int, opened: OpenedWheel) -> None:
         wheel = make_wheel(opened, ())
         if wheel.name is None or wheel.version is None:
-            raise ToolError(f"{opened.path}: the file name is not that of a wheel; expected NAME-VERSION-PYTHON-…")
+            raise ToolError(f"{opened.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-…")
         if opened.archive.troubles:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
@@ -157,7 +157,7 @@ class Sdk:
             raise ToolError(
                 f"{one.library.wheel} and {other.library.wheel}: both have {name}, for {one.target or 'all GPUs'} and "
                 f"for {other.target or 'all GPUs'}; expected the packages for one GPU. Name the GPU with --device, or "
-                "these packages alone with --sdk, not a directory with those of several GPUs"
+                "these packages alone with --sdk, not a directory with packages for several GPUs"
             )
         self._check_one_library(chosen, equal)
 
@@ -183,9 +183,10 @@ class Sdk:
         return {stem(name): name for name in sorted(self.offered) if not name.endswith(".so")}
 
     def read(self, names: Iterable[str]) -> "SdkFacts":
-        """Read the libraries with these names, and those of the SDK that they need. Raises ToolError for damage.
+        """Read the libraries with these names, and the SDK's libraries that they need. Raises ToolError for damage.
 
-        And for several packages that offer one of them. Of private libraries, each package finds its own: all are read.
+        It raises ToolError as well if several packages offer one of them. Each package finds its own private libraries,
+        so all of these are read.
         """
         wanted, done = set(names) & self.libraries.keys(), set[str]()
         while wanted:
@@ -276,7 +277,7 @@ class Sdk:
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
     """Return the libraries that lie nearest to the top of their trees, and those that match `take`.
 
-    Deeper ones, such as those of lib/llvm/lib, are private: an SDK's libgomp is not for everybody who needs one.
+    Deeper ones, such as in lib/llvm/lib, are private: an SDK's libgomp is not for everybody who needs a libgomp.
     """
     depths: dict[str, int] = {}
     for one in libraries.values():

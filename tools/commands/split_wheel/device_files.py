@@ -24,14 +24,14 @@ class Form(enum.Enum):
 
     EMBEDDED = "in a program or library"
     BUNDLE = "a bundle by itself"
-    WHOLE = "a file by itself: a code object, or one that is named for its targets"
+    WHOLE = "a file by itself: a code object, or a file that is named for its targets"
     DATA = "a file by itself without code that is named for its targets, such as a database of MIOpen"
     UNKNOWN = "a code object for a processor that is not known"
 
 
 @dataclass(frozen=True)
 class DeviceFile:
-    """A file for some GPUs, and the targets of it: those that the code says, else those of the file's name."""
+    """A file for some GPUs, and its targets: the targets of the code, else the targets in the file's name."""
 
     path: str
     form: Form
@@ -98,7 +98,7 @@ def _form(path: str) -> Form:
 
 
 def _named(path: str, part: str, form: Form) -> DeviceFile | None:
-    """Return the file with the targets that a part of its path names, and those of the families that it names.
+    """Return the file with the targets that a part of its path names, also by their family.
 
     None if it names none, or has a word that is neither: nobody knows which GPUs need the file.
     """

@@ -2,7 +2,7 @@
 
     parse_groups("gfx942,gfx110X-all")   # one wheel for gfx942, one for all of gfx1100 to gfx1103
 
-Names, families and owners are those of AMD's table (`tools.lib.gpus`).
+Names, families and owners are as in AMD's table (`tools.lib.gpus`).
 """
 
 from collections.abc import Iterable

@@ -56,7 +56,7 @@ class ThinWheel:
     left_out: tuple[str, ...] = field(default=(), repr=False)
     """Files by themselves that are for other GPUs."""
     texts: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
-    """Files that it has beside those of the fat wheel and METADATA: path and content."""
+    """New files, besides METADATA and the files of the fat wheel: path and content."""
 
     @property
     def place(self) -> str:
@@ -161,7 +161,7 @@ def plan_host_device(fat: SoundWheel, groups: Sequence[Group], whole: Collection
     """Plan a wheel without device code, and one for each group with its code alone.
 
     Files that match `whole` stay in the host wheel. Raises ToolError as `plan_local_versions` does, and for code that
-    cannot be taken out: that of programs and libraries, and what several device wheels would have to own.
+    cannot be taken out: code in programs and libraries, and what several device wheels would have to own.
     """
     devices = _devices(fat, groups, whole)
     owners = {path: [group for group in groups if one.is_for(group)] for path, one in devices.items()}

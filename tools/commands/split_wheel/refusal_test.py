@@ -131,9 +131,7 @@ def test_every_lie_of_a_record_is_said(
     assert f"    RECORD is written anew: {line}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "damage", [b'"', None], ids=["a RECORD that cannot be read", "another fault beside that of RECORD"]
-)
+@pytest.mark.parametrize("damage", [b'"', None], ids=["a RECORD that cannot be read", "another fault beside RECORD's"])
 def test_other_faults_are_refused_with_rewrite_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: bytes | None
 ) -> None:
@@ -162,7 +160,7 @@ def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "is not a wheel; expected a file" in refused(tmp_path, output, capsys)
     path = tmp_path / "acme.whl"
     path.write_bytes(FAT.build())
-    assert "the file name is not that of a wheel; expected NAME-VERSION" in refused(path, output, capsys)
+    assert "not a wheel's file name; expected NAME-VERSION" in refused(path, output, capsys)
     path = tmp_path / FAT.filename.replace("1.0", "1.1")
     path.write_bytes(FAT.build())
     assert "METADATA says version 1.0, the file name 1.1" in refused(path, output, capsys)

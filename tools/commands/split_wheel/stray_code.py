@@ -45,7 +45,7 @@ class StrayCode:
     targets: tuple[TargetId, ...]
     """Sorted."""
     has_unknown: bool = False
-    """Whether there is code that does not say its target, or one that is not known."""
+    """Whether there is code that does not say its target, or code for an unknown one."""
 
     def __str__(self) -> str:
         """Return it for people: `acme/lib.so (section .rodata: gfx90a, gfx942)`."""

@@ -1,7 +1,7 @@
 """Which members of an archive may be unpacked: a decision by names and kinds alone, before anything is written.
 
-Every path is known before it is written, and no member may lie below one that is not a directory. So nothing that is
-unpacked is ever reached through a link, and what is written lies below the directory that it is unpacked to.
+Every path is known before it is written, and no member may lie below a member that is not a directory. So nothing that
+is unpacked is ever reached through a link, and what is written lies below the directory that it is unpacked to.
 """
 
 import tarfile

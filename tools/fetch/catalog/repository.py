@@ -89,7 +89,7 @@ def listing(artifacts: Sequence[ScannedArtifact], elsewhere: Sequence[Elsewhere]
 def manifests(artifact: ScannedArtifact) -> dict[str, str]:
     """Return the texts of an artifact's manifests: the whole, for plans, and one per unit, for inspect and pack.
 
-    Those of units have no modes and no links, and a big file's has nothing but the file: so an action runs again only
+    A unit's manifest has no modes and no links, and a big file's has nothing but the file: so an action runs again only
     for what it reads.
     """
 
@@ -113,10 +113,10 @@ def files_read(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
 
 
 def links(artifact: ScannedArtifact) -> dict[str, str]:
-    """Return by which links the repository has an artifact's files: name in `files/{artifact}` -> path in the folder.
+    """Return the links to an artifact's files in the repository: name in `files/{artifact}` -> path in the folder.
 
-    A link for each base directory, not for each file, of which there may be very many. Where a name below a directory
-    is one that a label cannot hold, or a `BUILD` file's, the directory is made, and holds such links again.
+    A link for each base directory, not for each file, of which there may be very many. Where a label cannot hold a name
+    below a directory, or the name is a `BUILD` file's, the directory is made, and holds such links again.
     """
     made = set()
     for entry in artifact.entries:

@@ -103,7 +103,7 @@ def parse_manifest(text: str, manifest: Path | str) -> list[str]:
 def check_base(base: str, folder: Path) -> None:
     """Refuse a base directory that is not a directory, or through a link not in the folder; raises CatalogError.
 
-    One that is not there is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
+    A missing one is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
     """
     manifest, place = folder / MANIFEST_NAME, existing(folder / base)
     if not place.is_dir():
@@ -119,7 +119,7 @@ def check_base(base: str, folder: Path) -> None:
 def check_nothing_is_lost(folder: Path, bases: Sequence[str], manifest: Path | str) -> None:
     """Refuse a manifest that misspells a base directory; raises CatalogError.
 
-    It names one that is not there, and there are files in directories that it does not name.
+    That is, it names a directory that is not there, and there are files in directories that it does not name.
     """
     listed = {posixpath.normpath(base) for base in bases}
     absent = [base for base in bases if existing(folder / base) != folder / base]
@@ -224,7 +224,7 @@ def _check_directory(path: Path) -> None:
 
 
 def _checked_mode(path: str, mode: int) -> int:
-    """Return the mode that a file gets; raises CatalogError for one that no package may bring, or that cannot be read.
+    """Return the mode that a file gets. Raises CatalogError for a mode that no package may have, or nobody can read.
 
     root can read everything, but the actions that it runs in a sandbox cannot: what nobody may read is refused, too.
     """

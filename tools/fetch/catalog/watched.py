@@ -18,7 +18,7 @@ from tools.fetch.catalog.scan import ScannedArtifact
 
 
 def directories_of(artifacts: Sequence[ScannedArtifact]) -> Iterator[Path]:
-    """Yield all directories that were scanned, behind those above them, up to the one that has the artifacts.
+    """Yield all scanned directories and their parents, up to the directory with the artifacts; parents come first.
 
     Each is there once: a tree may be a thousand directories deep.
     """
@@ -37,7 +37,7 @@ def directories_of(artifacts: Sequence[ScannedArtifact]) -> Iterator[Path]:
 
 
 def watched(directories: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the topmost directories that are trees to watch, and those of which only listings can be; sorted.
+    """Return the topmost directories to watch as trees, and the directories to watch by their listings; both sorted.
 
     A directory comes behind those that it lies in. One may be there several times.
     """

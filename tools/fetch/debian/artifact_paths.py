@@ -1,6 +1,6 @@
 """Where a path of a Debian package lies among artifacts: pure functions over table.py.
 
-Paths are relative, without a leading `./`: those of packages to the root of the file system, those of artifacts to the
+Paths are relative, without a leading `./`: paths of packages to the root of the file system, paths of artifacts to the
 install prefix.
 """
 
@@ -60,8 +60,8 @@ def licence_path(package: str, artifact: str) -> str:
 _TRIPLET = rb"(?<=/lib)/[a-z0-9_]+-linux-gnu(?:abi[a-z0-9]+)?(?=[/\" )])"
 #: Files that name it below their own prefix.
 _EVERYWHERE = ((_TRIPLET, b""), (rb"(?<=[\"']lib)/[a-z0-9_]+-linux-gnu(?=/)", b""))
-#: How CMake files find their prefix, from the directory that they are in: those of a multiarch directory take one step
-#: less, and those that name Debian's prefix take it from where they are.
+#: How CMake files find their prefix, from the directory that they are in: files of a multiarch directory take one step
+#: less, and files that name Debian's prefix take it from where they are.
 _CMAKE = (
     # One of a row of equal lines, each of which goes up a directory.
     (

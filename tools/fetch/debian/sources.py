@@ -1,6 +1,6 @@
-"""The apt sources of the machine, and which a private apt gets: those of the distribution itself, for one suite.
+"""The machine's apt sources, and which of them a private apt gets: the distribution's own, for one suite.
 
-Which mirror, which key and which protocol a machine uses is written in its sources, and nowhere else: so those of
+A machine's sources say which mirror, which key and which protocol it uses, and nothing else does: so the sources of
 Debian or Ubuntu itself are taken as they are, except the suite. Third-party sources are left out.
 
     chosen = choose(sources, suite="")

@@ -6,7 +6,7 @@
 
 `resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in order of
 which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which packages
-each artifact is made from. Packages are ROCm's, or with `--plain` those of any SDK. The program stands on the standard
+each artifact is made from. Packages are ROCm's, or with `--plain` any SDK's. The program stands on the standard
 library, because it runs before anything is fetched.
 """
 

@@ -183,7 +183,7 @@ def check_base_url(url: str) -> str:
 def list_run(run: CiRun, group: str | None, web: Web) -> list[ListedFile]:
     """List the files of a run, sorted. Raises ToolError that names all that was tried.
 
-    Tried are a directory (`file:`), S3's ListObjectsV2, and HTML: the page of a group as CI uploads it, that of the
+    It tries a directory (`file:`), S3's ListObjectsV2, and HTML: the page of a group as CI uploads it, the page of the
     directory, and its `index.html`.
     """
     if path := local_path(run.url):

@@ -132,7 +132,7 @@ def test_checksums(text: str) -> None:
         ("<html>", "URL: expected one line like '00000000…  x', found '<html>'"),
         (DIGEST[1:] + "  x\n", "URL: expected one line like "),
         (f"{DIGEST}  x\n{DIGEST}  y\n", "URL: expected one line like "),
-        (f"{DIGEST}  y\n", "URL: has the digest of 'y'; expected that of x"),
+        (f"{DIGEST}  y\n", "URL: has the digest of 'y'; expected the digest of x"),
     ],
 )
 def test_checksums_as_they_should_not_be(text: str, message: str) -> None:

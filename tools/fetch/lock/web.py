@@ -1,6 +1,6 @@
 """Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names.
 
-The digest of an archive is that of the `.sha256sum` beside it, or is taken of the archive itself.
+The digest of an archive is in the `.sha256sum` beside it, or is computed from the archive itself.
 """
 
 import hashlib
@@ -153,7 +153,7 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     if not match:
         raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
     if match[2] and match[2].rpartition("/")[2] != name:
-        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected that of {name}")
+        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
     return match[1].lower()
 
 

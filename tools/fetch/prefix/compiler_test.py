@@ -12,7 +12,7 @@ from tools.fetch.prefix.compiler import PROFILE, Compiler, find_compiler, toolch
 #: The parts of a compiler, by the directory of LLVM.
 PROGRAMS = ("bin/clang", "bin/lld", "bin/clang-offload-bundler")
 WRAPPER = "lib/clang/22/include/__clang_hip_runtime_wrapper.h"
-#: Who lays it out -> the directory of LLVM, and that of the device libraries.
+#: Who lays it out -> the directory of LLVM, and the directory of the device libraries.
 LAYOUTS = {
     "AMD": ("lib/llvm", "lib/llvm/amdgcn/bitcode"),
     "AMD, until ROCm 5": ("llvm", "amdgcn/bitcode"),

@@ -2,9 +2,9 @@
 
     merge(manifests, output)
 
-Each manifest is one that `tools.fetch.catalog` wrote, in the repository that has the artifact's files. The output
+`tools.fetch.catalog` wrote each manifest, in the repository that has the artifact's files. The output
 directory is laid out as the SDK is when it is installed, with links to these files. So nothing is copied, and Bazel
-notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. One that leads back to
+notices when a file changes. Links of the artifacts stay if they lead to something in the prefix. A link back to
 a directory around itself, maybe through others, goes: whoever lists the prefix would never come to an end. Files with
 the names of Bazel's own go, too: they would make packages of directories of the prefix.
 
@@ -21,8 +21,9 @@ from typing import Final
 
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.installed import files_of_packages
+from tools.lib.common.paths import directories_above
 
-#: A directory with one of these is a package of Bazel, whose files are not those of the package above.
+#: A directory with one of these is a package of Bazel. The package above does not have its files.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")
 
 #: Ends of the names of files that a package has because it is one of Python's.
@@ -120,7 +121,7 @@ class Prefix:
     def write(self, output: Path) -> None:
         """Write the prefix, with links to the files. Raises CatalogError if a path lies below a file or link."""
         for path in (*self.files, *self.links):
-            if above := next((one for one in _parents(path) if one in self.files or one in self.links), None):
+            if above := next((one for one in directories_above(path) if one in self.files or one in self.links), None):
                 raise CatalogError(
                     f"{path} of the artifact {self._owners[path]} lies below {above} of {self._owners[above]}, which "
                     "is not a directory; expected a directory there. Replace one of the artifacts"
@@ -135,7 +136,7 @@ class Prefix:
 
     def useful_links(self) -> dict[str, str]:
         """Return where the links lead to that stay: to a file, or a directory whose listing comes to an end with it."""
-        directories = {parent for file in self.files for parent in _parents(file)} | {""}
+        directories = {parent for file in self.files for parent in directories_above(file)} | {""}
         useful: dict[str, str] = {}
         found = True
         while found:  # A link may lead through others, which come first then.
@@ -199,12 +200,6 @@ def _reaches(start: str, end: str, directories: Set[str], useful: dict[str, str]
 
 def _is_in(path: str, directory: str) -> bool:
     return not directory or f"{path}/".startswith(f"{directory}/")
-
-
-def _parents(path: str) -> list[str]:
-    """Return the directories around a relative path, from the outermost."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def merge(manifests: Sequence[Path], output: Path, tree: Path | None = None, beside: Sequence[Path] = ()) -> None:

@@ -224,7 +224,7 @@ def test_a_file_that_is_gone(artifacts: Artifacts, capsys: pytest.CaptureFixture
 
 
 def test_an_sdk_that_is_installed(tmp_path: Path) -> None:
-    """Links out of it count as the files that they lead to, as those of rocm-sdk-devel to other packages do."""
+    """Links out of it, such as rocm-sdk-devel's to other packages, count as the files that they lead to."""
     root = tmp_path / "site/_devel"
     (tmp_path / "site/_core/lib").mkdir(parents=True)
     (tmp_path / "site/_core/lib/libone.so.1").write_text("one", encoding="utf-8")
@@ -279,7 +279,7 @@ def test_build_files_make_no_packages(artifacts: Artifacts) -> None:
 
 
 def test_device_code_beside_the_development_tree(tmp_path: Path) -> None:
-    """Packages with device code add files to that of the libraries. The tree was made without them."""
+    """Packages with device code add files to the libraries' tree. The development tree was made without them."""
     contents = {
         "_devel/lib/libone.so.1": "one, with links",
         "_libraries/lib/libone.so.1": "one",

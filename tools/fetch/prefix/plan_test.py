@@ -190,7 +190,7 @@ def test_shared_libraries_of_all_targets(tmp_path: Path) -> None:
 def test_programs_are_linked_with_what_no_search_path_leads_to(
     runpath: str | None, needed: tuple[str, ...], linked: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """As Debian's MIOpen needs Boost: the loader follows a library's RUNPATH alone, not that of the program."""
+    """As Debian's MIOpen needs Boost: the loader follows a library's RUNPATH alone, not the program's."""
     samples = {
         "lib/libown.so.1": ElfSample(soname="libown.so.1", needed=("libone.so.1",), runpath="$ORIGIN"),
         "lib/libone.so.1": ElfSample(soname="libone.so.1", needed=("libtwo.so.2",), runpath=runpath),

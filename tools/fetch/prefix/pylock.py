@@ -2,8 +2,8 @@
 
     python3 -m tools.fetch.prefix.pylock pylock.toml
 
-prints a JSON list with an object for each wheel: `distribution`, `file` (its name), `url` and `sha256`. The format is
-that of the PyPA, https://packaging.python.org/en/latest/specifications/pylock-toml/, which pip and uv write. Packages
+prints a JSON list with an object for each wheel: `distribution`, `file` (its name), `url` and `sha256`. Lock files have
+the PyPA's format, https://packaging.python.org/en/latest/specifications/pylock-toml/; pip and uv write it. Packages
 that are not of the SDK are left out, and those for which the file has no wheel for Linux on this CPU.
 
 It needs the standard library alone, because it runs before anything is fetched.

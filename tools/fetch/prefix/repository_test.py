@@ -1,4 +1,4 @@
-"""The files of a repository, from a prefix that is there, and the messages for one that cannot be used."""
+"""The files of a repository, from a prefix that is there, and the messages for a prefix that cannot be used."""
 
 from pathlib import Path
 

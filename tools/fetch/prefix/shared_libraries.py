@@ -69,7 +69,7 @@ class SharedLibraries:
         return posixpath.dirname(other) in self._read(path).searched
 
     def unreached(self, path: str) -> list[str]:
-        """Return those of a closure, sorted, that are needed by a library whose search path does not lead to them."""
+        """Return the libraries of a closure that are needed by a library which does not find them itself, sorted."""
         needers = [path, *self.closure(path)]
         return sorted({other for one in needers for other in self._read(one).needed if not self.reaches(one, other)})
 

@@ -1,4 +1,4 @@
-"""The command that accepts what a build found: it writes its table over the one that was committed.
+"""The command that accepts what a build found: it writes the build's table over the committed table.
 
     bazel run //my:table_update [-- FILE]
 
@@ -35,7 +35,7 @@ def accept(argv: list[str], description: str | None, example: str, write: Write)
     parser = argument_parser(description)
     parser.add_argument("settings", help="what the rule says")
     parser.add_argument("computed", help="the table of this build")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="file to write, instead of the one that was named")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="file to write, instead of the committed table")
     args = parser.parse_args(argv)
     settings = read_document(args.settings)
 

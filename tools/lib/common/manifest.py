@@ -61,8 +61,6 @@ def located_sources(manifest: str, artifact: str, files: list[str]) -> dict[str,
         names = ("=".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
         name = next((name for name in names if name in sources), None)
         if name is None:
-            raise ToolError(
-                f"{argument}: no file of that name in {manifest}; expected one that artifact {artifact} has"
-            )
+            raise ToolError(f"{argument}: no file of that name in {manifest}; expected a file of artifact {artifact}")
         located[sources[name]] = argument[len(name) + 1 :]
     return located

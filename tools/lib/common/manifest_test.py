@@ -31,4 +31,4 @@ def test_files_are_found_by_the_builds_names(manifest: str) -> None:
 def test_file_that_the_manifest_does_not_have(manifest: str, argument: str) -> None:
     with pytest.raises(ToolError) as error:
         located_sources(manifest, "n_lib_x", [argument])
-    assert str(error.value) == f"{argument}: no file of that name in {manifest}; expected one that artifact n_lib_x has"
+    assert str(error.value) == f"{argument}: no file of that name in {manifest}; expected a file of artifact n_lib_x"

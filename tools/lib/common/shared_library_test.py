@@ -24,7 +24,7 @@ print("right")
 
 
 def _content(name: str) -> bytes:
-    """Return a file of the machine's: the one that this process has loaded for a library."""
+    """Return the file that this process has loaded for a library."""
     soname = ctypes.util.find_library(name)
     ctypes.CDLL(soname)
     maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()

@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 BLOCK_BYTES = 1 << 20
 #: An empty block with BFINAL set, in fixed Huffman codes: what closes a stream of joined blocks.
 FINAL_BLOCK = b"\x03\x00"
-#: libdeflate's level for the few bytes that only link knows, and the one that does not deflate.
+#: libdeflate's levels: for the few bytes that only link knows, and for no deflating.
 SMALLEST, STORED = 9, 0
 
 
@@ -42,7 +42,7 @@ def in_order(
 ) -> Iterator[Made]:
     """Do the work on each block in the pool's threads, and yield the results in the blocks' order.
 
-    At most `ahead` blocks are in memory beyond the one that is yielded.
+    At most `ahead` blocks are in memory beyond the yielded block.
     """
     waiting: deque[Future[Made]] = deque()
     for block in stream:

@@ -1,6 +1,6 @@
 """Inflates raw deflate (RFC 1951) with libdeflate: two to three times as fast as zlib, in bounded memory.
 
-Memory is bounded because only blocks are inflated as a whole: those of this project, and of zlib, have less than 5 MB.
+Memory is bounded because only blocks are inflated as a whole: this project's blocks, and zlib's, have less than 5 MB.
 """
 
 import ctypes

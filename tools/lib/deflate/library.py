@@ -97,6 +97,6 @@ def deflate_block(data: bytes, level: int, *, store_dense: bool = False, packed:
 
 
 def crc32(data: bytes | memoryview, value: int = 0) -> int:
-    """Return the CRC-32 (as zip has it) of `data`, going on from that of what comes before it."""
+    """Return the CRC-32 (as zip has it) of `data`; `value` is the CRC-32 of what comes before it."""
     given = (ctypes.c_char * len(data)).from_buffer(data) if isinstance(data, memoryview) else data
     return int(loaded_library().libdeflate_crc32(value, given, len(data)))

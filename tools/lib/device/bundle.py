@@ -1,6 +1,6 @@
 """Reads the table of an offload bundle, plain or compressed.
 
-The layout is that of clang's documentation of the offload bundler ("Bundled Binary File Layout"): a magic string,
+clang's documentation of the offload bundler has the layout ("Bundled Binary File Layout"): a magic string,
 how many entries there are, and of each its offset, its size and its ID, then the code objects.
 """
 

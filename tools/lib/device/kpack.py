@@ -1,6 +1,6 @@
 """Reads the table of contents of a `.kpack`, an archive of device code that was split off libraries.
 
-The layout is that of ROCm's rocm-kpack: a header (magic, version, offset of the table), blobs, and the table in
+ROCm's rocm-kpack defines the layout: a header (magic, version, offset of the table), blobs, and the table in
 MessagePack. The table has, for each `library#number of the bundle`, the targets of which there is code. A library
 without its device code says in its section `.rocm_kpack_ref`, of DLLs `.kpackrf`, where its archives are, relative to
 itself; `@GFXARCH@` stands for the target.

@@ -2,7 +2,7 @@
 
     code_object_target(elf.flags)   # gfx942
 
-The numbers are those of LLVM's "User Guide for AMDGPU Backend" ("AMDGPU ELF Header e_flags", EF_AMDGPU_MACH).
+The numbers come from LLVM's "User Guide for AMDGPU Backend" ("AMDGPU ELF Header e_flags", EF_AMDGPU_MACH).
 """
 
 from collections.abc import Mapping

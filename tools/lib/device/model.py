@@ -1,7 +1,7 @@
 """The device code of a file, as `tools.lib.device.reader.read_device_code` returns it.
 
-Offsets and sizes are in bytes. Those of a file are file offsets; those of a code object count from the beginning of its
-bundle, inflated if it is compressed: so the format has it.
+Offsets and sizes are in bytes. Offsets of a file are file offsets; offsets of a code object count from the beginning of
+its bundle, inflated if it is compressed: so the format has it.
 """
 
 import re
@@ -15,7 +15,7 @@ from tools.lib.gpus.target_id import SPIRV, TargetId, parse_target_id
 
 
 class Method(Enum):
-    """How a bundle is compressed; the values are those of LLVM's enumeration of compression formats."""
+    """How a bundle is compressed; the values come from LLVM's enumeration of compression formats."""
 
     ZLIB = 0
     ZSTD = 1

@@ -1,4 +1,4 @@
-"""Tests of decoding MessagePack; the examples are those of its specification."""
+"""Tests of decoding MessagePack; the examples come from its specification."""
 
 from contextlib import suppress
 

@@ -176,7 +176,7 @@ def _inflate(source: Source, bundle: Bundle, frames: "list[_Frame]") -> None:
 
 
 class _Frame:
-    """A new bundle on its way into the spool: one thread adds bytes, and those of the pool, one at a time, compress."""
+    """A new bundle on its way into the spool: one thread adds bytes; the pool's threads, one at a time, compress."""
 
     def __init__(self, remainder: Remainder, recompression: Recompression) -> None:
         self.places = {old: new.offset for old, new in remainder.pairs if new.size}

@@ -16,7 +16,7 @@ def target_name(code: CodeObject) -> str:
 
 
 def describe(device: DeviceCode, hashes: Sequence[dict[CodeObject, str]] | None) -> Iterator[str]:
-    """Yield the lines that tell a person about a file; `hashes` has those of each bundle, None for totals alone."""
+    """Yield the lines that tell a person about a file; `hashes` has each bundle's hashes, None for totals alone."""
     if device.split:
         yield f"{device.path}: its device code is in archives, {len(device.split)} wrappers refer to it"
         return

@@ -144,7 +144,7 @@ DEFAULT_LEVEL: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SliceTargets:
-    """What one patch is for: targets whose code is kept, and those of them that have none, as is known."""
+    """What one patch is for: targets whose code is kept, and the targets among them that are known to have none."""
 
     targets: tuple[TargetId, ...]
     absent: tuple[TargetId, ...] = ()
@@ -197,7 +197,7 @@ def _only_span(device: DeviceCode) -> Span | None:
 
 
 def require_code(device: DeviceCode, targets: Collection[TargetId], absent: Collection[TargetId] = ()) -> None:
-    """Raise DeviceError unless just those of the targets find no code, in a file that has some, that are declared."""
+    """Raise DeviceError unless exactly the `absent` targets find no code; a file without any code needs none absent."""
     missing = missing_targets(device, [*targets, *absent])
     stale = sorted(set(absent) - set(missing)) if next(device.code_objects(), None) else []
     if undeclared := [target for target in missing if target not in absent]:

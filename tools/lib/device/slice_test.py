@@ -358,7 +358,7 @@ def damaged(where: str, field: bytes, at: int) -> bytes:
     ("where", "at", "field", "reason"),
     [
         (".hip_fatbin", 8, pack("<Q", 0), ".hip_fatbin is not loaded from the file"),
-        (".hip_fatbin", 16, pack("<Q", BASE), ".hip_fatbin is not in one PT_LOAD segment, at its address"),
+        (".hip_fatbin", 16, pack("<Q", BASE), "no single PT_LOAD segment loads .hip_fatbin at its address"),
         (".hip_fatbin", 48, pack("<Q", 400), ".hip_fatbin is aligned to 400, not to a power of two"),
         (".relr.dyn", 24, pack("<QQ", PAGE - 8, 16), "what this tells of overlaps .hip_fatbin at 0x1000"),
         ("NOTE", 16, pack("<Q", BASE + PAGE), "a segment overlaps .hip_fatbin at 0x11000"),

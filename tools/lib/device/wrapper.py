@@ -57,7 +57,7 @@ def read_wrappers(source: Source, elf: ElfFile, section: SectionHeader) -> list[
 def read_pe_wrappers(source: Source, image: PeImage, section: Section) -> list[Wrapper | SplitWrapper]:
     """Read the wrappers in a section of a PE image, by address: their pointers stand in place.
 
-    Addresses are as linked, those of the image's base included. Raises ElfError as `read_wrappers` does.
+    Addresses are as linked, with the image's base. Raises ElfError as `read_wrappers` does.
     """
     size = min(section.size_in_memory, section.size_of_raw_data)
     if not section.pointer_to_raw_data or size % _WRAPPER.size:
@@ -106,7 +106,10 @@ def _wrappers(
 def _relocations(
     source: Source, elf: ElfFile, places: Sequence[int]
 ) -> Iterator[tuple[int, tuple[Pointer, int | None]]]:
-    """Yield what relocates these virtual addresses (sorted), and to where; None where the bytes in place say that."""
+    """Yield the relocated places among these virtual addresses (sorted), with kind and target of the relocation.
+
+    The target is None where the bytes in place hold it.
+    """
     wanted = frozenset(places)
     for at, batch in rela_batches(source, elf):
         for number, (place, info, addend) in enumerate(RELA.iter_unpack(batch)):
@@ -121,17 +124,20 @@ def _relocations(
 
 
 def _relocated(source: Source, elf: ElfFile, at: int, info: int, addend: int) -> tuple[Pointer, int]:
-    """Return where the relocation at file offset `at` lets a wrapper point."""
+    """Return the kind and the target address of the relocation at file offset `at`."""
     symbol, kind = divmod(info, 1 << 32)
     if kind == RELATIVE_TYPES.get(elf.machine):
         return Pointer.RELATIVE, addend
     if kind != SYMBOL_TYPES.get(elf.machine):
         known = [RELATIVE_TYPES.get(elf.machine), SYMBOL_TYPES.get(elf.machine)]
-        raise source.error(at, f"a wrapper is relocated by type {kind} of machine {elf.machine}; known are {known}")
+        reason = f"the pointer of a wrapper in {SECTION} has relocation type {kind} of machine {elf.machine}"
+        raise source.error(at, f"{reason}; expected one of {known}")
     table = elf.offset_of(elf.dynamic_value(c.DT_SYMTAB) or 0)
     if table is None:
-        raise source.error(at, f"a wrapper is relocated by symbol {symbol}, but there is no symbol table (DT_SYMTAB)")
+        reason = f"the pointer of a wrapper in {SECTION} is relocated by symbol {symbol}, but DT_SYMTAB is missing"
+        raise source.error(at, reason)
     section, value = source.unpack(_SYMBOL, table + symbol * _SYMBOL.size, f"symbol {symbol}")
     if section == SHN_UNDEF:
-        raise source.error(at, f"a wrapper is relocated by symbol {symbol}, which another library defines")
+        reason = f"the pointer of a wrapper in {SECTION} is relocated by symbol {symbol} of another library"
+        raise source.error(at, f"{reason}; expected a symbol of this file")
     return Pointer.SYMBOL, value + addend

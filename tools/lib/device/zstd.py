@@ -30,7 +30,7 @@ class ZstdError(Exception):
 _SIZE: Final = ctypes.POINTER(ctypes.c_size_t)
 _FLAG: Final = ctypes.POINTER(ctypes.c_int)
 _FEED: Final = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, _SIZE, ctypes.c_void_p, ctypes.c_size_t, _SIZE]
-#: Function -> the type of its result, and those of its arguments.
+#: Function -> the type of its result, and the types of its arguments.
 _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "zstd_decoder_new": (ctypes.c_void_p, [ctypes.c_int]),
     "zstd_decoder_free": (None, [ctypes.c_void_p]),

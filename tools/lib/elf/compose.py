@@ -20,7 +20,7 @@ from tools.lib.elf.reader import read_elf
 def then(first: Patch, file: BinaryIO, plan: Callable[[ElfFile, BinaryIO], Patch]) -> Patch:
     """Plan a second edit of the file that `first` makes of the source `file`; returns what both make of the source.
 
-    Raises ElfError as `plan` does. Offsets in its message are those of the file between.
+    Raises ElfError as `plan` does. Its message has offsets in the file between the two edits.
     """
     between = open_patched(first, file)
     return compose(first, plan(read_elf(between, first.path), between))
@@ -34,7 +34,7 @@ def compose(first: Patch, second: Patch) -> Patch:
     if any(isinstance(piece, Made) for piece in second.pieces):
         raise ValueError(f"{first.path}: the second patch makes bytes of a file that there will not be")
     if first.size != second.source_size:
-        raise ValueError(f"{first.path}: a patch of {second.source_size} bytes behind one that makes {first.size}")
+        raise ValueError(f"{first.path}: a patch of {second.source_size} bytes behind a patch that makes {first.size}")
     if first.is_identity or second.is_identity:
         return replace(second if first.is_identity else first, notes=first.notes + second.notes)
     taker = _Taker(first.pieces)

@@ -79,7 +79,7 @@ def test_made_bytes_are_read_from_anywhere(data: st.DataObject) -> None:
 
 def test_patches_that_do_not_fit() -> None:
     one, other = (PatchBuilder("file", size).build(Strategy.IDENTITY) for size in (9, 10))
-    with pytest.raises(ValueError, match="file: a patch of 10 bytes behind one that makes 9"):
+    with pytest.raises(ValueError, match="file: a patch of 10 bytes behind a patch that makes 9"):
         compose(one, other)
     builder = PatchBuilder("file", 9)
     builder.put(0, Made(Reversed(0, 9), 9))

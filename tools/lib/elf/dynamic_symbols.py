@@ -128,7 +128,7 @@ def _auxiliary(source: Source, at: int, count: int) -> Iterator[tuple[int, ...]]
 
 
 def offered_versions(source: Source, elf: ElfFile, strings: bytes) -> dict[int, str]:
-    """Return the versions that the file defines, by number, without that of the file itself."""
+    """Return the versions that the file defines, by number, without the version of the file itself."""
     found: dict[int, str] = {}
     for at, names in verdef_entries(source, elf):
         _, _, number, *_ = source.unpack(VERDEF, at, "a symbol version definition")

@@ -35,7 +35,7 @@ def plan_patch(elf: ElfFile, file: BinaryIO, wanted: SearchPath | DynamicEdit) -
     """Plan the patch that gives a search path, or more, to the file that `elf` was read from, open in `file`.
 
     What the file has already gives the identity patch. Raises ElfError for a file that is not edited (see
-    `refusal`), one whose tables are damaged, and one that no strategy serves.
+    `refusal`), whose tables are damaged, or that no strategy serves.
     """
     reason = refusal(elf)
     if reason is not None:

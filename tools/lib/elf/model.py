@@ -69,7 +69,7 @@ class DynamicEntry:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note of a PT_NOTE segment; `offset` and `size` are those of its descriptor in the file."""
+    """A note of a PT_NOTE segment; `offset` and `size` say where in the file its descriptor is."""
 
     owner: str
     type: int
@@ -102,7 +102,7 @@ class ElfFile:
     dynamic: tuple[DynamicEntry, ...] = ()
     """The dynamic section up to, not including, the first DT_NULL."""
     dynamic_spare: int = 0
-    """How many DT_NULL entries follow beyond the one that ends the dynamic section."""
+    """How many DT_NULL entries follow the first, which ends the dynamic section."""
     soname: str | None = None
     needed: tuple[str, ...] = ()
     rpath: str | None = None
@@ -125,7 +125,7 @@ class ElfFile:
 
     @property
     def is_stripped(self) -> bool:
-        """Whether there is no symbol table beyond the one that the loader uses."""
+        """Whether there is no symbol table except the loader's."""
         return not any(section.type == c.SHT_SYMTAB for section in self.section_headers)
 
     @property
@@ -176,7 +176,7 @@ LOADER_NAMES: Final = ("ld-linux", "ld.so.", "ld64.so.")
 
 
 def refusal(elf: ElfFile) -> str | None:
-    """Why a file is of a kind that is not edited; None for one that is."""
+    """Return why a file of this kind is not edited; None if it can be edited."""
     if elf.elf_class != 64 or not elf.little_endian:
         order = "little" if elf.little_endian else "big"
         return f"only 64-bit little-endian files are edited; this one is {elf.elf_class}-bit {order}-endian"

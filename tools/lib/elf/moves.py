@@ -19,7 +19,7 @@ from tools.lib.elf.source import Source
 from tools.lib.elf.strings import StringTable
 from tools.lib.elf.symbols import moved_symbols
 
-#: DT_NULL entries that a moved dynamic section gets beyond the one that ends it, for later edits.
+#: DT_NULL entries that a moved dynamic section gets behind its end, for later edits.
 SPARE_ENTRIES: Final = 4
 E_PHOFF: Final = 0x20
 E_SHOFF: Final = 0x28
@@ -99,7 +99,7 @@ class Mover:
     def move(self, entries: Entries, strings: StringTable | None, appended: bytes, *, dynamic_moves: bool) -> None:
         """Move the string table `strings` (with `appended` behind it) unless None, and the dynamic section if wished.
 
-        `entries` are those of the dynamic section to be. What the move costs is told in `notes`.
+        `entries` are the entries of the new dynamic section. `notes` then says what the move costs.
         """
         values: dict[int, int] = {}
         for span in self.room.displaced:

@@ -179,9 +179,9 @@ class Patch:
                 yield from (view[at : at + chunk_size] for at in range(0, len(view), chunk_size))
 
     def write(self, file: BinaryIO, out: BinaryIO) -> None:
-        """Write the new file, from the seekable source `file`, to `out`; both are files that the operating system has.
+        """Write the new file to `out`, from the seekable source `file`. Both must have a file descriptor.
 
-        Linux copies the source's ranges inside the kernel. Raises ElfError as `chunks` does, OSError from writing.
+        Linux copies the unchanged ranges inside the kernel. Raises ElfError as `chunks` does, OSError from writing.
         """
         for piece in self.pieces:
             if not isinstance(piece, SourceRange):

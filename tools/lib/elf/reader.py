@@ -5,8 +5,8 @@
     print(elf.soname, elf.needed, elf.rpath)
 
 A library of gigabytes costs a few kilobytes of reading. Damage of any kind is an `ElfError`, never another exception.
-The structures are those of the System V gABI ("Object Files", "Program Loading and Dynamic Linking") and, for symbol
-versions, of the LSB Core. They are unpacked with `struct`: the build starts this program once per file, so that its
+The structures come from the System V gABI ("Object Files", "Program Loading and Dynamic Linking") and, for symbol
+versions, from the LSB Core. They are unpacked with `struct`: the build starts this program once per file, so that its
 start counts, and pyelftools (which the tests compare it with) takes longer to import than this takes to run.
 """
 

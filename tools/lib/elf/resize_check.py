@@ -54,7 +54,8 @@ def require_resizable(source: Source, elf: ElfFile, index: int) -> ProgramHeader
     loads = [load for load in elf.loads if load.offset < end and start < load.file_end]
     whole = [load for load in loads if load.offset <= start and end <= load.file_end]
     if len(loads) != 1 or [load.offset + section.addr - load.vaddr for load in whole] != [start]:
-        raise source.error(section.position, f"{section.name} is not in one PT_LOAD segment, at its address")
+        reason = f"no single PT_LOAD segment loads {section.name} at its address {section.addr:#x}"
+        raise source.error(section.position, reason)
     require_untorn(source, elf, index, range(start, end))
     for other in elf.program_headers:
         if other is not loads[0] and other.vaddr < section.addr + section.size and section.addr < other.memory_end:
@@ -63,7 +64,7 @@ def require_resizable(source: Source, elf: ElfFile, index: int) -> ProgramHeader
 
 
 def _require_known(source: Source, elf: ElfFile, section: SectionHeader) -> None:
-    """Raise ElfError for a file in which it cannot be known what leads to the section, or that has no way to say it."""
+    """Raise ElfError if some reference to the section may stay unknown, or cannot be changed."""
     if elf.elf_class != 64 or not elf.little_endian or elf.machine not in (c.EM_X86_64, c.EM_AARCH64):
         raise source.error(18, "only 64-bit little-endian files for x86_64 and aarch64 are edited")
     addresses = [(entry.position, entry.value) for entry in elf.dynamic if entry.tag in ADDRESS_TAGS]
@@ -80,7 +81,7 @@ def _require_known(source: Source, elf: ElfFile, section: SectionHeader) -> None
 
 
 def _require_loadable(source: Source, elf: ElfFile) -> None:
-    """Raise ElfError for program headers by which no loader can load the file as it is meant."""
+    """Raise ElfError if no loader can load the file as its program headers say."""
     if not _are_apart(elf, MIN_PAGE):
         raise source.error(elf.phoff, "PT_LOAD segments are not in order, or share a page")
     for load in elf.loads:
@@ -119,7 +120,7 @@ def require_untorn(source: Source, elf: ElfFile, index: int, offsets: range) -> 
 
 
 def check_resized(old: ElfFile, patch: Patch, file: BinaryIO, index: int, layout: ResizeLayout) -> None:
-    """Read the new file through the patch. Raises ElfError unless it says what the old one says."""
+    """Read the patched file back. Raises ElfError unless it has the same facts as the old one."""
     position = old.section_headers[index].position
     try:
         new = read_elf(open_patched(patch, file), old.path)

@@ -171,7 +171,7 @@ def _rest(place: _SectionPlace, shift: int) -> ProgramHeader | None:
 
 
 def _all_moved(elf: ElfFile, end: int, shift: int) -> list[ProgramHeader | None]:
-    """Return the program headers, those of what is behind file offset `end` moved by `shift`."""
+    """Return the program headers; what is behind file offset `end` is moved by `shift`."""
     return [
         replace(header, offset=(header.offset + shift) % (1 << 64)) if header.offset >= end else header
         for header in elf.program_headers
@@ -179,7 +179,7 @@ def _all_moved(elf: ElfFile, end: int, shift: int) -> list[ProgramHeader | None]
 
 
 def _needed_flags(elf: ElfFile, header: ProgramHeader) -> ProgramHeader:
-    """Return the header of a new segment, executable only if there is code in it; one that was there stays as it is."""
+    """Return the header of a new segment, executable only if it has code; an old segment's header stays as it is."""
     code = any(
         section.flags & c.SHF_EXECINSTR and header.vaddr <= section.addr < header.memory_end
         for section in elf.section_headers

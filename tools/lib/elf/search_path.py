@@ -58,7 +58,7 @@ class SearchPath:
         return [changed if slot is effective else slot for slot in rest]
 
     def _text(self, current: str | None) -> str | None:
-        """Make the search path to be, when `current` is the one that the loader uses now."""
+        """Make the new search path; `current` is what the loader uses now."""
         if not self.extend:
             return ":".join(self.entries)
         present = current.split(":") if current else []
@@ -72,5 +72,5 @@ def encode(text: str) -> bytes:
 
 
 def unchanged(slots: list[Slot], dynamic: tuple[DynamicEntry, ...]) -> bool:
-    """Whether the dynamic section to be is the one that is there."""
+    """Whether the new dynamic section equals the present one."""
     return slots == [Slot(entry.tag, entry.value) for entry in dynamic]

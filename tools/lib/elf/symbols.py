@@ -80,7 +80,10 @@ def moved_symbols(
 def _absolute_distance(
     source: Source, elf: ElfFile, link: int, moved: Mapping[int, int], name: int, value: int
 ) -> int | None:
-    """Return how far an absolute symbol moves: bfd makes `_DYNAMIC` one on aarch64. None: it is another one."""
+    """Return how many bytes an absolute symbol moves; None if it stays.
+
+    GNU ld makes `_DYNAMIC` absolute on aarch64. It moves with the dynamic section; no other absolute symbol moves.
+    """
     headers = elf.section_headers
     distances = (
         distance for at, distance in moved.items() if headers[at].type == c.SHT_DYNAMIC and headers[at].addr == value

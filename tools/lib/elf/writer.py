@@ -85,7 +85,7 @@ class ElfWriter:
     def place(self, section: Section, base: int | None = None) -> Section:
         """Place a section behind the others; return it as it was placed.
 
-        Its address is its file offset and `base`; without that the one that it has.
+        Its address is `base` plus its file offset; without `base`, the address that the section says.
         """
         offset = aligned(self._end, section.align)
         address = section.address if base is None else base + offset

@@ -18,10 +18,10 @@ from tools.lib.gpus.families import KINDS, overlap, parse_family
 HERE: Final = Path(__file__).parent
 #: Where the installed copies lie.
 INSTALLED: Final = "packaging/rocm/src/rocm_sdk/gpus"
-#: Families that ROCm's builds speak of, though their list of targets has them not: by rocm-bootstrap's name, and by
-#: that of the nightly builds.
+#: Families that ROCm's builds know, though they are not in the list of targets: by rocm-bootstrap's name, and by the
+#: nightly builds' name.
 MORE_FAMILIES: Final = ("gfx125X", "gfx90X-dcgpu")
-#: Names whose answers are written down for Starlark's tests, besides those of all targets and families.
+#: Names whose answers are written down for Starlark's tests, besides all targets and families.
 MORE_NAMES: Final = (
     "gfx-all", "gfx9", "gfx9-all", "gfx12-all", "gfx9-0", "gfx9-4", "gfx12-5", "gfx12_5", "gfx115x", "gfx11XX",
     "gfx110X", "gfx94X", "gfx80X-all", "gfx803", "gfx940", "gfx941", "gfx90a:xnack+", "gfx9-4-generic", "gfx103X-none",
@@ -68,7 +68,7 @@ def built() -> dict[str, Any]:
 
 
 def kind_of(target: GfxTarget, facts: dict[str, Any]) -> str:
-    """Return the kind of a target; raises KeyError for one that nothing is known of."""
+    """Return the kind of a target. Raises KeyError if nothing is known of the target."""
     owner = package_owner(target.name)
     found = [kind for kind in KINDS[1:] if owner in facts["families"][f"{kind}-all"]]
     return found[0] if found else str(facts["kinds_of_others"][owner])

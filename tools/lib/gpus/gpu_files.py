@@ -23,7 +23,7 @@ DATABASES: Final = (".kdb", ".db", ".db.txt", ".fdb.txt", ".model")
 _MIOPEN: Final = re.compile(r"(?:^|/)miopen/db/gfx[^/]*$")
 #: AOTriton's archives of kernels: `amd-gfx942`, and `amd-gfx11xx` for a family.
 _IMAGES: Final = re.compile(r"(?:^|.*/)aotriton\.images/amd-gfx[^/]+(?=/)")
-#: Directories for one GPU: Tensile's of rocBLAS and others, and those of hipDNN's plugins at any depth.
+#: Directories for one GPU: Tensile's in rocBLAS and others, and the directories of hipDNN's plugins at any depth.
 _DIRECTORIES: Final = re.compile(
     r"(?:^|.*?/)(?:(?:rocblas|hipblaslt|hipsparselt)/library|engines/(?:test_)?arch_content(?:/[^/]+)*?)"
     r"/gfx[0-9][^/]*(?=/)"

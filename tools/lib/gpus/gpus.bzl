@@ -96,7 +96,7 @@ def family_has(family, target):
     return found != None and _has(found, target)
 
 def serving_package(owner, packages, members = {}):
-    """Returns the package that a machine with a GPU gets, as `rocm_sdk` chooses: its own, or that of its narrowest family.
+    """Returns the package that a machine with a GPU gets, as `rocm_sdk` chooses: its own, or its narrowest family's.
 
     Args:
         owner: GPU target that owns its package.

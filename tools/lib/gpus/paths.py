@@ -29,8 +29,8 @@ _FEATURE: Final = re.compile(r"[-:_](xnack|sramecc)([+-])", re.ASCII)
 def named_targets(path: str, known: Iterable[str] = ()) -> tuple[TargetId, ...]:
     """Return the targets that a path names, sorted: all of the last part of the path that names any.
 
-    `known` are processors besides those of AMD's and LLVM's tables. A processor is the longest known one that the
-    text begins with; else what has the form of one; else the text as it is, for which nobody will have code.
+    `known` are more processors than AMD's and LLVM's tables have. A processor is the longest known name that the text
+    begins with; else what has the form of one; else the text as it is, for which nobody will have code.
     """
     processors = PROCESSORS.union(known)
     for part in reversed(path.split("/")):

@@ -11,7 +11,7 @@ PIECE: Final = 256
 
 
 class Image:
-    """An image in a file. Addresses are RVAs; one that is outside of the image is an error of the file."""
+    """An image in a file. Addresses are RVAs; an address outside of the image is an error in the file."""
 
     def __init__(self, source: Source, size_of_headers: int, sections: tuple[Section, ...]) -> None:
         self._source = source

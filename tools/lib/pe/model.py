@@ -102,7 +102,7 @@ class PeImage:
 
     @property
     def is_dll(self) -> bool:
-        """Whether it is a library, and no program."""
+        """Whether the image is a DLL, not a program."""
         return bool(self.characteristics & c.IMAGE_FILE_DLL)
 
     @property

@@ -124,7 +124,7 @@ def merge_variants(files: Mapping[str, bytes]) -> bytes:
         first = next(iter(rest))
         if rest[filename] != rest[first]:
             raise ToolError(
-                f"{filename}: {VARIANT_JSON} has other providers or priorities than that of {first}; expected the same "
+                f"{filename}: {VARIANT_JSON} has other providers or priorities than in {first}; expected the same "
                 "in all variants of a version. Make them with the same rules"
             )
     return _encoded({**json.loads(next(iter(files.values()))), "variants": listed})

@@ -61,7 +61,7 @@ def check_requirements(requirements: tuple[str, ...], distribution: str) -> None
 
 
 def check_urls(urls: tuple[tuple[str, str], ...], distribution: str) -> None:
-    """Raise ToolError unless each project URL is one that indexes show: a short label, and an address on the web."""
+    """Raise ToolError unless indexes show each project URL: it needs a short label, and an address on the web."""
     for label, url in urls:
         if not 0 < len(label) <= LABEL_MAX or "," in label or not re.fullmatch(r"https?://\S+", url):
             raise ToolError(

@@ -1,4 +1,4 @@
-"""Names of wheels are valid (PEP 440, PEP 427), and satisfy what those of the old wheel did."""
+"""Names of wheels are valid (PEP 440, PEP 427), and satisfy what the names of the old wheel did."""
 
 import pytest
 from packaging.requirements import Requirement

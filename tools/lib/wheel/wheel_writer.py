@@ -52,7 +52,7 @@ def joined_member(name: str, data: Joined) -> WheelMember:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Raise ToolError unless each name is that of one file, and of no directory, and lies in site-packages."""
+    """Raise ToolError unless each name belongs to one file, and to no directory, and lies in site-packages."""
     counts = Counter(names)
     for name in sorted(counts):
         if {"", ".", ".."} & set(name.split("/")):

@@ -1,6 +1,6 @@
 """The structure of a zip archive as facts: members, and what is wrong between them. Read by `zip_reader`.
 
-Names are those of APPNOTE.TXT, PKWARE's specification of the format.
+Names are as in APPNOTE.TXT, PKWARE's specification of the format.
 """
 
 import enum

@@ -20,7 +20,7 @@ END = struct.Struct("<4s4H2LH")
 DEFLATED = 8
 UTF8_FLAG = 0x800
 VERSION_DEFLATE, VERSION_ZIP64 = 20, 45
-#: "Version made by", upper byte: the external attributes are those of UNIX.
+#: "Version made by", upper byte: the external attributes are UNIX's.
 UNIX = 3 << 8
 S_IFREG = 0o100000
 #: What a field holds whose value is in a zip64 record (APPNOTE 4.4.1.4), and the least values that are there.

@@ -1,7 +1,7 @@
 """The console scripts of this package: each replaces itself by the profiling tool of that name.
 
-They work as those of `rocm_sdk_core`, which this package requires: `console_scripts.json` lists them, and there is no
-code per script.
+They work like the scripts of `rocm_sdk_core`, which this package requires: `console_scripts.json` lists them, and no
+script has code of its own.
 
 The tools start the user's program with libraries of their own loaded into it, and Python helpers; both find what they
 need only through LD_LIBRARY_PATH and PYTHONPATH.
@@ -40,7 +40,7 @@ def tool_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def prepend(directories: Iterable[str], value: str) -> str:
-    """Return a search path with the directories that exist before those of `value`, each once."""
+    """Return a search path: the `directories` that exist, then the directories of `value`, each once."""
     first = [directory for directory in directories if os.path.isdir(directory)]
     return os.pathsep.join(dict.fromkeys([*first, *filter(None, value.split(os.pathsep))]))
 

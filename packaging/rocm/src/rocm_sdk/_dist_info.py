@@ -60,7 +60,7 @@ class PackageEntry:
 
     @property
     def pure_py_package_name(self) -> str:
-        """The import name of the package's Python code; of a target's package, that of the target in effect."""
+        """The import name of the package's Python code; of a package per target, the name for the target in effect."""
         return self._for(determine_target_family() if self.is_target_specific else None).import_name
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
@@ -81,7 +81,7 @@ class PackageEntry:
         return importlib.util.find_spec(names.tree) if names.import_name else None
 
     def has_py_package(self, target_family: str | None = None) -> bool:
-        """Return whether the tree is installed. That of the development package is, once it is unpacked."""
+        """Return whether the tree is installed. The development package has a tree once it is unpacked."""
         return self.get_py_package(target_family) is not None
 
     def _for(self, target_family: str | None) -> PackageNames:
@@ -141,8 +141,9 @@ def discover_current_target_family() -> str | None:
 def determine_target_family() -> str:
     """Return the target in effect, the same for the life of the process.
 
-    It is that of the environment variable ROCM_SDK_TARGET_FAMILY, else the one chosen at installation, else the one
-    that serves a GPU of this machine, else the default. Raises ValueError if the variable names one without a package.
+    The environment variable ROCM_SDK_TARGET_FAMILY names it; else it is the target chosen at installation, else the
+    target that serves a GPU of this machine, else the default. Raises ValueError if the variable names a target without
+    a package.
     """
     selection = selection_in_effect(_KNOWN)
     return str(selection["target"]) if selection else discover_current_target_family() or DEFAULT_TARGET_FAMILY

@@ -42,7 +42,7 @@ def libraries_without_code(
 ) -> Iterator[Finding]:
     """Say of GPUs that the `installed` distributions serve which libraries do not, because the release is made so.
 
-    The arguments are those of `missing_device_code`, and what `load_lacks` returns.
+    The arguments are as in `missing_device_code`; `lacks` is what `load_lacks` returns.
     """
     in_use = known.targets_in_use(selection, installed)
     for gpu in dict.fromkeys(gpus):
@@ -58,8 +58,8 @@ def missing_device_code(
 ) -> Iterator[Finding]:
     """Find GPUs for which a process finds no code in the `installed` distributions.
 
-    `selection` is what was chosen when `rocm` was installed. An integrated GPU beside one that is served is only worth
-    a warning. Without the libraries nothing is missing; nor if no package is for one target, so that the libraries
+    `selection` is what was chosen when `rocm` was installed. For an integrated GPU beside a served one there is only a
+    warning. Without the libraries nothing is missing; nor if no package is for one target, so that the libraries
     have all code that there is.
     """
     per_target = known.target_packages()
@@ -93,7 +93,7 @@ def missing_device_code(
 
 
 def _wanted(known: Distributions, gpu: Gpu, gpus: Sequence[Gpu]) -> str | None:
-    """Return the target whose package should be there for a GPU; rather one that serves all GPUs of the machine."""
+    """Return the target whose package a GPU should have, preferably a target that serves all GPUs of the machine."""
     members = known.members
     for_all = [target for target in known.targets if all(match_target(one.target, [target], members) for one in gpus)]
     return match_target(gpu.target, for_all, members) or match_target(gpu.target, known.targets, members)

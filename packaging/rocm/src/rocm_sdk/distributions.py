@@ -93,7 +93,7 @@ class Distributions:
     def marker(self, role: str, target: str = "") -> str:
         """Return the marker (PEP 508) of a requirement for a package, for its target if it has one.
 
-        It is empty for a package that is there on all platforms. Raises ValueError for one that is on none.
+        It is empty for a package of all platforms. Raises ValueError for a package of no platform.
         """
         there = [
             name

@@ -35,7 +35,7 @@ _SEARCH = {
 # here (CMake 3.27 and newer), for each language.
 _NOT_IMPLICIT = "CMAKE_{}_IMPLICIT_LINK_DIRECTORIES_EXCLUDE"
 _LANGUAGES = ("C", "CXX", "Fortran", "HIP")
-# Where builds of ROCm have the device libraries, bitcode that is linked into kernels, and one that all of them have.
+# Where builds of ROCm have the device libraries (bitcode that is linked into kernels), and a library that all have.
 _DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
 _DEVICE_LIBRARY = "ockl.bc"
 # What the OpenCL loader of Khronos loads beside the drivers that the system has registered. The other loader, ocl-icd,
@@ -82,7 +82,7 @@ def _with_option(options: str, option: str) -> str:
 
 
 def join_paths(first: Sequence[str], value: str) -> str:
-    """Return a search path of the directories `first` and those of `value` that are not among them, each once.
+    """Return a search path: the directories `first`, then the other directories of `value`, each once.
 
     Empty entries, which stand for the current directory, are left out. Raises RocmSdkError for a directory with a `:`.
     """

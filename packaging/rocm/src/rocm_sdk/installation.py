@@ -129,8 +129,8 @@ def half_removed_packages(
 def list_dist_infos(site: Path, known: Distributions) -> dict[str, Path]:
     """Return the metadata directories in `site`, by normalized distribution name. Left-over empty ones do not count.
 
-    Of several of one name that of this build's version counts. If the build has a version suffix, so that packages of
-    other versions can lie there with trees of their own, these are none of its business.
+    If several have one name, the one with this build's version counts. If the build has a version suffix, packages of
+    other versions can lie there with trees of their own; they are passed over.
     """
     found = {}
     rated = [(is_same_release(_version(path), known.version), path) for path in site.glob("*.dist-info")]

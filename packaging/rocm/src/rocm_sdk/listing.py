@@ -25,8 +25,8 @@ class Listed:
 def list_packages() -> list[Listed]:
     """Return the installed packages of this build, `rocm` first, then in the build's order.
 
-    A file that several have as hard links, as the development tree has those of the runtime packages, counts once, for
-    the first.
+    A file that several packages have as hard links counts once, for the first of them: the development tree has hard
+    links to files of the runtime packages.
     """
     known = load_distributions()
     targets = {names.distribution: target for target, names in known.target_packages().items()}

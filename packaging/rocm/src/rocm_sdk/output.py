@@ -1,6 +1,6 @@
 """The output of `rocm-sdk`: what cannot be written, or not in the encoding of standard output.
 
-Commands print with `say`. Errors of writing are those of `sys.stdout`; `cli.main` tells users of them in one line.
+Commands print with `say`. It raises the errors of `sys.stdout`; `cli.main` reports them to users in one line.
 """
 
 from __future__ import annotations

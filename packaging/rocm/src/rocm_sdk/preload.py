@@ -18,7 +18,7 @@ _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 
 
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
-    """Load the libraries into this process as `load_libraries` does; those of the packages that they need come first.
+    """Load the libraries into this process as `load_libraries` does, after the libraries of packages that they need.
 
     Optional libraries that are not there are passed over. Raises what `find_by_name` and `load_libraries` raise.
     """

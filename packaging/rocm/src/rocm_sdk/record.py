@@ -42,7 +42,7 @@ def format_record(rows: Iterable[Row]) -> str:
 
 
 def replace_below(rows: Iterable[Row], tree: str, paths: Iterable[str]) -> list[Row]:
-    """Return `rows` with those of `tree` and below replaced by the sorted `paths`, without hashes."""
+    """Replace the rows of `tree` and below by the sorted `paths`, without hashes; return all rows."""
     kept = [row for row in rows if not is_below(row.path, tree)]
     return kept + [Row(path) for path in sorted(paths)]
 

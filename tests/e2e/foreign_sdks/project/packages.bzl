@@ -53,7 +53,7 @@ def _package(name, one, sdk, artifacts, system):
     )
 
 def foreign_sdk(title, module, packages, artifacts, about, externals = [], opened_libraries = {}, exceptions = []):
-    """Declares packages, the one that users import, `dist` with all of them, and a test of that.
+    """Declares packages, the package that users import, `dist` with all of them, and a test of `dist`.
 
     Args:
         title: string: what people call the SDK.

@@ -154,8 +154,8 @@ def _unpack(layout: DevelLayout, archive: Path, quiet: bool) -> Content:
 def _finish(layout: DevelLayout, old: TreeContent, archive: list[int], state: State | None = None) -> None:
     """Make all links, write RECORD and, last, the state; `archive` is the mark of what `old.archive` came from.
 
-    Links to be removed are those of the last call that was finished, which `old` and `state` tell of, and what RECORD
-    lists of one that was not.
+    Removes the links of the last finished call, which `old` and `state` list, and of an unfinished call, which RECORD
+    lists.
     """
     content = old.archive
     packages, basis = mark_packages(layout), describe_basis(layout)

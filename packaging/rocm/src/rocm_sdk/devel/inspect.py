@@ -15,7 +15,7 @@ from .user_files import find_foreign
 def find_faults() -> list[str]:
     """Make the tree if need be, and return what is wrong with it, each in a few words.
 
-    Of one that is not made, RECORD says all.
+    A plain tree has no faults of its own: its files are in RECORD, which another check reads.
     """
     devel_root()
     layout = find_layout()

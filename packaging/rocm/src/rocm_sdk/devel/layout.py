@@ -26,7 +26,7 @@ class DevelLayout:
 
     `core` is None if it is not installed there. `runtime` has the packages that the archive's own links can point to,
     `targets` those whose every file is linked in (device packages, libraries per target), the preferred first. `home`
-    is the directory that holds the tree: site-packages, or one that has links to the packages' trees in the same
+    is the directory that holds the tree: site-packages, or a directory with links to the packages' trees in the same
     places, so that relative paths are the same in both.
     """
 

@@ -44,7 +44,7 @@ def _permissions(path: Path) -> int | None:
 
 
 def _write_new(path: Path, data: bytes, permissions: int | None, durable: bool) -> None:
-    """Write another file instead of `path`: the one that is there may be an installer's, linked from its cache."""
+    """Replace `path` by a new file. The old file may be a hard link into an installer's cache, and stays as it is."""
     with suppress(FileNotFoundError):
         path.unlink()
     descriptor = os.open(path, OPEN_NEW, 0o644)

@@ -25,9 +25,9 @@ class Space:
 
 
 def need_of(content: Content) -> Space:
-    """Return what the files, directories and links of an archive take, and the lists of them.
+    """Return the space for an archive's files, directories and links, and for the two files that list them all.
 
-    A link to another package counts as an inode: it may have to be a symbolic one.
+    A link to another package counts as an inode: where it cannot be a hard link, it is a symbolic one.
     """
     blocks = sum(-(-size // BLOCK_BYTES) for size in content.files.values()) + len(content.directories)
     paths: list[Collection[str]] = [content.files, content.directories, content.symlinks, content.outward]

@@ -3,8 +3,8 @@
 Two files in the tree. The state is small, is written last, and so says that everything before it is done; every call
 compares it with what is installed now. The content is only read when something changes.
 
-What an interruption leaves is known by the state: without one the tree is not whole, and is to be made again. One that
-says `changing` has all that the archive holds, but its links are to be looked through.
+The state shows what an interruption left. Without a state the tree is not whole, and is made again. A state that says
+`changing` means that all of the archive is there, but that the links must be checked.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class TreeContent:
         """Return every path that RECORD has to list: files and links, and the tree itself if links are symbolic.
 
         When the package that such a link leads to is uninstalled first, pip takes the link for missing and leaves it;
-        but a directory that RECORD names, installers remove with all that is in it. So no other directory is listed:
-        users may have put files into one that was empty.
+        but installers remove a directory that RECORD names, with all that is in it. So no other directory is listed:
+        users may have put files into an empty directory.
         """
         return self._files(layout).union([layout.tree] if self.symbolic else [])
 

@@ -83,7 +83,7 @@ def _fault(path: Path, status: os.stat_result, owners: set[int], *, shared: bool
 
 
 def _has_acl(path: Path) -> bool:
-    """Return whether a file has a POSIX access control list: then its group's bits are those of all whom it names."""
+    """Return whether a file has a POSIX access control list: then the group's bits are for all whom the list names."""
     try:
         return "system.posix_acl_access" in os.listxattr(path)
     except (AttributeError, OSError):  # Another system, or a file system without such lists.
@@ -104,7 +104,7 @@ def _outsiders() -> set[int]:
 
 
 def _is_private_group(status: os.stat_result) -> bool:
-    """Return whether a file's group is root's, or that of its owner alone, which has the owner's name."""
+    """Return whether a file's group is root's, or its owner's private group, which has the owner's name."""
     import grp  # Only here, and below: rarely needed.
     import pwd
 

@@ -4,8 +4,8 @@ Before a tree is removed, files that it did not have from its packages, and file
 a directory beside it, and back when the new tree is there. Where the new one has a file in that place, the user's comes
 to lie beside it, with `.kept` behind its name. So does a changed file where a link has to be.
 
-Files are known by their size and the time of their last change. One that has the bytes of the new file, or only their
-beginning (as after a power failure), is nobody's work and goes.
+Size and time of the last change tell whether a file was changed. A file with the bytes of the new one, or only their
+beginning (as after a power failure), is nobody's work and is removed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _leaves(root: Path) -> Iterator[Path]:
 
 
 def set_aside(layout: DevelLayout, known: Collection[str], marks: Mapping[str, list[int]]) -> None:
-    """Move what is the user's from the tree to beside it; `marks` are those of the files when they were made."""
+    """Move the user's files from the tree to beside it; `marks` has the mark of each file from when it was made."""
     changed = [path for path, was in marks.items() if path in known and mark(layout.home / path) not in ([], was)]
     for path in [*find_foreign(layout, known), *sorted(changed)]:
         aside = layout.user_files / path

@@ -26,8 +26,8 @@ KFD_NODES = detect.KFD_NODES.relative_to("/")
 class Facts:
     """A machine and the packages on it.
 
-    `root` is where its file system begins. `packages` are the installed ones by distribution name, `remnants` those of
-    which only a part is left, `own` is `rocm` itself. `selection` is the choice of a target in effect, `answers` what
+    `root` is where its file system begins. `packages` are the installed ones by distribution name, `remnants` the
+    partly removed ones, `own` is `rocm` itself. `selection` is the choice of a target in effect, `answers` what
     the sources of GPUs said. `layout` says where the development tree is; None without the devel package.
     `module_path` is `sys.path`, without what this user may not read: the current directory, say.
     """
@@ -81,7 +81,7 @@ class Facts:
 
 
 def gather(root: Path) -> Facts:
-    """Return the facts of the machine whose file system is at `root`; the packages are those of this Python.
+    """Return the facts of the machine whose file system is at `root`, and of the packages of this Python.
 
     Raises TargetError if an environment variable asks for a target or a GPU that is not there.
     """

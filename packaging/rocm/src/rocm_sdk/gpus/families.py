@@ -20,7 +20,7 @@ from functools import cache
 
 from .table import TARGETS, Target
 
-#: What may follow the `-` of a family: all its targets, or those of one kind (data centre, discrete, integrated).
+#: What may follow the `-` of a family: `all`, or a kind of GPU (data centre, discrete, integrated).
 KINDS = ("all", "dcgpu", "dgpu", "igpu")
 
 _BY_NAME = {target.name: target for target in TARGETS}
@@ -56,7 +56,7 @@ class Family:
         return known.kind == self.kind if known else self.open_digits < _ALL_OPEN
 
     def means_the_same(self, other: Family) -> bool:
-        """Whether another name stands for the same targets: `gfx12-5` for those of `gfx125X-all`."""
+        """Whether another name stands for the same targets, as `gfx12-5` and `gfx125X-all` do."""
         kinds = {kind or "all" for kind in (self.kind, other.kind)}
         return self.digits.pattern == other.digits.pattern and len(kinds) == 1
 

@@ -1,6 +1,6 @@
 """Checks of shared libraries and programs: they load, and what they need is found inside the packages.
 
-Those of search paths are about ELF files; Windows has none.
+The checks of search paths are about ELF files; Windows has no search paths.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _install(distribution: str, known: Distributions) -> str:
 
 
 def check_target(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
-    """Check that each GPU of the machine has code: that of the target chosen at installation, or of a further package.
+    """Check that each GPU of the machine has code, from the target chosen at installation or from another package.
 
     It may have been chosen on another machine, for installers cache.
     """
@@ -94,7 +94,7 @@ def check_record(package: InstalledPackage, quick: bool = False) -> str:
 
 
 def lasting_rows(package: InstalledPackage) -> list[Row]:
-    """Return the rows of a package's RECORD without those of Python's caches, which may be removed at any time."""
+    """Return the rows of a package's RECORD without Python's caches, which may be removed at any time."""
     return [row for row in package.rows() if not row.path.endswith(".pyc")]
 
 

@@ -75,7 +75,7 @@ def run_checks(pattern: str = "", quick: bool = False) -> Iterator[Result]:
 
 
 def run_check(check: Check) -> Result:
-    """Run one check; what goes wrong in it, whatever it is, is its result: the others are still to be done."""
+    """Run one check. An exception becomes its result, so that the other checks still run."""
     try:
         return Result(check.name, "passed", check.run())
     except SkipError as reason:

@@ -23,7 +23,7 @@ SAID_CHARACTERS = 160
 QUESTION = "--help"
 # What shells and env(1) return if a program, or the interpreter that it names, cannot be run (POSIX, "Exit Status").
 _NOT_RUN = (126, 127)
-# What Python, Perl and ld.so say of a tool that lacks a part of itself, as opposed to one that lacks a GPU or a driver.
+# What Python, Perl and ld.so print about a tool that lacks a part of itself, not a GPU or a driver.
 _BROKEN = re.compile(
     r"^(ImportError|ModuleNotFoundError|SyntaxError|FileNotFoundError|PermissionError|OSError): |^Can't locate |"
     r": error while loading shared libraries: |: version `\w+?_[0-9.]+' not found \(required by "

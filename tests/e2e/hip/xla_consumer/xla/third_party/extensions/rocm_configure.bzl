@@ -1,7 +1,7 @@
 """Declares `@local_config_rocm` as XLA does, without content: it must not be fetched."""
 
 def _not_replaced_impl(rctx):
-    fail("{}: the repository that XLA declares itself; expected the one that replaces it".format(rctx.name))
+    fail("{}: the repository that XLA declares itself; expected the repository that replaces it".format(rctx.name))
 
 _not_replaced = repository_rule(implementation = _not_replaced_impl)
 
