@@ -87,8 +87,8 @@ def _link_args(ctx, package, project, report, outputs, files):
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
     return args
 
-def _check_import_name(ctx, kind):
-    """Fails if a wheel lacks the import name that it needs, or has Python packages in an archive, where Python finds none."""
+def _check_python_code(ctx, kind, files):
+    """Fails if a wheel lacks an import name or a module that it needs, or has Python packages in an archive, where Python finds none."""
     needed_for = {
         "the archive of a devel package": kind == "devel",
         "the functions of console_scripts": ctx.file.console_scripts,
@@ -97,12 +97,14 @@ def _check_import_name(ctx, kind):
     if not ctx.attr.import_name:
         for what in [what for what, needed in needed_for.items() if needed]:
             fail("{}: import_name: expected the name of the Python package that has {}; found none. Set it".format(shown(ctx.label), what))
+    module = ctx.attr.import_name.replace(".", "/") + "/_cli"
+    if ctx.file.console_scripts and module + ".py" not in files and module + "/__init__.py" not in files:
+        fail("{}: files: expected {}.py, with the functions of console_scripts; found none. Write it, and name it in files".format(shown(ctx.label), module))
     if kind == "devel" and ctx.file.python_packages:
         fail("{}: python_packages: expected none, because the tree of a devel package is in an archive. Put them into a runtime package".format(shown(ctx.label)))
 
 def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
-    _check_import_name(ctx, package.definition.kind)
     tag = "py3-none-" + ctx.attr.platform_tag[BuildSettingInfo].value
     name = file_name(ctx, "{}-{}-{}.whl".format(escaped(ctx.attr.distribution), version_of(ctx), tag))
     outputs = struct(
@@ -115,6 +117,7 @@ def _sdk_wheel_impl(ctx):
     sbom = _sbom(ctx, package, project)
     sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = [placed(sbom_path, sbom, "the bill of materials")])
+    _check_python_code(ctx, package.definition.kind, files)
 
     # As an input of link it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
@@ -163,7 +166,7 @@ sdk_wheel = rule(
         ),
         "console_scripts": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}` if the package contains the tool at `path`. The build notes scripts that it leaves out.",
+            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name has no dot: Python could not start the script. The build notes scripts that it leaves out.",
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists the ones that the wheel's files need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),

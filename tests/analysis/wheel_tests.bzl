@@ -267,6 +267,7 @@ def wheel_test_suite(name):
     sdk_package(name = name + "_devel_package", artifacts = [name + "_artifact"], kind = "devel", package = "devel", tags = ["manual"], tree = "_devel")
     sdk_wheel(distribution = "my-sdk-devel", package = name + "_devel_package", platform_tag = name + "_tag", **_project(name + "_nameless_devel", name + "_version"))
     sdk_wheel(console_scripts = "manifest.json", distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_nameless_scripts", name + "_version"))
+    sdk_wheel(console_scripts = "manifest.json", distribution = "my-sdk", import_name = "my_sdk", package = name + "_package", platform_tag = name + "_tag", **_project(name + "_bare_scripts", name + "_version"))
     sdk_wheel(distribution = "my-sdk", package = name + "_package", platform_tag = name + "_tag", python_packages = "manifest.json", **_project(name + "_nameless_packages", name + "_version"))
     sdk_wheel(distribution = "my-sdk-devel", import_name = "my_sdk", package = name + "_devel_package", platform_tag = name + "_tag", python_packages = "manifest.json", **_project(name + "_archived_packages", name + "_version"))
     sdk_sdist(distribution = "my-sdk", files = {"data.txt": "data.txt"}, **_project(name + "_sdist", name + "_version"))
@@ -300,6 +301,7 @@ def wheel_test_suite(name):
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
     expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
     expect_failure(name + "_nameless_packages_test", name + "_nameless_packages", [nameless + "a path configuration file for python_packages; found none"])
+    expect_failure(name + "_bare_scripts_test", name + "_bare_scripts", ["//tests/analysis:wheel_bare_scripts: files: expected my_sdk/_cli.py, with the functions of console_scripts; found none. Write it, and name it in files"])
     expect_failure(name + "_archived_packages_test", name + "_archived_packages", ["python_packages: expected none, because the tree of a devel package is in an archive. Put them into a runtime package"])
-    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test", "_nameless_packages_test", "_archived_packages_test"]]
+    tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test", "_bare_scripts_test", "_nameless_packages_test", "_archived_packages_test"]]
     native.test_suite(name = name, tests = tests + _placed_tests(name) + _long_name_tests(name) + _whole_index_tests(name + "_whole"))

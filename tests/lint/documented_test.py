@@ -253,6 +253,7 @@ SHOWN_BY = (
         "no `import_name`, for a devel package, console scripts or Python packages",
         "tests/analysis/wheel_tests.bzl::_nameless_scripts_test",
     ),
+    ("console scripts without `_cli.py`", "tests/analysis/wheel_tests.bzl::_bare_scripts_test"),
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
     (
         "an `import_name` that leads out of site-packages",

@@ -52,7 +52,8 @@ ENTRY_POINTS = Rule(
     Severity.ERROR,
     "entry_points.txt is not valid",
     why="Installers make the scripts from it; a line that they cannot read ends the installation.",
-    remedy="Write name = module:object below a group's name; each module must be importable.",
+    remedy="Write name = module:object below a group's name; each module must be importable. "
+    "A name in console_scripts of sdk_wheel has no dot.",
 )
 DESCRIPTION = Rule(
     "W309",
