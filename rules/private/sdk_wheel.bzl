@@ -166,7 +166,7 @@ sdk_wheel = rule(
         ),
         "console_scripts": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name has no dot: Python could not start the script. The build notes scripts that it leaves out.",
+            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name with a dot stops the build: no function could have it. The build notes scripts that it leaves out.",
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists the ones that the wheel's files need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),

@@ -95,7 +95,8 @@ def console_scripts(
     """Return the console scripts whose tools the package ships: (name, object reference). The others it says in a note.
 
     A list serves Linux and Windows, where programs have `.exe` after the path, and no modes. An SDK need not have every
-    tool that a list of scripts names. Raises ToolError for a tool that is not executable.
+    tool that a list of scripts names. Raises ToolError for a tool that is not executable, and for a name that no
+    function can have.
     """
     modes = {entry.path: entry.mode for entry in plan.entries if entry.is_packed_file}
     listed = listed_rows(path, "script", "console_scripts")
@@ -109,7 +110,17 @@ def console_scripts(
             )
     what = "console scripts without the tools that they start"
     note_missing(label, what, [row for row in listed if row not in scripts], "script")
-    return [(row["script"], f"{module}:{row['script'].replace('-', '_').replace('+', 'x')}") for row in scripts]
+    return [(row["script"], f"{module}:{_function(row['script'])}") for row in scripts]
+
+
+def _function(script: str) -> str:
+    name = script.replace("-", "_").replace("+", "x")
+    if not name.isidentifier():
+        raise ToolError(
+            f"console script {script}: it would start a function called {name}, which is no Python identifier. Name "
+            "the script otherwise in `console_scripts`: letters, digits, `_`, `-` and `+`"
+        )
+    return name
 
 
 def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_devel: bool) -> Imports:

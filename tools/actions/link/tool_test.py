@@ -18,6 +18,7 @@ from tools.actions.link.tool import console_scripts, main
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.report import TagReport
+from tools.lib.common.program import ToolError
 from tools.lib.wheel.deflated_run import small_run
 
 CORE = Definition("core", "runtime", "_core")
@@ -241,6 +242,15 @@ def test_a_console_script_whose_tool_may_not_be_executed_is_refused(
         "ERROR: //:core_wheel: console script tool: bin/tool, which it starts, is not executable (mode 0644); "
         "expected mode 0755. Set the mode in the artifact, or take the script out of `console_scripts`\n"
     )
+
+
+def test_a_console_script_with_a_name_that_no_function_can_have_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scripts"
+    path.write_text('[{"script": "tool-1.0", "path": "bin/tool"}]')
+    found = plan(CORE, file("bin/tool", "program", mode="0755"))
+    expected = r"^console script tool-1\.0: .* called tool_1\.0, which is no Python identifier"
+    with pytest.raises(ToolError, match=expected):
+        console_scripts(str(path), "m._cli", found, "//:w")
 
 
 @pytest.mark.parametrize(
