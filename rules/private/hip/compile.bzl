@@ -3,7 +3,7 @@
 load("//rules/private/common:labels.bzl", "shown", "written")
 load(":coverage.bzl", "coverage")
 load(":providers.bzl", "HipCommandsInfo")
-load(":toolchain_flags.bzl", "toolchain_flags")
+load(":toolchain_flags.bzl", "own_libcxx", "toolchain_flags")
 
 visibility(["//rules/private/hip"])
 
@@ -32,6 +32,8 @@ _DEVICE = "hipv4-amdgcn-amd-amdhsa--"
 
 def _compiler_args(ctx, hip, cc_toolchain, context, flags, copts):
     """Returns the arguments that all compilations of a rule have for the host, or for GPUs: `flags` are the toolchain's."""
+    given = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts
+    library = own_libcxx(cc_toolchain, flags + given)
     args = ctx.actions.args()
     args.set_param_file_format("multiline")  # of the file that `described` writes
     args.add_all(["-no-canonical-prefixes", "-x", "hip", "-fPIC"])
@@ -40,12 +42,13 @@ def _compiler_args(ctx, hip, cc_toolchain, context, flags, copts):
     args.add(hip.device_libraries, format = "--rocm-device-lib-path=%s")
     if cc_toolchain.sysroot:
         args.add(cc_toolchain.sysroot, format = "--sysroot=%s")
-    args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]] + flags)
+    args.add_all(_REPRODUCIBLE + _MODES[ctx.var["COMPILATION_MODE"]] + library.options)
+    args.add_all([option for option in flags if option not in library.replaced])
     args.add_all(context.defines, format_each = "-D%s")
     args.add_all(context.includes, format_each = "-I%s")
     args.add_all(context.quote_includes, before_each = "-iquote")
     args.add_all(depset(transitive = [context.system_includes, context.external_includes]), before_each = "-isystem")
-    args.add_all(ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts)
+    args.add_all([option for option in given if option not in library.replaced])
     return args
 
 def _header_line(file):

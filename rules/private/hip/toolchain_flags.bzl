@@ -30,9 +30,12 @@ _NOT_FOR_CLANG = [
 _PREFIXES_NOT_FOR_CLANG = ("--target=", "-M", "-Wp,-M", "-fdump-", "-flto", "-fmodule", "-fprofile-use", "-frandom-seed=", "-resource-dir=", "-save-temps", "-specs=", "-xc")
 _PAIRS_NOT_FOR_CLANG = ["-MF", "-MQ", "-MT", "-o", "-resource-dir", "-target", "-x"]
 
+# Where clang looks for the headers of the C++ library, instead of its own places.
+_LIBRARY_HEADERS = "-stdlib++-isystem"
+
 # What GPUs get, too: by this, both compilations read the same lines of the same headers.
-_PREFIXES_FOR_DEVICES = ("-D", "-U", "-nostdinc++", "-std=", "-stdlib=")
-_PAIRS_FOR_DEVICES = ["-D", "-U", "-cxx-isystem", "-include", "-isystem"]
+_PREFIXES_FOR_DEVICES = ("-D", "-U", "-nostdinc++", "-std=", "-stdlib")
+_PAIRS_FOR_DEVICES = ["-D", "-U", "-cxx-isystem", "-include", "-isystem", _LIBRARY_HEADERS]
 _NOT_FOR_DEVICES = ("-D_FORTIFY_SOURCE", "-D__DATE__=", "-D__TIMESTAMP__=", "-D__TIME__=", "-U_FORTIFY_SOURCE")
 
 def _for_clang(options):
@@ -95,3 +98,22 @@ def toolchain_flags(ctx, cc_toolchain):
         variables = variables,
     ))
     return struct(device = _for_devices(options), host = options)
+
+def own_libcxx(cc_toolchain, options):
+    """Returns how the SDK's clang finds the toolchain's own libc++: any other clang looks beside itself and in `/usr`.
+
+    Args:
+        cc_toolchain: CcToolchainInfo.
+        options: list of string: all options of a compilation that may choose a C++ library.
+
+    Returns:
+        struct(options: list of string, replaced: list of string: options that these replace). Both are empty unless the
+        options choose libc++ without its directories, and the toolchain has them.
+    """
+    chosen = [option for option in options if option.startswith("-stdlib=")]
+    named = [option for option in options if option.startswith(("-nostdinc++", _LIBRARY_HEADERS))]
+    directories = [path.rstrip("/") for path in cc_toolchain.built_in_include_directories]
+    found = [_LIBRARY_HEADERS + path for path in directories if path.endswith("/c++/v1")]
+    if not found or named or not chosen or chosen[-1] != "-stdlib=libc++":
+        return struct(options = [], replaced = [])
+    return struct(options = found, replaced = chosen)  # clang warns about options that it does not use

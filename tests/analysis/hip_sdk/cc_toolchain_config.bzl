@@ -18,6 +18,7 @@ def _cc_toolchain_config_impl(ctx):
         builtin_sysroot = "own/sysroot",
         compiler = "gcc",
         ctx = ctx,
+        cxx_builtin_include_directories = ["%sysroot%/include/c++/v1/", "%sysroot%/include"],
         features = [
             _flags("usual", ["-std=c++20", "-D_GLIBCXX_ASSERTIONS", "-fstack-protector", "-isystem", "own", "-fno-canonical-system-headers", "-xc++"], enabled = True),
             _flags("asan", ["-fsanitize=address"]),
