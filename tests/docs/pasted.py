@@ -4,8 +4,7 @@
 
 Run it from the top of the workspace. All blocks of `sh` of a page, or of one section, run in one shell, which stops at
 the first failure. The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of
-these as `artifacts`. A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`. In a project
-outside of the workspace, it takes the rules from here: no registry has them yet.
+these as `artifacts`. A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`.
 """
 
 import argparse
@@ -49,8 +48,7 @@ def section(page: str, anchor: str) -> str:
 
 def _bazel(path: str) -> str:
     """Return a program that calls `bazelw`, which looks for a Bazel on `path` and must not find this program."""
-    rules = f'set -- "$1" --override_module=rules_rocm_python={WORKSPACE} "${{@:2}}"'
-    return f'#!/bin/bash\ncase $PWD in {WORKSPACE}*) ;; *) {rules};; esac\nPATH={path} exec {WORKSPACE}/bazelw "$@"\n'
+    return f'#!/bin/sh\nPATH={path} exec {WORKSPACE}/bazelw "$@"\n'
 
 
 def _checked(line: str) -> str:

@@ -53,15 +53,13 @@ def test_artifacts_and_a_section(tmp_path: Path) -> None:
     assert main([f"{path}#good", f"--artifacts={tmp_path / 'given'}"]) == 0
 
 
-def test_bazel_takes_the_rules_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does so in other projects alone: the workspace cannot override itself."""
+def test_bazel_is_bazelw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It adds no options: a page must say everything that its readers need."""
     (tmp_path / "bazelw").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "bazelw").chmod(0o755)
     monkeypatch.setattr(pasted, "WORKSPACE", tmp_path)
-    build = "bazel build //:a # prints build"
     path = tmp_path / "page.md"
-    override = "--override_module=rules_rocm_python=$OLDPWD"
-    path.write_text(f"```sh\n{build} //:a\ncd /tmp/\n{build} {override} //:a\n```\n")
+    path.write_text("```sh\ncd /tmp/\nbazel build //:a # prints build //:a\n```\n")
     assert main([str(path)]) == 0
 
 
