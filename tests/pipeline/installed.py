@@ -98,11 +98,18 @@ class Site:
     # What installers do
 
     def install(self, wheels: Mapping[str, Path], *, leaves_directories: bool) -> None:
-        """Install wheels, by distribution, instead of those that are installed."""
+        """Install wheels, by distribution, instead of those that are installed, in pip's order.
+
+        So a file is lost that moved to a distribution which comes earlier. R106 of verify names it before the release;
+        here, users install that distribution again.
+        """
         for distribution, wheel in wheels.items():
             self.uninstall(distribution, leaves_directories=leaves_directories)
             unzip(wheel, self.folder)
             self.wheels[distribution] = wheel
+        for wheel in wheels.values():
+            if not all(os.path.lexists(self.folder / path) for path in members(wheel)):
+                unzip(wheel, self.folder)
 
     def uninstall(self, distribution: str, *, leaves_directories: bool) -> None:
         """Remove what RECORD lists of a distribution, if it is installed; perhaps directories that are empty then."""
@@ -268,6 +275,12 @@ class RocmSite(Site):
 def tree_of(role: str) -> str:
     """Return the tree of a package (`tests.pipeline.random_sdks`)."""
     return "_libraries" if role == "device" else f"_{role}"
+
+
+def members(wheel: Path) -> list[str]:
+    """Return the paths of what a wheel brings."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
 
 
 def unzip(wheel: Path, folder: Path) -> None:

@@ -14,7 +14,8 @@ Which bugs it finds when they are put back, and in which history of seeds 1, 2 a
 
 What it found itself: a user's directory, or link, in the place of a link of the devel tree (seed 205); pages of a
 smaller build instead of a larger one's that was published beside it (seeds 204 and 208, now and then); a link to
-an empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157).
+an empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157);
+a file that moved to another package of its tree, which pip loses in an upgrade (seed 7155).
 A bug of `rocm-verify` it cannot find, since nothing here calls that.
 """
 

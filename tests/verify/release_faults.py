@@ -41,3 +41,10 @@ def _(edited: EditedSet) -> None:
 @fault("R105", "a requirement is new", "tool-1.0", released=True)
 def _(edited: EditedSet) -> None:
     edited.wheel("tool").replace("METADATA", "\nSummary:", "\nRequires-Dist: other\nSummary:")
+
+
+@fault("R106", "a file is in another distribution", "other-1.0", "tool", released=True)
+def _(edited: EditedSet) -> None:
+    files = edited.wheel("tool").files
+    edited.wheel("other").files["tool/__init__.py"] = files.pop("tool/__init__.py")
+    files["tool/other.py"] = b""

@@ -1,4 +1,4 @@
-"""What a release lacks that the last one had: distributions, libraries, their symbols, files; requirements that differ.
+"""What a release lacks that the last one had: distributions, libraries, symbols, files; what pip loses in an upgrade.
 
     check(last_release, release)
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from packaging.utils import parse_sdist_filename
+from packaging.utils import canonicalize_name, parse_sdist_filename
 
 from tools.lib.elf.dynamic_symbols import read_dynamic_symbols
 from tools.lib.elf.reader import read_elf
@@ -62,6 +62,15 @@ REQUIREMENTS = Rule(
     why="Environments that the last release fitted into may not take this one, or lack what they had.",
     remedy="Look whether that is meant, and declare an exception.",
 )
+MOVED = Rule(
+    "R106",
+    Severity.ERROR,
+    "files of the last release moved to another distribution",
+    why="pip installs the new version of one distribution and then removes the old version of the other, with the "
+    "files that moved. Then neither has them.",
+    remedy="Leave the files where they were, or let the distribution that has them now require the other: pip upgrades "
+    "that first. Otherwise declare an exception, and tell users to install with --force-reinstall.",
+)
 EXPORTS: Final = "exports"
 #: How many names a finding lists.
 LISTED: Final = 50
@@ -104,11 +113,29 @@ def check(last: DistributionSet, release: DistributionSet) -> Iterator[Finding]:
     for name, libraries in sorted(_libraries(last).items()):
         for library in libraries:
             yield from _check_library(name, library, new)
-    wheels = {_key(wheel): wheel for wheel in release.wheels}
-    for wheel in last.wheels:
-        if other := wheels.get(_key(wheel)):
-            yield from _check_files(wheel, other)
-            yield from _check_requirements(wheel, other)
+    before, now = ({_key(wheel): wheel for wheel in one.wheels} for one in (last, release))
+    came = {key: _paths(wheel) - (_paths(before[key]) if key in before else set()) for key, wheel in now.items()}
+    for key in sorted(before.keys() & now.keys()):
+        yield from _check_files(before[key], now[key], set().union(*came.values()))
+        yield from _check_requirements(before[key], now[key])
+    yield from _check_moves(before, now)
+
+
+def _check_moves(last: Mapping[str, Wheel], new: Mapping[str, Wheel]) -> Iterator[Finding]:
+    """Name the files that pip loses in an upgrade, by directory."""
+    lost: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(dict)
+    for key, owner in new.items():
+        came = set(owner.files) - set(last[key].files if key in last else ())
+        required = {canonicalize_name(one.name) for one in dependencies(owner.text("METADATA")).requires}
+        for other in last.keys() & new.keys() - {key}:
+            gone = set(last[other].files) - set(new[other].files)
+            if is_for_windows(owner.tags) == is_for_windows(new[other].tags) and new[other].name not in required:
+                for path in came & gone:
+                    lost[key, other].setdefault(posixpath.dirname(path), set()).add(posixpath.basename(path))
+    for (key, other), directories in sorted(lost.items()):
+        for directory, names in sorted(directories.items()):
+            text = f"{_listed(sorted(names))}: in the last release, {last[other].filename} had them"
+            yield MOVED.finding(new[key].filename, directory, text)
 
 
 def _key(wheel: Wheel) -> str:
@@ -178,10 +205,10 @@ def _paths(wheel: Wheel) -> set[str]:
     return {path for path in paths if not (_LIBRARY.search(path) or ".dist-info/" in path)}
 
 
-def _check_files(last: Wheel, wheel: Wheel) -> Iterator[Finding]:
-    """Name the files that are gone, by directory."""
+def _check_files(last: Wheel, wheel: Wheel, came: set[str]) -> Iterator[Finding]:
+    """Name the files that are gone, by directory; `came` is what other distributions have now."""
     gone: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(_paths(last) - _paths(wheel)):
+    for path in sorted(_paths(last) - _paths(wheel) - came):
         gone[posixpath.dirname(path)].append(posixpath.basename(path))
     for directory, names in sorted(gone.items()):
         yield FILES.finding(wheel.filename, directory, _listed(names))
@@ -201,4 +228,4 @@ def _check_requirements(last: Wheel, wheel: Wheel) -> Iterator[Finding]:
             yield REQUIREMENTS.finding(wheel.filename, "", f"{what}: {text}")
 
 
-SUITE = Suite(rules=(DISTRIBUTION, LIBRARY, SYMBOLS, FILES, REQUIREMENTS))
+SUITE = Suite(rules=(DISTRIBUTION, LIBRARY, SYMBOLS, FILES, REQUIREMENTS, MOVED))

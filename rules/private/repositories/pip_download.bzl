@@ -57,10 +57,12 @@ def _download(rctx, output, requirement, hashes, options, environment = {}):
     )
     rctx.delete("requirements.txt")
     if result.return_code != 0:
-        fail("{}: pip could not fetch {}: {}\nCheck pip's configuration (`python3 -m pip config list`) and the network.".format(
+        remedy = "Check pip's configuration (`python3 -m pip config list`), the network and the free disk space."
+        fail("{}: pip could not fetch {}: {}\n{}".format(
             rctx.name,
             requirement,
             result.stderr.strip() or result.stdout.strip(),
+            remedy,
         ))
     files = rctx.path(".pip").readdir()
     if len(files) != 1:
