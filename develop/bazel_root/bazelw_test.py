@@ -379,6 +379,13 @@ def test_environment_is_the_callers_but_for_what_names_the_machines_programs(mac
     assert "<--setenv><PATH></usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin>" in command
 
 
+def test_a_bazel_that_calls_bazelw_is_not_asked_without_end(machine: Machine) -> None:
+    machine.fake("bazel", f'exec {BAZELW} "$@"')
+    result = machine.run("build", "//:all")
+    assert "</etc/bazel/bazel><build><//:all>" in result.stdout
+    assert machine.journal("bazel") == ["--version"]
+
+
 def test_oras_of_the_machine_is_on_path_inside(machine: Machine) -> None:
     place = "</usr/local/bin/oras>"
     assert place not in machine.run("run").stdout

@@ -317,6 +317,7 @@ SCHEDULED = frozenset(
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
         "remote-tests",
+        "hip-libraries",
         "hip-optional",
         "fetch-rocm5",
         "installers-debian13",
