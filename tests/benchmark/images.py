@@ -19,8 +19,8 @@ from pathlib import Path
 from tests.benchmark import report
 from tests.benchmark.cost import Cost, Meter
 from tests.benchmark.scenarios import cold, measure_build
-from tests.benchmark.scratch import remove
-from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tests.benchmark.scratch import scratch_workspace
+from tests.e2e.testing.builds import Workspace, built
 from tools.actions.layer.layer_file import GZIP_HEADER, TRAILER_BYTES
 from tools.lib.deflate.inflater import OUT_BYTES, inflate
 from tools.lib.wheel.deflated_run import Run
@@ -80,19 +80,11 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="how often each is measured (default: %(default)s)")
     parser.add_argument("--scratch", type=Path, help="folder for builds (default: a temporary one)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="rocm-images-", dir=args.scratch) as folder:
-        workspace = Workspace(
-            Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", WORKSPACE)),
-            args.artifacts.absolute(),
-            environment={"PATH": os.environ["PATH"]},
-            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
-            options=("--symlink_prefix=/", "--disk_cache="),
-        )
-        try:
-            costs = measure(workspace, args.runs)
-        finally:
-            workspace.run("shutdown")
-            remove(Path(folder, "output_base"))
+    with (
+        tempfile.TemporaryDirectory(prefix="rocm-images-", dir=args.scratch) as folder,
+        scratch_workspace(Path(folder), args.artifacts) as workspace,
+    ):
+        costs = measure(workspace, args.runs)
     for base, other in ((PURE, LAYERS), (DIST, BOTH)):
         print(report.costs_table({name: costs[name] for name in (base, other)}, base))
     return 0

@@ -13,7 +13,6 @@ do not have yet. No number contains the root file system. //tests/benchmark:pack
 """
 
 import argparse
-import os
 import shlex
 import shutil
 import sys
@@ -28,8 +27,8 @@ from tests.benchmark.artifacts import change_library, copy_artifacts, find_libra
 from tests.benchmark.buildah import Buildah
 from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import measure_build
-from tests.benchmark.scratch import remove
-from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tests.benchmark.scratch import scratch_workspace
+from tests.e2e.testing.builds import Workspace, built
 from tools.actions.image.base import Base, read_base
 
 WHEELS, ALL_GPUS = "//packaging:dist", "all GPUs"
@@ -128,22 +127,14 @@ def main() -> int:
     parser.add_argument("--scratch", type=Path, help="folder for builds and images (default: a temporary one)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-pip-images-", dir=args.scratch) as folder:
-        workspace = Workspace(
-            Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", WORKSPACE)),
-            copy_artifacts(args.artifacts, Path(folder, "artifacts")),
-            environment={"PATH": os.environ["PATH"]},
-            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
-            options=("--symlink_prefix=/", "--disk_cache=", *(f"--repo_env={one}" for one in args.repo_env)),
-        )
+        artifacts = copy_artifacts(args.artifacts, Path(folder, "artifacts"))
         buildah = Buildah(tuple(args.buildah), Path(folder))
-        makers = {"sdk_image": partial(by_rules, workspace), "RUN pip install": partial(by_pip, workspace, buildah)}
-        try:
+        repo_env = (f"--repo_env={one}" for one in args.repo_env)
+        with scratch_workspace(Path(folder), artifacts, *repo_env) as workspace:
+            makers = {"sdk_image": partial(by_rules, workspace), "RUN pip install": partial(by_pip, workspace, buildah)}
             buildah.make_base(args.root)
             targets, libraries = args.target or ["gfx1030", "gfx942"], args.library or ["libamdhip64", "librocfft"]
             print(compare(workspace, makers, targets, libraries))
-        finally:
-            workspace.run("shutdown")
-            remove(Path(folder, "output_base"))
     return 0
 
 

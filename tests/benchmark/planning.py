@@ -13,7 +13,6 @@ Nothing in DIR is changed. Space: a small file for each of `--files`.
 
 import argparse
 import itertools
-import os
 import statistics
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmark.artifacts import BIG_FILE_BYTES, MANIFEST, link_or_copy
-from tests.benchmark.scratch import remove
+from tests.benchmark.scratch import scratch_workspace
 from tests.e2e.testing.builds import Workspace, built
 
 ALL = "//packaging:all_wheels"
@@ -100,28 +99,20 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="how often each is measured")
     parser.add_argument("--scratch", type=Path, help="folder for builds and files (default: a temporary one)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="rocm-planning-", dir=args.scratch) as folder:
-        workspace = Workspace(
-            Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]),
-            args.artifacts.resolve(),
-            environment={"PATH": os.environ["PATH"]},
-            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=60"),
-            options=("--symlink_prefix=/", "--disk_cache="),
-        )
-        try:
-            numbers = itertools.count(int(time.time()))
-            analysis(workspace, numbers)  # fetches
-            seconds = [analysis(workspace, numbers) for _ in range(args.runs)]
-            print(f"analysis: {statistics.median(seconds):.2f} s of {[round(one, 2) for one in seconds]}", flush=True)
-            many = many_files(args.artifacts.resolve(), Path(folder, "many"), args.files)
-            large = replace(workspace, artifacts=many)
-            targets = plans(large)
-            built(large.build(*targets))  # the tools, too
-            seconds = [fetch_to_plan(large, targets, many) for _ in range(args.runs)]
-            print(f"{args.files} files, fetch to plan: {statistics.median(seconds):.2f} s of {seconds}", flush=True)
-        finally:
-            workspace.run("shutdown")
-            remove(Path(folder, "output_base"))
+    with (
+        tempfile.TemporaryDirectory(prefix="rocm-planning-", dir=args.scratch) as folder,
+        scratch_workspace(Path(folder), args.artifacts) as workspace,
+    ):
+        numbers = itertools.count(int(time.time()))
+        analysis(workspace, numbers)  # fetches
+        seconds = [analysis(workspace, numbers) for _ in range(args.runs)]
+        print(f"analysis: {statistics.median(seconds):.2f} s of {[round(one, 2) for one in seconds]}", flush=True)
+        many = many_files(args.artifacts.resolve(), Path(folder, "many"), args.files)
+        large = replace(workspace, artifacts=many)
+        targets = plans(large)
+        built(large.build(*targets))  # the tools, too
+        seconds = [fetch_to_plan(large, targets, many) for _ in range(args.runs)]
+        print(f"{args.files} files, fetch to plan: {statistics.median(seconds):.2f} s of {seconds}", flush=True)
     return 0
 
 

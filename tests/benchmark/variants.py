@@ -31,8 +31,8 @@ from pathlib import Path
 from tests.benchmark import amd, report
 from tests.benchmark.cost import Cost
 from tests.benchmark.scenarios import cold, measure_build
-from tests.benchmark.scratch import remove
-from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tests.benchmark.scratch import scratch_workspace
+from tests.e2e.testing.builds import Workspace, built
 
 TARGETS = ("//packaging:all_wheels",)
 
@@ -104,19 +104,9 @@ def main() -> int:
     except ValueError as error:
         sys.exit(f"--therock: {error}")
     with tempfile.TemporaryDirectory(prefix="rocm-variants-", dir=args.scratch) as folder:
-        workspace = Workspace(
-            Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", WORKSPACE)),
-            args.artifacts,
-            environment={"PATH": os.environ["PATH"]},
-            startup=(f"--output_base={folder}/output_base", "--max_idle_secs=600"),
-            options=("--symlink_prefix=/", "--disk_cache="),
-        )
         variants = dict(args.variant)
-        try:
+        with scratch_workspace(Path(folder), args.artifacts) as workspace:
             costs = measure(workspace, variants, args.runs, script, Path(folder))
-        finally:
-            workspace.run("shutdown")
-            remove(Path(folder, "output_base"))
     print(report.costs_table(costs, next(iter(variants))))
     print(report.programs_table(costs))
     return 0
