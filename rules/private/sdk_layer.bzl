@@ -79,6 +79,7 @@ def _sdk_layer_impl(ctx):
         progress_message = "Making layer %{label}",
         # What another program compressed may have to be compressed again.
         threads = 1 if DistributionInfo in ctx.attr.wheel else 2,
+        in_worker = True,
         use_default_shell_env = True,
         # As with wheels, a cache would store the bulk once more.
         execution_requirements = {"no-remote-cache-upload": ""},

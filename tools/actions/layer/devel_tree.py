@@ -7,10 +7,12 @@ for its headers and libraries beside the file that was started. The copy's bytes
 Paths are relative to site-packages.
 """
 
+import functools
 import json
 import posixpath
 import re
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -21,7 +23,8 @@ from tools.actions.link.packed_tree import PackedTree
 from tools.actions.plan.model import Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix
 from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import join
+from tools.lib.deflate.inflater import InflateError
+from tools.lib.wheel.deflated_run import Run
 
 #: Files of the wheel that only unpacking needs: the archive of the tree, and what lies beside it under such a name.
 _ARCHIVE = re.compile(r"([^/]+)/_devel\.tar(?:\.xz)?")
@@ -98,11 +101,20 @@ def _link_or_copy(path: str, file: InstalledFile) -> InstalledFile:
     return symbolic_link(path, posixpath.relpath(file.path, posixpath.dirname(path)))
 
 
+@functools.cache
 def _is_program(file: InstalledFile) -> bool:
     """Whether a file is a program or a script; libraries may be executable, too."""
     if not file.mode & 0o111 or ".so" in PurePosixPath(file.path).suffixes:
         return False
-    return next(join([file.run]).inflated(), b"").startswith(_PROGRAMS)
+    return _beginning(file.run).startswith(_PROGRAMS)
+
+
+def _beginning(run: Run) -> bytes:
+    """Return the first bytes that a run inflates to. Raises InflateError if it is damaged."""
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(next(run.chunks(), b""), max(map(len, _PROGRAMS)))
+    except zlib.error as error:
+        raise InflateError(str(error)) from None
 
 
 def unpacked_wheel(wheel: InstalledWheel, tree: DevelTree) -> list[InstalledFile]:

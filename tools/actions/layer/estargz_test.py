@@ -20,7 +20,7 @@ from tools.actions.layer.installed_wheel import InstalledFile, directory, symbol
 from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import LANDMARK, TOC_NAME
 from tools.lib.deflate.library import deflate_block
-from tools.lib.wheel.deflated_run import inflated_sha256, small_run
+from tools.lib.wheel.deflated_run import small_run
 
 
 def installed(contents: dict[str, bytes]) -> list[InstalledFile]:
@@ -73,7 +73,7 @@ def test_each_file_is_where_the_table_says(contents: dict[str, bytes]) -> None:
     assert made.annotations["containerd.io/snapshot/stargz/toc.digest"] == f"sha256:{hashlib.sha256(toc).hexdigest()}"
     inflated = gzip.decompress(layer)
     assert made.annotations["io.containers.estargz.uncompressed-size"] == str(len(inflated))
-    assert inflated_sha256(made.archive) == hashlib.sha256(inflated).hexdigest()
+    assert written.diff_id == hashlib.sha256(inflated).hexdigest()
     members = files_of(layer)
     assert {name.rstrip("/") for name in entries} == members.keys() - {TOC_NAME}
     assert {name: entry["size"] for name, entry in entries.items() if entry["type"] == "reg"} == {

@@ -1,5 +1,7 @@
 """Writes a layer: a tar archive in gzip members (RFC 1952) that are joined from runs. Nothing is compressed again.
 
+What is written is inflated in the same pass: a layer's diffID is the digest of the inflated archive.
+
 The archive is in GNU format, which dpkg, tar and every container engine read. The framing never changes: an engine
 knows a layer by its inflated bytes, and would keep the compressed bytes that it has.
 """
@@ -13,9 +15,9 @@ from pathlib import Path
 from tools.actions.layer.installed_wheel import InstalledFile
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
 from tools.lib.common.paths import directories_above
-from tools.lib.wheel.deflated_run import Joined, Run, join
+from tools.lib.deflate.blocks import FINAL_BLOCK
+from tools.lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
 from tools.lib.wheel.output_file import Output
-from tools.lib.wheel.wheel_writer import Written
 
 #: Deflated, no flags, no time, no level, an unknown system (RFC 1952, 2.3.1).
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
@@ -85,12 +87,35 @@ def member_bytes(data: Joined) -> int:
     return len(GZIP_HEADER) + data.length + TRAILER_BYTES
 
 
-def write_layer(layer: Layer, path: str) -> Written:
-    """Write the file; return its size and SHA-256."""
+def trailer(data: Joined) -> bytes:
+    """Return the end of a gzip member: CRC-32 and size, modulo 2^32, of what it inflates to."""
+    return struct.pack("<2L", data.crc32, data.size & 0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class WrittenLayer:
+    """The file of a layer: its size in bytes, its SHA-256, and the SHA-256 of the inflated archive, both in hex."""
+
+    size: int
+    sha256: str
+    diff_id: str
+
+
+def write_layer(layer: Layer, path: str) -> WrittenLayer:
+    """Write the file, and say what was written. Raises InflateError if a run is damaged."""
     with Path(path).open("wb") as file, Output(file) as output:
-        for member in layer.members:
-            output.write(GZIP_HEADER)
-            member.write_to(output)
-            output.write(struct.pack("<2L", member.crc32, member.size & 0xFFFFFFFF))
-        output.write(layer.footer)
-        return Written(output.size, output.sha256)
+        diff_id = inflated_sha256(layer.archive, _written(layer, output))
+        return WrittenLayer(output.size, output.sha256, diff_id)
+
+
+def _written(layer: Layer, output: Output) -> Iterator[bytes]:
+    """Write the file, and yield of what is written the stream that inflates to the archive."""
+    for member in layer.members:
+        output.write(GZIP_HEADER)
+        for run in member.runs:
+            for chunk in run.chunks():
+                output.write(chunk)
+                yield chunk
+        output.write(FINAL_BLOCK + trailer(member))
+    output.write(layer.footer)
+    yield FINAL_BLOCK

@@ -9,8 +9,7 @@
 With --plan, the wheel is a devel package's, and the layer has its tree unpacked. With --links-to as well, the layer has
 only the links that the tree gets when the package for a GPU target is installed.
 
-The compressed bytes of the wheel are copied; they are inflated once, because a layer's diffID is the digest of the
-inflated archive.
+The compressed bytes of the wheel are copied.
 """
 
 import fnmatch
@@ -36,7 +35,6 @@ from tools.lib.common.program import (
     usable_cores,
 )
 from tools.lib.deflate.inflater import InflateError
-from tools.lib.wheel.deflated_run import inflated_sha256
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
@@ -147,13 +145,12 @@ def make_layer(args: Arguments) -> None:
             read = recompressor.members if args.any_wheel else own_members
             files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
         layer = FORMATS[args.format](files)
-        diff_id = inflated_sha256(layer.archive)
         written = write_layer(layer, args.layer)
     LayerDescriptor(
         media_type=TAR_GZIP,
         sha256=written.sha256,
         size=written.size,
-        diff_id=diff_id,
+        diff_id=written.diff_id,
         history=history,
         architecture=architecture,
         recompressed=recompressed,

@@ -125,11 +125,7 @@ class Joined:
 
     def inflated(self) -> Iterator[bytes]:
         """Yield the bytes that the member inflates to, in bounded pieces. Raises InflateError if it is damaged."""
-        return map(bytes, self.inflated_pieces())
-
-    def inflated_pieces(self) -> Iterator[memoryview]:
-        """Yield the same without copying; a piece is valid while the next one is made, and no longer."""
-        return inflate(self.chunks(), self.length, self.size)
+        return map(bytes, inflate(self.chunks(), self.length, self.size))
 
 
 def join(runs: Iterable[Run]) -> Joined:
@@ -142,15 +138,16 @@ def join(runs: Iterable[Run]) -> Joined:
     return Joined(ordered, length, sum(run.size for run in ordered), crc)
 
 
-def inflated_sha256(data: Joined) -> str:
+def inflated_sha256(data: Joined, chunks: Iterable[bytes] | None = None) -> str:
     """Return the SHA-256, in hex, of what the runs inflate to; a second thread digests while this one inflates.
 
-    Raises InflateError if that is not what the runs say.
+    `chunks` are the deflated bytes, if the caller reads them anyway. Raises InflateError if that is not what the runs
+    say.
     """
     sha256, size, crc = hashlib.sha256(), 0, 0
     with ThreadPoolExecutor(1) as digester:
         digested = digester.submit(sha256.update, b"")
-        for piece in data.inflated_pieces():
+        for piece in inflate(data.chunks() if chunks is None else chunks, data.length, data.size):
             digested.result()
             digested = digester.submit(sha256.update, piece)
             size, crc = size + len(piece), crc32(piece, crc)
