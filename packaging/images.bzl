@@ -2,7 +2,7 @@
 
 load("//packaging:package_targets.bzl", "VERSION")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
-load("//rules:images.bzl", "sdk_image", "sdk_image_push", "sdk_layer")
+load("//rules:images.bzl", "sdk_image", "sdk_image_layout", "sdk_image_push", "sdk_layer")
 
 visibility(["//packaging"])
 
@@ -42,7 +42,7 @@ def _image(name, title, tag, layers):
     return name
 
 def image_targets(name, split, targets, selector):
-    """Declares a runtime and a devel image for each GPU target or family, `images`, all of them, and `push`, which pushes them.
+    """Declares a runtime and a devel image for each GPU target or family, `images`, a layout of them all, and `push`, which pushes them.
 
     Args:
         name: what the names of all targets begin with.
@@ -63,15 +63,16 @@ def image_targets(name, split, targets, selector):
         links = _layer("{}devel_links_{}_layer".format(name, target), devel_wheel, beside = common_wheels, links_to = package + "_wheel")
         images.append(_image(name + "image_" + target, "ROCm for " + target, target, layers))
         images.append(_image("{}image_{}_devel".format(name, target), "ROCm for {}, with development files".format(target), target + "-devel", layers + [devel, links]))
-    native.filegroup(
+    sdk_image_layout(
         name = name + "images",
-        srcs = images,
+        images = images,
         tags = ["manual"],
+        target_compatible_with = _COMPATIBLE_WITH,
         visibility = ["//visibility:public"],
     )
     sdk_image_push(
         name = name + "push",
-        images = images,
+        layout = name + "images",
         tags = ["manual"],
         target_compatible_with = _COMPATIBLE_WITH,
     )

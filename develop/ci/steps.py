@@ -145,7 +145,7 @@ def publish(machine: Machine) -> None:
 def push(machine: Machine) -> None:
     """Push the example SDK's images to a registry, and pull them again."""
     machine.bazel("build", "//tests/mini/split:images")
-    machine.module_in(machine.sid, "tests.e2e.push.registry", "--images", machine.mini)
+    machine.module_in(machine.sid, "tests.e2e.push.registry", "--layout", machine.mini / "images")
 
 
 def validate_mini(machine: Machine) -> None:

@@ -53,6 +53,7 @@ EXAMPLES: Final = {
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_image": Example(_TWO, "image"),
+    "sdk_image_layout": Example("packaging/images.bzl"),
     "sdk_image_push": Example(_TWO, "push"),
     "sdk_image_test": Example("tests/wheel_test/BUILD.bazel"),
     "sdk_index": Example(_TWO, "dist"),

@@ -1,9 +1,9 @@
 """sdk_image: makes a container image of layers."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/common:image_action.bzl", "IMAGE_TOOL_ATTRS", "write_images")
 load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:providers.bzl", "LayerInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/private/common:providers.bzl", "ImageInfo", "LayerInfo")
 
 visibility(["//rules"])
 
@@ -25,49 +25,29 @@ def _definition(ctx):
     }))
     return definition
 
-def _write(ctx, definition, output, option, sboms = []):
-    """Declares the action that writes the image in one form, with bills of materials."""
+def _sdk_image_impl(ctx):
     if len(ctx.files.base) > 1:
         fail("{}: base: {} has {} files; expected one: an OCI image layout, as a directory or a tar, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
     layers = [layer[LayerInfo] for layer in ctx.attr.layers]
-    args = tool_args(ctx)
+    sboms = [layer.sbom for layer in layers if layer.sbom]
+    definition = _definition(ctx)
+    parts = ctx.actions.declare_file(ctx.label.name + ".parts")
+    args = ctx.actions.args()
+    args.set_param_file_format("multiline")
     args.add(definition, format = "--definition=%s")
     args.add_all(ctx.files.base, format_each = "--base=%s", expand_directories = False)
     args.add_all([layer.layer for layer in layers], format_each = "--layer=%s")
     args.add_all([layer.descriptor for layer in layers], format_each = "--descriptor=%s")
     args.add_all(sboms, format_each = "--sbom=%s")
-    args.add(output.path, format = option + "=%s")
-    run_tool(
-        ctx,
-        tool = ctx.attr._image,
-        args = args,
-        inputs = [definition] + ctx.files.base + sboms + [file for layer in layers for file in [layer.layer, layer.descriptor]],
-        outputs = [output],
-        mnemonic = "RocmImage",
-        progress_message = "Making image %{label}",
-        use_default_shell_env = True,
-        # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
-        execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
-    )
-
-def _sdk_image_impl(ctx):
-    layout = ctx.actions.declare_directory(ctx.label.name)
-    archive = ctx.actions.declare_file(ctx.label.name + ".tar")
-    definition = _definition(ctx)
-    sboms = [layer[LayerInfo].sbom for layer in ctx.attr.layers if layer[LayerInfo].sbom]
-    _write(ctx, definition, layout, "--layout", sboms)
-
-    # Engines take images alone.
-    _write(ctx, definition, archive, "--archive")
-    return [
-        DefaultInfo(files = depset([layout])),
-        OutputGroupInfo(archive = depset([archive])),
-    ]
+    ctx.actions.write(parts, args)
+    files = [definition] + ctx.files.base + sboms + [file for layer in layers for file in [layer.layer, layer.descriptor]]
+    image = ImageInfo(files = depset(files), parts = parts)
+    return [image] + write_images(ctx, [image])
 
 sdk_image = rule(
     doc = """Makes a container image: an OCI image layout, as a directory with the target's name.
 
-The layers are linked to, so an image takes no space of its own. The layout also has the bills of materials of the layers, as
+The layers are linked to, so an image takes no space of its own; but Bazel digests them again: of many images, make one `sdk_image_layout`. The layout also has the bills of materials of the layers, as
 artifacts that refer to the image. The output group `archive` has the same as a tar for
 `docker load`, `podman load` and `ctr images import`. Only then are the layers copied.""",
     implementation = _sdk_image_impl,
@@ -84,6 +64,5 @@ artifacts that refer to the image. The output group `archive` has the same as a 
         "user": attr.string(doc = "User of a container; if empty, the base's user."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "Build setting with the version."),
         "working_dir": attr.string(doc = "Working directory of a container; if empty, the base's."),
-        "_image": tool_attr("//tools/actions/image:image_tool"),
-    },
+    } | IMAGE_TOOL_ATTRS,
 )

@@ -9,21 +9,22 @@ from pathlib import Path
 
 import pytest
 from environment import Environment
-from image_files import DEVEL, SCRIPTS, SITE, blob, manifest_of, unpacked, wheels_of
+from image_files import DEVEL, SCRIPTS, SITE, Image, blob, manifest_of, unpacked, wheels_of
 
 TREE = "_rocm_sdk_devel"
 #: What `rocm-sdk init` knows a tree of its own by, and what a layer's is known by.
 STATE = {".rocm-sdk-state.json", ".rocm-sdk-content.json", ".devel-tree.json"}
 
 
-@pytest.fixture(scope="module", params=DEVEL, ids=lambda image: image.name)
-def image(request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(scope="module", params=DEVEL, ids=lambda image: image.tag)
+def image(request: pytest.FixtureRequest) -> Image:
     """Return one of the devel images."""
-    return Path(request.param)
+    found: Image = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def top(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def top(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with all layers of the image."""
     return unpacked(image, tmp_path_factory.mktemp("image"))
 
@@ -56,7 +57,7 @@ def times(site: Path) -> dict[Path, int]:
     return {path: path.lstat().st_mtime_ns for path in files if "__pycache__" not in path.parts}
 
 
-def environment_for(image: Path, directory: Path) -> Environment:
+def environment_for(image: Image, directory: Path) -> Environment:
     """Return an environment with the packages of a devel image, by pip, and the tree by `rocm-sdk init`."""
     environment = Environment(directory)
     environment.pip("install", "--no-deps", "--no-index", *map(str, wheels_of(image)))
@@ -64,7 +65,7 @@ def environment_for(image: Path, directory: Path) -> Environment:
     return environment
 
 
-def test_the_tree_is_what_pip_and_init_make(image: Path, top: Path, tmp_path: Path) -> None:
+def test_the_tree_is_what_pip_and_init_make(image: Image, top: Path, tmp_path: Path) -> None:
     environment = environment_for(image, tmp_path)
     made, layered = listing(environment.site_packages / TREE), listing(top / SITE / TREE)
     assert made.keys() == layered.keys()
@@ -99,7 +100,7 @@ def test_uninstalling_leaves_nothing(top: Path, tmp_path: Path) -> None:
     assert not list(environment.site_packages.iterdir())
 
 
-def test_no_layer_has_the_archive_of_the_tree(image: Path) -> None:
+def test_no_layer_has_the_archive_of_the_tree(image: Image) -> None:
     for descriptor in manifest_of(image)["layers"]:
-        with tarfile.open(blob(image, descriptor)) as layer:
+        with tarfile.open(blob(descriptor)) as layer:
             assert not [name for name in layer.getnames() if "rocm_sdk_devel/_devel." in name]

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import json
 import os
 import stat
 import subprocess
@@ -13,15 +12,18 @@ from typing import Any
 import pytest
 from image_files import (
     DEVEL,
+    LAYOUT,
     PYTHON,
     RUNTIME,
     SCRIPTS,
     SITE,
+    Image,
     blob,
     config_of,
+    document,
+    entries,
     history_of,
     manifest_of,
-    target_of,
     unpacked,
     wheels_of,
 )
@@ -32,28 +34,31 @@ OF_PIP = {"REQUESTED", "direct_url.json"}
 LIBRARIES = {"split": ("libraries", "device-{}"), "family": ("libraries-{}",), "thin": ("libraries-{}",)}
 
 
-def packages_of(image: Path) -> list[str]:
+def packages_of(image: Image) -> list[str]:
     """Return the packages with files of ROCm that an image has."""
-    names = (name.format(target_of(image)) for name in LIBRARIES[os.environ["LAYOUT"]])
+    names = (name.format(image.target) for name in LIBRARIES[os.environ["LAYOUT"]])
     return [f"rocm-sdk-{name}" for name in ("core", *names)]
 
 
-@pytest.fixture(scope="module", params=RUNTIME, ids=lambda image: image.name)
-def image(request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(scope="module", params=RUNTIME, ids=lambda image: image.tag)
+def image(request: pytest.FixtureRequest) -> Image:
     """Return one of the runtime images."""
-    return Path(request.param)
+    found: Image = request.param
+    return found
 
 
-def test_every_digest_is_right(image: Path) -> None:
+def test_every_digest_is_right(image: Image) -> None:
     manifest, config = manifest_of(image), config_of(image)
-    layers = [blob(image, descriptor) for descriptor in manifest["layers"]]
+    layers = [blob(descriptor) for descriptor in manifest["layers"]]
     assert len(layers) == len(config["rootfs"]["diff_ids"]) == len(config["history"])
     for layer, diff_id in zip(layers, config["rootfs"]["diff_ids"], strict=True):
         inflated = subprocess.run(["gzip", "-dc", str(layer)], check=True, capture_output=True).stdout
         assert diff_id == f"sha256:{hashlib.sha256(inflated).hexdigest()}"
-    entries = json.loads((image / "index.json").read_text())["manifests"]
-    named = [*entries, *(part for entry in entries for part in parts_of(json.loads(blob(image, entry).read_text())))]
-    assert {blob(image, one) for one in named} == set((image / "blobs/sha256").iterdir())
+
+
+def test_the_layout_has_what_the_images_name_and_nothing_else() -> None:
+    named = [*entries(), *(part for entry in entries() for part in parts_of(document(entry)))]
+    assert {blob(one) for one in named} == set((LAYOUT / "blobs/sha256").iterdir())
 
 
 def parts_of(manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -61,23 +66,21 @@ def parts_of(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     return [manifest["config"], *manifest["layers"]]
 
 
-def test_each_bill_of_materials_refers_to_the_image(image: Path) -> None:
-    entry, *artifacts = json.loads((image / "index.json").read_text())["manifests"]
+def test_each_bill_of_materials_refers_to_the_image(image: Image) -> None:
+    artifacts = [document(entry) for entry in entries() if "artifactType" in entry]
+    files = [artifact["layers"] for artifact in artifacts if artifact["subject"]["digest"] == image.digest]
     titles = []
-    for one in artifacts:
-        artifact = json.loads(blob(image, one).read_text())
-        assert artifact["subject"]["digest"] == entry["digest"]
-        (file,) = artifact["layers"]
-        assert json.loads(blob(image, file).read_text())["bomFormat"] == "CycloneDX"
+    for (file,) in files:
+        assert document(file)["bomFormat"] == "CycloneDX"
         titles.append(file["annotations"]["org.opencontainers.image.title"])
     assert titles == [f"{name}.cdx.json" for name in packages_of(image)]
 
 
-def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Path) -> None:
+def test_an_image_has_the_packages_of_its_gpu_and_no_others(image: Image) -> None:
     names = [name.partition("-")[0] for name in history_of(image)]
     assert names == [name.replace("-", "_") for name in (*packages_of(image), "rocm")]
     title = config_of(image)["config"]["Labels"]["org.opencontainers.image.title"]
-    assert title == f"ROCm for {target_of(image)}"
+    assert title == f"ROCm for {image.target}"
 
 
 def test_images_share_the_layers_that_are_for_all_gpus() -> None:
@@ -101,7 +104,7 @@ def listing(top: Path) -> dict[str, tuple[str, bool]]:
     }
 
 
-def test_layers_have_what_pip_installs(image: Path, tmp_path: Path) -> None:
+def test_layers_have_what_pip_installs(image: Image, tmp_path: Path) -> None:
     tree = listing(unpacked(image, tmp_path / "image"))
     target = tmp_path / "pip"
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile", f"--target={target}"]
@@ -125,7 +128,7 @@ def rows(record: Path) -> set[tuple[str, ...]]:
     return {row for row in found if "/bin/" not in row[0] and Path(row[0]).name not in OF_PIP}
 
 
-def test_records_of_images_name_every_file_with_its_digest(image: Path, tmp_path: Path) -> None:
+def test_records_of_images_name_every_file_with_its_digest(image: Image, tmp_path: Path) -> None:
     top = unpacked(image, tmp_path)
     site, named = top / SITE, set()
     for record in sorted(site.glob("*.dist-info/RECORD")):
@@ -137,7 +140,7 @@ def test_records_of_images_name_every_file_with_its_digest(image: Path, tmp_path
     assert named == set(listing(top))
 
 
-def test_what_is_in_an_image_runs(image: Path, tmp_path: Path) -> None:
+def test_what_is_in_an_image_runs(image: Image, tmp_path: Path) -> None:
     """As in a container, Python finds the packages in site-packages; the interpreter is the test's."""
     top = unpacked(image, tmp_path)
     environment = {"PYTHONPATH": str(top / SITE), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}

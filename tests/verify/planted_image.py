@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.verify.editing import EditedSet
 from tools.actions.image.base import Base
 from tools.actions.image.image import ImageDefinition, make_image
-from tools.actions.image.tool import write_archive, write_layout
+from tools.actions.image.layout import write_archive, write_layout
 from tools.actions.layer.model import TAR_GZIP, LayerDescriptor
 from tools.actions.layer.tool import main
 
@@ -83,7 +83,7 @@ class PlantedImage:
         image = make_image(ImageDefinition("localhost/rocm:1", "amd64"), Base(), layers)
         place = self.directory / ("image.tar" if as_archive else "image")
         if as_archive:
-            write_archive(image, place)
+            write_archive([image], place)
         else:
-            write_layout(image, place)
+            write_layout([image], place)
         return place

@@ -60,6 +60,14 @@ InstallSchemeInfo = provider(
     },
 )
 
+ImageInfo = provider(
+    doc = "A container image, before it is in an OCI image layout.",
+    fields = {
+        "files": "depset of File: all that `parts` names.",
+        "parts": "File: arguments of the image tool, one a line: definition, base, layers and bills of materials.",
+    },
+)
+
 LayerInfo = provider(
     doc = "A layer of a container image.",
     fields = {

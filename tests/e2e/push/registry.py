@@ -1,11 +1,11 @@
 """Pushes images to a real registry (Debian's docker-registry) by oras, and pulls them again.
 
-    python3 -m tests.e2e.push.registry --images DIR
+    python3 -m tests.e2e.push.registry --layout DIR
 
-Run it from the top of the workspace, where both programs and crane are on PATH. DIR has the layouts of images. The
-registry asks for a password. It shows that all arrives with equal digests, bills of materials included; that a second
-push sends nothing, and another image only the blobs that are not there, as an update does; that a pull fetches no more;
-and that a connection that breaks does not end a push.
+Run it from the top of the workspace, where both programs and crane are on PATH. DIR is an OCI image layout with several
+images. The registry asks for a password. It shows that all arrives with equal digests, bills of materials included;
+that a second push sends nothing, and another image only the blobs that are not there, as an update does; that a pull
+fetches no more; and that a connection that breaks does not end a push.
 """
 
 import argparse
@@ -21,9 +21,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.testing.servers import flaky_proxy, free_port, running
-from tools.commands.push.images import LocalImage, read_image
+from tools.commands.push.images import LocalImage, read_images
 
 USER, PASSWORD = "publisher", "correct horse"
 #: What bcrypt makes of the password: the one kind of digest that the registry reads.
@@ -106,8 +107,10 @@ def run(*command: object, environment: Mapping[str, str], status: int = 0) -> st
 
 def push(image: LocalImage, host: str, environment: Mapping[str, str], status: int = 0) -> str:
     """Push one image."""
-    command = (sys.executable, "-B", "-m", "tools.commands.push.tool", f"--image={image.directory}")
-    return run(*command, "--plain-http", f"docker://{host}/rocm", environment=environment, status=status)
+    command = (sys.executable, "-B", "-m", "tools.commands.push.tool", f"--layout={image.directory}")
+    return run(
+        *command, f"--only={image.tag}", "--plain-http", f"docker://{host}/rocm", environment=environment, status=status
+    )
 
 
 def blobs(directory: Path) -> set[str]:
@@ -115,15 +118,19 @@ def blobs(directory: Path) -> set[str]:
     return {path.name for path in (directory / "blobs/sha256").glob("*")}
 
 
-def contents(directory: Path) -> set[str]:
-    """Return the names of a layout's blobs that are not manifests, of an image or of what refers to one."""
-    folder = directory / "blobs/sha256"
-    return {one for one in blobs(directory) if not is_manifest(folder / one)}
+def manifests(image: LocalImage) -> dict[str, dict[str, Any]]:
+    """Return the manifests of an image and of what refers to it, by digest."""
+    folder = image.directory / "blobs"
+    entries = json.loads((image.directory / "index.json").read_bytes())["manifests"]
+    read = {one["digest"]: json.loads((folder / one["digest"].replace(":", "/")).read_bytes()) for one in entries}
+    subjects = {digest: one.get("subject", {}).get("digest", digest) for digest, one in read.items()}
+    return {digest: one for digest, one in read.items() if subjects[digest] == image.digest}
 
 
-def is_manifest(path: Path) -> bool:
-    """Whether a blob is a manifest: registries have these in another place."""
-    return path.stat().st_size < 1 << 14 and '"schemaVersion"' in path.read_text(errors="replace")
+def contents(image: LocalImage) -> set[str]:
+    """Return the names of an image's blobs that are not manifests: registries have these in another place."""
+    parts = [part for one in manifests(image).values() for part in (one["config"], *one["layers"])]
+    return {part["digest"].partition(":")[2] for part in parts}
 
 
 def check_pulled(image: LocalImage, server: Registry, environment: Mapping[str, str], directory: Path) -> None:
@@ -136,8 +143,8 @@ def check_pulled(image: LocalImage, server: Registry, environment: Mapping[str, 
     options = ("--recursive", "--from-plain-http", "--to-oci-layout")
     run("oras", "cp", *options, reference, f"{directory}:{image.tag}", environment=environment)
     fetched = {path.rpartition(":")[2] for _, path in server.requests("GET") if "/blobs/" in path}
-    assert fetched == contents(image.directory) - before, sorted(fetched)
-    assert blobs(directory) == blobs(image.directory) | before
+    assert fetched == contents(image) - before, sorted(fetched)
+    assert blobs(directory) == contents(image) | {one.partition(":")[2] for one in manifests(image)} | before
     run("crane", "validate", "--insecure", "--remote", reference, environment=environment)
     attached = run("oras", "discover", "--plain-http", reference, environment=environment)
     assert "application/vnd.cyclonedx+json" in attached, attached
@@ -156,15 +163,15 @@ def check(images: list[LocalImage], scratch: Path) -> None:
         assert not [path for method, path in server.sent() if method == "PUT"], "something was sent without a password"
         output = push(first, flaky, file)
         assert f"pushed {flaky}/rocm:{first.tag}@{first.digest}" in output, output
-        print(f"{first.name}: {len(server.sent())} requests, after connections that broke")
+        print(f"{first.tag}: {len(server.sent())} requests, after connections that broke")
         push(first, direct, helper)
         again = server.sent()
         assert not again, f"a second push sent something: {again}"
         push(second, direct, helper)
         uploads = [path for method, path in server.sent() if method == "PUT" and "/blobs/" in path]
-        own = contents(second.directory) - contents(first.directory)
+        own = contents(second) - contents(first)
         assert len(uploads) == len(own), f"{uploads}; expected {len(own)} blobs"
-        print(f"{second.name}: sent {len(uploads)} blobs, which {first.name} has not")
+        print(f"{second.tag}: sent {len(uploads)} blobs, which {first.tag} has not")
         for image in (first, second):
             check_pulled(image, server, file, scratch / "pulled")
     print("all digests are equal")
@@ -173,11 +180,10 @@ def check(images: list[LocalImage], scratch: Path) -> None:
 def main() -> int:
     """Push and pull."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help="directory with layouts, image_*")
+    parser.add_argument("--layout", type=Path, required=True, metavar="DIR", help="OCI image layout")
     arguments = parser.parse_args()
-    images = [read_image(path.resolve()) for path in sorted(arguments.images.glob("image_*")) if path.is_dir()]
     with tempfile.TemporaryDirectory(prefix="rocm-registry-") as scratch:
-        check(images, Path(scratch))
+        check(read_images(arguments.layout.resolve()), Path(scratch))
     return 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tools.actions.image.base import Base
-from tools.actions.image.blobs import CONFIG, INDEX, MANIFEST, Blob, json_blob, json_bytes
+from tools.actions.image.blobs import CONFIG, MANIFEST, Blob, json_blob
 from tools.actions.image.referrers import EMPTY, bills_of_materials
 from tools.actions.layer.model import LayerDescriptor
 from tools.lib.common.archive_time import archive_time
@@ -40,10 +40,15 @@ class ImageDefinition:
 
 @dataclass(frozen=True)
 class Image:
-    """The parts of an image: its blobs, each once, and the small files beside them, {path: bytes}."""
+    """The parts of an image."""
 
+    #: The name under which engines load it.
+    reference: str
     blobs: tuple[Blob, ...]
-    files: dict[str, bytes]
+    #: How the index of a layout lists the image, and what refers to it.
+    entries: tuple[dict[str, Any], ...]
+    #: How `manifest.json` lists it, which `docker load` reads where Docker keeps images itself, not containerd.
+    loaded: dict[str, Any]
 
 
 def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
@@ -136,15 +141,7 @@ def make_image(
     platform = {"os": "linux", "architecture": definition.architecture}
     entry = manifest.descriptor(annotations=names, platform=platform)
     referrers = list(bills_of_materials(manifest, sboms))
-    entries = [entry, *(referrer.entry for referrer in referrers)]
-    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}
+    entries = (entry, *(referrer.entry for referrer in referrers))
     loaded = {"Config": config.path, "RepoTags": [definition.reference], "Layers": [blob.path for blob in blobs]}
-    files = {
-        "oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
-        "index.json": json_bytes(index),
-        # What `docker load` reads where Docker keeps images itself, not containerd.
-        "manifest.json": json_bytes([loaded]),
-    }
     attached = [blob for referrer in referrers for blob in (EMPTY, referrer.manifest, referrer.file)]
-    by_path = {blob.path: blob for blob in (*blobs, manifest, config, *attached)}
-    return Image(tuple(by_path[path] for path in sorted(by_path)), files)
+    return Image(definition.reference, (*blobs, manifest, config, *attached), entries, loaded)

@@ -31,7 +31,9 @@ def make(directory: Path, *options: str, output: str = "--layout", **definition:
     """Run the tool; the image is `image` in the directory."""
     document = {"reference": REFERENCE, "architecture": "amd64"} | definition
     (directory / "definition").write_text(json.dumps(document))
-    return main(["--label=//:image", f"--definition={directory}/definition", f"{output}={directory}/image", *options])
+    parts = directory / "image.parts"
+    parts.write_text("\n".join([f"--definition={directory}/definition", *options]))
+    return main(["--label=//:image", f"--image={parts}", f"{output}={directory}/image"])
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
@@ -142,6 +144,36 @@ def test_an_image_with_bills_of_materials_is_a_base(tmp_path: Path) -> None:
     assert make(below, *layer(below, "root"), sbom(below, "root")) == 0
     assert make(tmp_path, f"--base={below}/image", *layer(tmp_path, "core")) == 0
     assert len(read(files_of(tmp_path))[0]["layers"]) == 2
+
+
+@pytest.mark.parametrize("output", ["--layout", "--archive"])
+def test_images_of_one_layout_share_blobs(output: str, tmp_path: Path) -> None:
+    """Each is the image that it is alone."""
+    shared, alone, options = layer(tmp_path, "core"), [], []
+    for name in ("gfx942", "gfx1030"):
+        (tmp_path / name).mkdir()
+        reference = f"localhost/acme:1.0-{name}"
+        assert make(tmp_path / name, *shared, *layer(tmp_path, f"lib-{name}"), output=output, reference=reference) == 0
+        alone.append(files_of(tmp_path / name))
+        options.append(f"--image={tmp_path}/{name}/image.parts")
+    assert main(["--label=//:images", *options, f"{output}={tmp_path}/image"]) == 0
+    files = files_of(tmp_path)
+    for document, key in (("index.json", "manifests"), ("manifest.json", None)):
+        together, *each = (json.loads(one[document]) for one in (files, *alone))
+        lists = [one[key] if key else one for one in each]
+        assert (together[key] if key else together) == [entry for one in lists for entry in one]
+    of_all = {path: data for one in alone for path, data in one.items() if path.startswith("blobs/")}
+    assert {path: data for path, data in files.items() if path.startswith("blobs/")} == of_all
+
+
+def test_two_images_of_one_name_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert make(tmp_path, *layer(tmp_path, "core")) == 0
+    one = f"--image={tmp_path}/image.parts"
+    assert main(["--label=//:images", one, one, f"--layout={tmp_path}/twice"]) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //:images: {REFERENCE}: two images have this reference; expected one. Give one of them another tag\n"
+    )
+    assert not (tmp_path / "twice").exists()
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"metadata": 1}'])

@@ -3,6 +3,7 @@
 A registry lists them for the image's digest. Each is a manifest of its own with one file, as scanners expect.
 """
 
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -40,12 +41,18 @@ def _title(path: str) -> str:
         raise ToolError(f"{path}: has no metadata.component.name; expected CycloneDX. Build it again") from None
 
 
+@functools.cache
+def _file(path: str) -> Blob:
+    """Return the blob of a bill of materials, which images may share."""
+    data = Path(path).read_bytes()
+    title = {"org.opencontainers.image.title": _title(path)}
+    return Blob(CYCLONEDX, hashlib.sha256(data).hexdigest(), len(data), data=data, annotations=title)
+
+
 def bills_of_materials(subject: Blob, paths: Iterable[str]) -> Iterator[Referrer]:
     """Yield an artifact for each file, a bill of materials in CycloneDX; `subject` is the image's manifest."""
     for path in paths:
-        data = Path(path).read_bytes()
-        title = {"org.opencontainers.image.title": _title(path)}
-        file = Blob(CYCLONEDX, hashlib.sha256(data).hexdigest(), len(data), data=data, annotations=title)
+        file = _file(path)
         document = {
             "schemaVersion": 2,
             "mediaType": MANIFEST,

@@ -1,10 +1,11 @@
-"""What is pushed, and where to: images that `sdk_image` wrote, and references of a registry."""
+"""What is pushed, and where to: images of a layout that these rules wrote, and references of a registry."""
 
+import fnmatch
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tools.lib.common.program import ToolError
 
@@ -38,11 +39,6 @@ class LocalImage:
     tag: str
     layers: tuple[LayerSize, ...]
 
-    @property
-    def name(self) -> str:
-        """The name of the target that wrote it."""
-        return self.directory.name
-
 
 @dataclass(frozen=True)
 class Destination:
@@ -60,13 +56,17 @@ class Destination:
         return f"{self.host}{self.path}:{self.tag or image.tag}"
 
 
-def read_image(directory: Path) -> LocalImage:
-    """Read what a layout says about its image."""
-    entries = json.loads((directory / "index.json").read_bytes())["manifests"]
-    (entry,) = (one for one in entries if _REF_NAME in one.get("annotations", {}))
-    manifest = json.loads((directory / "blobs" / entry["digest"].replace(":", "/")).read_bytes())
+def read_images(layout: Path) -> list[LocalImage]:
+    """Read what a layout says about its images."""
+    entries = json.loads((layout / "index.json").read_bytes())["manifests"]
+    return [_read_image(layout, entry) for entry in entries if _REF_NAME in entry.get("annotations", {})]
+
+
+def _read_image(layout: Path, entry: dict[str, Any]) -> LocalImage:
+    """Read an image that the index lists."""
+    manifest = json.loads((layout / "blobs" / entry["digest"].replace(":", "/")).read_bytes())
     layers = tuple(LayerSize(layer["digest"], layer["size"]) for layer in manifest["layers"])
-    return LocalImage(directory, entry["digest"], entry["annotations"][_REF_NAME], layers)
+    return LocalImage(layout, entry["digest"], entry["annotations"][_REF_NAME], layers)
 
 
 def parse_destination(text: str) -> Destination:
@@ -81,14 +81,17 @@ def parse_destination(text: str) -> Destination:
 
 
 def chosen(images: list[LocalImage], only: list[str], destination: Destination) -> list[LocalImage]:
-    """Return the images to push, in order. Raises ToolError if one is unknown, or if several would have one tag."""
-    names = [image.name for image in images]
-    if unknown := sorted(set(only) - set(names)):
-        raise ToolError(f"--only={unknown[0]}: no such image; expected one of {', '.join(names)}")
-    found = [image for image in images if not only or image.name in only]
+    """Return the images to push, in order; `only` are patterns of tags.
+
+    Raises ToolError for a pattern that matches none, or if several images would have one tag.
+    """
+    tags = [image.tag for image in images]
+    if unmatched := [pattern for pattern in only if not fnmatch.filter(tags, pattern)]:
+        raise ToolError(f"--only={unmatched[0]}: no such tag; expected one of {', '.join(tags)}, or a pattern")
+    found = [image for image in images if not only or any(fnmatch.fnmatch(image.tag, pattern) for pattern in only)]
     if destination.tag and len(found) > 1:
         raise ToolError(
             f"{len(found)} images would have the tag {destination.tag}; expected one. Choose it by --only, one of "
-            f"{', '.join(names)}, or leave the tag out: then each image has its own"
+            f"{', '.join(tags)}, or leave the tag out: then each image has its own"
         )
     return found

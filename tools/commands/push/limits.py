@@ -23,14 +23,14 @@ def check_limits(image: LocalImage, host: str) -> None:
     """Raise ToolError for an image that a registry would refuse; `host` may have a port."""
     if len(image.layers) > MOST_LAYERS:
         raise ToolError(
-            f"{image.name}: has {len(image.layers)} layers; expected at most {MOST_LAYERS}, because older engines "
+            f"{image.tag}: has {len(image.layers)} layers; expected at most {MOST_LAYERS}, because older engines "
             "take no more. Base it on an image with fewer"
         )
     limit = next((limit for pattern, limit in LIMITS.items() if re.fullmatch(pattern, host.partition(":")[0])), None)
     for layer in image.layers:
         if limit is not None and layer.size > limit:
             raise ToolError(
-                f"{image.name}: layer {layer.digest} has {size_text(layer.size)}; expected at most "
+                f"{image.tag}: layer {layer.digest} has {size_text(layer.size)}; expected at most "
                 f"{size_text(limit)}, the limit of {host}. Make packages for fewer GPU targets each, or push to "
                 "another registry"
             )

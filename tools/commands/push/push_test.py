@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.commands.push.images import Destination, LayerSize, LocalImage, parse_destination, read_image
+from tools.commands.push.images import Destination, LayerSize, LocalImage, parse_destination, read_images
 from tools.commands.push.limits import check_limits
 from tools.commands.push.tool import main
 from tools.lib.common.program import ToolError
@@ -26,15 +26,17 @@ exit 1
 """
 
 
-def layout(directory: Path, name: str, sizes: tuple[int, ...] = (5,)) -> Path:
-    """Write what a push reads of an image."""
-    top = directory / name
+def layout(directory: Path, *names: str, sizes: tuple[int, ...] = (5,)) -> Path:
+    """Write what a push reads of a layout."""
+    top = directory / "-".join(names)
     (top / "blobs/sha256").mkdir(parents=True)
     layers = [{"digest": f"sha256:{number:064}", "size": size} for number, size in enumerate(sizes)]
     (top / "blobs/sha256" / DIGEST.partition(":")[2]).write_text(json.dumps({"layers": layers}))
-    names = {"org.opencontainers.image.ref.name": f"1.0-{name}"}
-    manifests = [{"digest": DIGEST, "annotations": names}, {"digest": "sha256:2", "artifactType": "sbom"}]
-    (top / "index.json").write_text(json.dumps({"manifests": manifests}))
+    tags = [{"org.opencontainers.image.ref.name": f"1.0-{name}"} for name in names]
+    manifests = [{"digest": DIGEST, "annotations": tag} for tag in tags]
+    (top / "index.json").write_text(
+        json.dumps({"manifests": [*manifests, {"digest": "sha256:2", "artifactType": "sbom"}]})
+    )
     return top
 
 
@@ -63,18 +65,21 @@ def put_oras(
 
 
 def test_each_image_is_pushed_under_its_own_tag(oras: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    images = [f"--image={layout(oras, name)}" for name in ("one", "two")]
-    assert main([*images, "docker://localhost:5000/a/rocm"]) == 0
+    assert main([f"--layout={layout(oras, 'one', 'two')}", "docker://localhost:5000/a/rocm"]) == 0
     copied = [line.split() for line in (oras / "log").read_text().splitlines() if line.startswith("cp ")]
     assert [words[-1] for words in copied] == ["localhost:5000/a/rocm:1.0-one", "localhost:5000/a/rocm:1.0-two"]
-    assert copied[0][-2] == f"{oras}/one:1.0-one"
+    assert copied[0][-2] == f"{oras}/one-two:1.0-one"
     assert {"--recursive", "--from-oci-layout"} <= set(copied[0])
     assert capsys.readouterr().out.splitlines()[0] == f"pushed localhost:5000/a/rocm:1.0-one@{DIGEST}"
 
 
 def test_one_image_under_another_tag(oras: Path) -> None:
-    images = [f"--image={layout(oras, name)}" for name in ("one", "two")]
-    assert main([*images, "--only=two", "--plain-http", "docker://example.com/rocm:mine"]) == 0
+    assert (
+        main(
+            [f"--layout={layout(oras, 'one', 'two')}", "--only=*-two", "--plain-http", "docker://example.com/rocm:mine"]
+        )
+        == 0
+    )
     resolved, copied, *_ = (oras / "log").read_text().splitlines()
     assert copied.endswith(" example.com/rocm:mine")
     assert "--to-plain-http" in copied
@@ -85,7 +90,7 @@ def test_a_tag_that_is_right_is_not_set_again(oras: Path) -> None:
     """What refers to the image may be missing all the same."""
     for reference in ("example.com/rocm:mine", f"example.com/rocm@{DIGEST}"):
         (oras / "log").open("a").write("next\n")
-        assert main([f"--image={layout(oras / reference, 'one')}", "docker://example.com/rocm:mine"]) == 0
+        assert main([f"--layout={layout(oras / reference, 'one')}", "docker://example.com/rocm:mine"]) == 0
         assert (oras / "log").read_text().rpartition("next\n")[2].splitlines()[1].endswith(f" {reference}")
 
 
@@ -93,7 +98,10 @@ def test_a_tag_that_is_right_is_not_set_again(oras: Path) -> None:
     ("arguments", "message"),
     [
         (["docker://example.com/rocm:mine"], "2 images would have the tag mine; expected one. Choose it by --only"),
-        (["--only=three", "docker://example.com/rocm"], "--only=three: no such image; expected one of one, two"),
+        (
+            ["--only=three", "docker://example.com/rocm"],
+            "--only=three: no such tag; expected one of 1.0-one, 1.0-two, or a pattern",
+        ),
         (["example.com/rocm"], "example.com/rocm: no place for an image; expected docker://HOST/NAME"),
         (["docker://example.com/ROCm"], "the name in lower case"),
         (["docker://rocm:1.0"], "no place for an image"),
@@ -103,15 +111,14 @@ def test_a_tag_that_is_right_is_not_set_again(oras: Path) -> None:
 def test_what_nobody_means_is_refused(
     arguments: list[str], message: str, oras: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    images = [f"--image={layout(oras, name)}" for name in ("one", "two")]
-    assert main([*images, *arguments]) == 1
+    assert main([f"--layout={layout(oras, 'one', 'two')}", *arguments]) == 1
     assert message in capsys.readouterr().err
     assert not (oras / "log").exists()
 
 
 def test_a_failure_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_oras(tmp_path, monkeypatch, failures=2)
-    assert main([f"--image={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 0
+    assert main([f"--layout={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 0
     assert (tmp_path / "log").read_text().count("cp ") == 3
 
 
@@ -122,7 +129,7 @@ def test_a_failure_that_stays_is_told(
     error: str, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_oras(tmp_path, monkeypatch, failures=9, error=error)
-    assert main([f"--image={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
+    assert main([f"--layout={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
     assert (tmp_path / "log").read_text().count("cp ") == tries
     told = capsys.readouterr().err
     assert f"{error}. What was sent stays there: call this again" in told
@@ -133,13 +140,13 @@ def test_another_digest_than_that_of_the_image_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_oras(tmp_path, monkeypatch, failures=0, digest="sha256:2")
-    assert main([f"--image={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
+    assert main([f"--layout={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
     assert f"has the digest sha256:2; expected {DIGEST}" in capsys.readouterr().err
 
 
 def test_without_oras(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main([f"--image={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
+    assert main([f"--layout={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
     assert "oras: not on PATH; expected version 1.2 or newer" in capsys.readouterr().err
 
 
@@ -156,20 +163,20 @@ def test_without_oras(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_a_layer_over_a_registry_s_limit_is_refused_before_anything_is_sent(
     host: str, limit: int, oras: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    image = layout(oras, "big", (5, limit + 1))
-    check_limits(read_image(layout(oras, "fits", (limit,))), host)
-    check_limits(read_image(image), "registry.example.com")
-    assert main([f"--image={image}", f"docker://{host}/rocm"]) == 1
+    image = layout(oras, "big", sizes=(5, limit + 1))
+    check_limits(read_images(layout(oras, "fits", sizes=(limit,)))[0], host)
+    check_limits(read_images(image)[0], "registry.example.com")
+    assert main([f"--layout={image}", f"docker://{host}/rocm"]) == 1
     told = capsys.readouterr().err
-    assert f"big: layer sha256:{1:064} has " in told
+    assert f"1.0-big: layer sha256:{1:064} has " in told
     assert f"the limit of {host}" in told
     assert not (oras / "log").exists()
 
 
 def test_more_layers_than_engines_take() -> None:
     layers = tuple(LayerSize(f"sha256:{number}", 1) for number in range(128))
-    with pytest.raises(ToolError, match="many: has 128 layers; expected at most 127"):
-        check_limits(LocalImage(Path("many"), DIGEST, "1", layers), "example.com")
+    with pytest.raises(ToolError, match=r"1\.0-many: has 128 layers; expected at most 127"):
+        check_limits(LocalImage(Path("many"), DIGEST, "1.0-many", layers), "example.com")
 
 
 def test_what_a_destination_consists_of() -> None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.commands.push.images import chosen, parse_destination, read_image
+from tools.commands.push.images import chosen, parse_destination, read_images
 from tools.commands.push.limits import check_limits
 from tools.commands.push.oras import Oras, find_oras
 from tools.lib.common.program import ToolError
@@ -20,7 +20,7 @@ from tools.lib.common.program import ToolError
 def push_all(arguments: argparse.Namespace) -> None:
     """Push the images that the arguments name."""
     destination = parse_destination(arguments.destination)
-    images = chosen([read_image(directory) for directory in arguments.image], arguments.only, destination)
+    images = chosen(read_images(arguments.layout), arguments.only, destination)
     for image in images:
         check_limits(image, destination.host)
     oras = Oras(find_oras(), plain_http=arguments.plain_http)
@@ -36,10 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="push", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("destination", help="docker://HOST/NAME or docker://HOST/NAME:TAG")
+    parser.add_argument("--layout", type=Path, required=True, help="OCI image layout; the target gives it")
     parser.add_argument(
-        "--image", action="append", type=Path, required=True, metavar="DIR", help="an image; the target gives them"
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="push the images whose tags match, such as '*-gfx942'; may be repeated",
     )
-    parser.add_argument("--only", action="append", default=[], metavar="IMAGE", help="push this one; may be repeated")
     parser.add_argument("--plain-http", action="store_true", help="reach the registry without TLS")
     try:
         push_all(parser.parse_args(argv))
