@@ -39,18 +39,26 @@ def inflated_sha256(layer: Path) -> str:
     return sha256.hexdigest()
 
 
+def layer_file(workspace: Workspace, label: str) -> Path:
+    """Return the file of a layer that was built."""
+    return Path(workspace.info("bazel-bin"), "packaging", f"{label.rpartition(':')[2]}.tar.gz")
+
+
 def layers_of_images(workspace: Workspace) -> tuple[str, ...]:
-    """Return the labels of the layers that the images have."""
+    """Return the labels of the layers that the images have, of the largest first; they have to be there.
+
+    In another order, most of the time could be that of the largest one alone, on one core.
+    """
     artifacts = f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}"
     result = workspace.run("query", artifacts, f"kind(sdk_layer, deps({IMAGES}))")
     if result.returncode:
         raise RuntimeError(f"bazelw query: exit code {result.returncode}\n{result.stdout}")
-    return tuple(line for line in result.stdout.split() if line.startswith("//"))
+    labels = [line for line in result.stdout.split() if line.startswith("//")]
+    return tuple(sorted(labels, key=lambda label: layer_file(workspace, label).stat().st_size, reverse=True))
 
 
 def measure_alone(layers: list[Path]) -> Cost:
-    """Inflate and digest layers, the largest first, on all cores."""
-    layers = sorted(layers, key=lambda path: path.stat().st_size, reverse=True)
+    """Inflate and digest layers, in this order, on all cores."""
     with Meter(os.getpid()) as meter, ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(inflated_sha256, layers))
     return meter.cost
@@ -59,13 +67,13 @@ def measure_alone(layers: list[Path]) -> Cost:
 def measure(workspace: Workspace, runs: int) -> report.Costs:
     """Measure everything in each of so many rounds."""
     costs: report.Costs = {name: [] for name in (DIST, BOTH, PURE, LAYERS)}
-    built(workspace.build(DIST, IMAGES, options=("--nobuild",)))  # fetches
+    built(workspace.build(DIST, IMAGES))
+    labels = layers_of_images(workspace)
     for number in range(runs):
         cold(workspace)
         costs[DIST].append(measure_build(workspace, (DIST,), ()))
-        costs[LAYERS].append(measure_build(workspace, layers_of_images(workspace), ()))
-        layers = Path(workspace.info("bazel-bin"), "packaging").glob("*_layer.tar.gz")
-        costs[PURE].append(measure_alone(list(layers)))
+        costs[LAYERS].append(measure_build(workspace, labels, ()))
+        costs[PURE].append(measure_alone([layer_file(workspace, label) for label in labels]))
         cold(workspace)
         costs[BOTH].append(measure_build(workspace, (DIST, IMAGES), ()))
         seconds = ", ".join(f"{name}: {found[-1].seconds:.1f} s" for name, found in costs.items())
