@@ -47,7 +47,7 @@ def layer_file(workspace: Workspace, label: str) -> Path:
 def layers_of_images(workspace: Workspace) -> tuple[str, ...]:
     """Return the labels of the layers that the images have, of the largest first; they have to be there.
 
-    In another order, most of the time could be that of the largest one alone, on one core.
+    In another order, the largest one could be made last, on one core.
     """
     artifacts = f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}"
     result = workspace.run("query", artifacts, f"kind(sdk_layer, deps({IMAGES}))")

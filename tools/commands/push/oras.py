@@ -17,8 +17,18 @@ from tools.lib.common.program import ToolError
 
 #: How often a push is tried, and the seconds before the second time; the next waits are twice as long each.
 TRIES, PATIENCE = 4, 2.0
+#: What oras says if the registry has no TLS, in lower case as what follows.
+_NO_TLS: Final = "server gave http response to https client"
 #: What oras says if another try cannot help.
-_HOPELESS: Final = ("status code 401", "status code 403", "denied", "credential", "certificate", "unknown flag")
+_HOPELESS: Final = (
+    _NO_TLS,
+    "status code 401",
+    "status code 403",
+    "denied",
+    "credential",
+    "certificate",
+    "unknown flag",
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class Oras:
                 break
             print(f"oras: {error}; trying again", file=sys.stderr, flush=True)
             time.sleep(PATIENCE * 2**number)
+        if _NO_TLS in error.lower():
+            raise ToolError(f"oras {' '.join(arguments)}: {error}. Call this with --plain-http")
         raise ToolError(
             f"oras {' '.join(arguments)}: {error}. What was sent stays there: call this again. If the registry wants "
             "credentials, log in by `oras login` or `docker login`"

@@ -136,6 +136,15 @@ def test_a_failure_that_stays_is_told(
     assert "log in by `oras login` or `docker login`" in told
 
 
+def test_a_registry_without_tls_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_oras(tmp_path, monkeypatch, failures=9, error="http: server gave HTTP response to HTTPS client")
+    assert main([f"--layout={layout(tmp_path, 'one')}", "docker://example.com/rocm"]) == 1
+    assert (tmp_path / "log").read_text().count("cp ") == 1
+    assert "HTTPS client. Call this with --plain-http\n" in capsys.readouterr().err
+
+
 def test_another_digest_than_that_of_the_image_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

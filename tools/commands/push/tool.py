@@ -36,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="push", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("destination", help="docker://HOST/NAME or docker://HOST/NAME:TAG")
-    parser.add_argument("--layout", type=Path, required=True, help="OCI image layout; the target gives it")
+    # The target gives it.
+    parser.add_argument("--layout", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument(
         "--only",
         action="append",
