@@ -15,6 +15,6 @@ The layout has each image under its tag, and a layer that several have only once
 small to keep and to move. The output group `archive` has the same as a tar for `docker load` and `podman load`.""",
     implementation = _sdk_image_layout_impl,
     attrs = {
-        "images": attr.label_list(mandatory = True, providers = [ImageInfo], doc = "Each an `sdk_image`, with a `reference` that no other has."),
+        "images": attr.label_list(mandatory = True, allow_empty = False, providers = [ImageInfo], doc = "Each an `sdk_image`, with a `reference` that no other has."),
     } | IMAGE_TOOL_ATTRS,
 )

@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmark import report
@@ -64,17 +65,23 @@ def measure_alone(layers: list[Path]) -> Cost:
     return meter.cost
 
 
+def from_nothing(workspace: Workspace) -> None:
+    """Forget all that was built but the tools, and have a new server."""
+    cold(workspace)
+    built(replace(workspace, artifacts=None).build(IMAGES))
+
+
 def measure(workspace: Workspace, runs: int) -> report.Costs:
     """Measure everything in each of so many rounds."""
     costs: report.Costs = {name: [] for name in (DIST, BOTH, PURE, LAYERS)}
     built(workspace.build(DIST, IMAGES))
     labels = layers_of_images(workspace)
     for number in range(runs):
-        cold(workspace)
+        from_nothing(workspace)
         costs[DIST].append(measure_build(workspace, (DIST,), ()))
         costs[LAYERS].append(measure_build(workspace, labels, ()))
         costs[PURE].append(measure_alone([layer_file(workspace, label) for label in labels]))
-        cold(workspace)
+        from_nothing(workspace)
         costs[BOTH].append(measure_build(workspace, (DIST, IMAGES), ()))
         seconds = ", ".join(f"{name}: {found[-1].seconds:.1f} s" for name, found in costs.items())
         print(f"run {number + 1} of {runs}: {seconds}", file=sys.stderr, flush=True)

@@ -45,7 +45,7 @@ FURTHER = {
     "RocmImage": {"no-remote-cache-upload", "no-sandbox"},
     "RocmIndex": {"no-remote-cache-upload", "no-sandbox"},
     "RocmInspect": _WORKER,
-    "RocmLayer": {"no-remote-cache-upload"},
+    "RocmLayer": {"no-remote-cache-upload"} | _WORKER,
     "RocmLink": {"no-remote-cache-upload"} | _WORKER,
     "RocmPack": _WORKER,
     "RocmPlan": _WORKER,
