@@ -63,8 +63,6 @@ def image_targets(name, split, targets, selector):
         links = _layer("{}devel_links_{}_layer".format(name, target), devel_wheel, beside = common_wheels, links_to = package + "_wheel")
         images.append(_image(name + "image_" + target, "ROCm for " + target, target, layers))
         images.append(_image("{}image_{}_devel".format(name, target), "ROCm for {}, with development files".format(target), target + "-devel", layers + [devel, links]))
-    if not images:
-        return  # Artifacts without device code are for no GPU.
     sdk_image_layout(
         name = name + "images",
         images = images,

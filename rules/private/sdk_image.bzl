@@ -47,8 +47,8 @@ def _sdk_image_impl(ctx):
 sdk_image = rule(
     doc = """Makes a container image: an OCI image layout, as a directory with the target's name.
 
-The layers are linked to, so an image takes no space of its own; but Bazel digests them again: of many images, make one `sdk_image_layout`. The layout also has the bills of materials of the layers, as
-artifacts that refer to the image. The output group `archive` has the same as a tar for
+The layers are linked to, so an image takes no space of its own. But Bazel digests them again: of many images, make one
+`sdk_image_layout`. The layout also has the bills of materials of the layers, as artifacts that refer to the image. The output group `archive` has the same as a tar for
 `docker load`, `podman load` and `ctr images import`. Only then are the layers copied.""",
     implementation = _sdk_image_impl,
     attrs = {

@@ -1,7 +1,7 @@
-"""Tests of sdk_layer and sdk_image: their actions, and what they are refused for."""
+"""Tests of sdk_layer, sdk_image and sdk_image_layout: their actions, and what they are refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:images.bzl", "sdk_image")
+load("//rules:images.bzl", "sdk_image", "sdk_image_layout")
 load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
@@ -36,10 +36,14 @@ def image_test_suite(name):
     """
     native.filegroup(name = name + "_several", srcs = ["data.txt", "manifest.json"], tags = ["manual"])
     sdk_image(name = name + "_ambiguous", base = name + "_several", layers = [], reference = "localhost/a:1", tags = ["manual"])
+    sdk_image_layout(name = name + "_empty", images = [], tags = ["manual"])
     _layer_test(name = name + "_layer_test", target_under_test = "//examples/packages:core_layer")
     _image_test(name = name + "_image_test", target_under_test = "//examples/packages:image")
+    _image_test(name = name + "_layout_test", target_under_test = "//tests/mini/split:images")
     native.test_suite(name = name, tests = [
         name + "_layer_test",
         name + "_image_test",
+        name + "_layout_test",
+        expect_failure(name + "_empty_refused_test", name + "_empty", ["images: names no image; expected one at least"]),
         expect_failure(name + "_ambiguous_refused_test", name + "_ambiguous", ["has 2 files; expected one: an OCI image layout"]),
     ])

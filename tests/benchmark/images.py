@@ -4,8 +4,8 @@ r"""Measures what images cost: beside the wheels that they are made of, and besi
 
 An image's config names each layer by the SHA-256 of the inflated archive. So every layer is inflated and digested once,
 and `inflate and SHA-256 alone` does just that, with the same inflater, in a process per core. `layers` builds the
-images' layers when //packaging:dist is there. The other two rows are builds from nothing. In parentheses are the
-ratios to the first row of each table; //tests/benchmark:packages says what the columns count.
+images' layers when //packaging:dist is there. The other two rows are builds from nothing but the tools. In
+parentheses are the ratios to the first row of each table; //tests/benchmark:packages says what the columns count.
 """
 
 import argparse

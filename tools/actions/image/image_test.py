@@ -166,10 +166,11 @@ def test_images_of_one_layout_share_blobs(output: str, tmp_path: Path) -> None:
     assert {path: data for path, data in files.items() if path.startswith("blobs/")} == of_all
 
 
-def test_two_images_of_one_name_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("output", ["--layout", "--archive"])
+def test_two_images_of_one_name_are_refused(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(tmp_path, *layer(tmp_path, "core")) == 0
     one = f"--image={tmp_path}/image.parts"
-    assert main(["--label=//:images", one, one, f"--layout={tmp_path}/twice"]) == 1
+    assert main(["--label=//:images", one, one, f"{output}={tmp_path}/twice"]) == 1
     assert capsys.readouterr().err == (
         f"ERROR: //:images: {REFERENCE}: two images have this reference; expected one. Give one of them another tag\n"
     )

@@ -59,11 +59,15 @@ def _members(images: Sequence[Image]) -> Iterator[tuple[str, Blob]]:
 
 
 def write_archive(images: Sequence[Image], path: Path) -> None:
-    """Write the same as a tar, which `docker load`, `podman load` and `ctr images import` read."""
+    """Write the same as a tar, which `docker load`, `podman load` and `ctr images import` read.
+
+    Raises ToolError for two images of one name, before anything is written.
+    """
+    members = list(_members(images))
     with path.open("wb") as file, Output(file) as output:
         for directory in ("blobs", "blobs/sha256"):
             output.write(_header(directory, tarfile.DIRTYPE, 0, 0o755))
-        for name, blob in _members(images):
+        for name, blob in members:
             output.write(_header(name, tarfile.REGTYPE, blob.size, 0o644))
             blob.write_to(output)
             output.write(bytes(-blob.size % tarfile.BLOCKSIZE))
