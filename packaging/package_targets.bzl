@@ -9,7 +9,6 @@ visibility(["//packaging"])
 VERSION = Label("//packaging:version")
 LICENSE = Label("//:LICENSE")
 _VERSION_SUFFIX = Label("//packaging:version_suffix")
-_PLAIN_DEVEL = Label("//rules/settings:plain_devel")
 _TREE_MODULE = Label("//packaging:tree.py")
 _VERSION_MODULE = Label("//packaging:version_module")
 
@@ -57,9 +56,7 @@ def _files(name, role, import_name):
         trees = trees_of()
         content = {key: trees[of] for key, of in definition.names.items()}
         files[names_target(name + role + "_names", content)] = import_name + "/_package.json"
-    if not definition.archive_modules:
-        return files
-    return files | select({_PLAIN_DEVEL: {}, "//conditions:default": _modules(role, import_name, definition.archive_modules)})
+    return files
 
 def _wheel(name, platform, role, target = ""):
     """Declares the wheel of a package; returns the package's name."""

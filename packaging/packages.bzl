@@ -14,7 +14,6 @@ visibility(["//packaging", "//tests/..."])
 #   requires                    roles of the distributions that it requires, in its own version
 #   rpath                       directories that the loader searches, in this order, each as `role/path`; not on Windows
 #   modules                     files of its Python code, in `ROLE/src/IMPORT_NAME`
-#   archive_modules             more of them, if it is a devel package that unpacks itself
 #   names                       key -> role whose tree `_package.json` beside the modules names; none without keys
 #   tree                        role of the package whose tree it is part of, if not its own
 def _package(
@@ -27,12 +26,10 @@ def _package(
         builds_on = [],
         requires = [],
         modules = ["__init__.py"],
-        archive_modules = [],
         names = {},
         tree = "",
         kind = "runtime"):
     return struct(
-        archive_modules = archive_modules,
         artifacts = artifacts,
         builds_on = builds_on,
         distribution = distribution,
@@ -157,7 +154,6 @@ PACKAGES = {
         distribution = "rocm-sdk-devel",
         import_name = "rocm_sdk_devel",
         kind = "devel",
-        archive_modules = ["_devel.journal", "_devel.lock"],
         requires = ["core"],
         rpath = ["devel/lib", "devel/lib/llvm/lib", "devel/lib/rocm_sysdeps/lib"],
         summary = "ROCm: headers, CMake files and all that building against it needs",

@@ -1,6 +1,5 @@
 """sdk_package: plans one Python distribution and packs its entries."""
 
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
@@ -24,10 +23,6 @@ def _linked_units(ctx):
         if unit.id in big_files and artifact_id(artifact) not in repacked
     }
 
-def _kind(ctx):
-    is_plain = ctx.attr._devel_layout[BuildSettingInfo].value == "plain"
-    return "plain" if ctx.attr.kind == "devel" and is_plain else ctx.attr.kind
-
 def _sdk_package_impl(ctx):
     linked = _linked_units(ctx)
     this = member(
@@ -36,9 +31,8 @@ def _sdk_package_impl(ctx):
         package = ctx.attr.package,
         tree = ctx.attr.tree,
         rpath = ctx.attr.rpath,
-        kind = _kind(ctx),
+        kind = ctx.attr.kind,
         per_target = ctx.attr.per_target,
-        linked_units = linked.keys(),
     )
     info = package_infos(ctx, [this], [(artifact, unit) for artifact, unit in all_units(ctx) if unit.id not in linked])[0]
     return [DefaultInfo(files = depset([info.plan])), info]
@@ -49,13 +43,12 @@ sdk_package = rule(
 The default output is the plan: JSON that says where each entry comes from, what happens to it, and why.""",
     implementation = _sdk_package_impl,
     attrs = PACKAGE_ATTRS | PLATFORM_ATTRS | {
-        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links to the files of runtime packages, or, if `//rules/settings:devel_layout` is `plain`, as ordinary files."),
+        "kind": attr.string(default = "runtime", values = ["runtime", "devel"], doc = "`runtime`: a tree without links, for direct installation. `devel`: the complete tree, with links, which are made on first use."),
         "package": attr.string(mandatory = True, doc = "Name of the package in plans, errors and progress messages."),
         "per_target": attr.bool(doc = "Whether users install one of several such packages, by GPU target."),
         "repacked": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts whose big files the devel package contains itself, because the packages it builds on leave them out."),
         "rpath": attr.string_list(doc = "Directories that the loader searches, as `tree/path`, in the tree of this package or of one in `builds_on`. `{suffix}` stands for the version suffix."),
         "tree": attr.string(mandatory = True, doc = "Directory in site-packages that replaces the install prefix. `{suffix}` stands for the version suffix."),
-        "_devel_layout": attr.label(default = "//rules/settings:devel_layout"),
     },
     cfg = for_platform,
     provides = [PackageInfo],

@@ -88,9 +88,9 @@ def _link_args(ctx, package, project, report, outputs, files):
     return args
 
 def _check_python_code(ctx, kind, files):
-    """Fails if a wheel lacks an import name or a module that it needs, or has Python packages in an archive, where Python finds none."""
+    """Fails if a wheel lacks an import name or a module that it needs, or has Python packages in a tree that may be in an archive, where Python finds none."""
     needed_for = {
-        "the archive of a devel package": kind == "devel",
+        "the manifest of a devel package": kind == "devel",
         "the functions of console_scripts": ctx.file.console_scripts,
         "a path configuration file for python_packages": ctx.file.python_packages,
     }
@@ -101,7 +101,7 @@ def _check_python_code(ctx, kind, files):
     if ctx.file.console_scripts and module + ".py" not in files and module + "/__init__.py" not in files:
         fail("{}: files: expected {}.py, with the functions of console_scripts; found none. Write it, and name it in files".format(shown(ctx.label), module))
     if kind == "devel" and ctx.file.python_packages:
-        fail("{}: python_packages: expected none, because the tree of a devel package is in an archive. Put them into a runtime package".format(shown(ctx.label)))
+        fail("{}: python_packages: expected none, because the tree of a devel package may be in an archive. Put them into a runtime package".format(shown(ctx.label)))
 
 def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
@@ -169,7 +169,7 @@ sdk_wheel = rule(
             doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name with a dot stops the build: no function could have it. The build notes scripts that it leaves out.",
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists the ones that the wheel's files need (`Requires-External`)."),
-        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages, and with `console_scripts` or `python_packages`."),
         "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `sdk_gpu_package`."),

@@ -5,7 +5,6 @@ from tests.verify.editing import EditedSet, EditedWheel, file_member
 from tests.verify.faults import fault
 from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
 from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, mirror, small_wheel, unmirror
-from tools.actions.pack.linker_script import linker_script
 
 BLAS = f"{LIBRARIES}/lib/libhipblas.so.3"
 PLUGIN = f"{LIBRARIES}/lib/rand/librand_plugin.so"
@@ -143,15 +142,6 @@ def _(edited: EditedSet) -> None:
 @fault("S124", "a launcher starts what is not executable", "rocm_sdk_core", LAUNCHER)
 def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_core").modes[LAUNCHED] = 0o100644
-
-
-@fault("S155", "a linker script leads to another name", "rocm_sdk_libraries", "lib/libscript.so")
-def _(edited: EditedSet) -> None:
-    files = edited.wheel("rocm_sdk_libraries").files
-    files[f"{LIBRARIES}/lib/libscript.so"] = linker_script("libhiprand.so.9")
-    files[f"{LIBRARIES}/lib/libright.so"] = linker_script("libhiprand.so.1")
-    mirror(edited, "lib/libscript.so", LIBRARIES)
-    mirror(edited, "lib/libright.so", LIBRARIES)
 
 
 @fault("S124", "a launcher starts what is not there", "rocm_sdk_core", LAUNCHER)

@@ -18,7 +18,6 @@ from verify.wheel_set import (
     importing,
     launchers,
     licences,
-    linker_scripts,
     linking,
     owners,
     requirements,
@@ -36,7 +35,6 @@ RULES: Final = (
     *requirements.RULES,
     *selector.RULES,
     *devel.RULES,
-    *linker_scripts.RULES,
     *licences.RULES,
     *importing.RULES,
 )
@@ -64,7 +62,6 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
         yield from owners.check_dlls(packages)
         yield from importing.check_importing(packages, names, trees, settings)
     yield from launchers.check_launchers(packages, names)
-    yield from linker_scripts.check_linker_scripts(packages)
     meant = meant_for(packages)
     yield from requirements.check_requirements(meant, names, settings)
     yield from selector.check_selection(meant, names, settings)
@@ -79,6 +76,6 @@ SUITES: Final = (
         rules=RULES,
         check_wheel=licences.check_licences,
         check_set=check_set,
-        collectors=(*COLLECTORS, *launchers.COLLECTORS, *linker_scripts.COLLECTORS),
+        collectors=(*COLLECTORS, *launchers.COLLECTORS),
     ),
 )

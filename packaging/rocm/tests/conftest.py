@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent / "backend"
 
 from environments import Environment, find_uv  # noqa: E402
 from fake_sdk import FakeSdk, distributions, make_sdk  # noqa: E402
-from rocm_sdk.devel import layout  # noqa: E402
+from rocm_sdk import distributions as known_distributions  # noqa: E402
 from rocm_sdk.distributions import parse_distributions  # noqa: E402
 
 INSTALLED = ("rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries", "rocm_sdk_device_gfx942")
@@ -80,12 +80,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
     known = parse_distributions(json.dumps(distributions("split")))
-    monkeypatch.setattr(layout, "load_distributions", lambda: known)
+    monkeypatch.setattr(known_distributions, "load_distributions", lambda: known)
 
     def unpack(sdk: FakeSdk, *names: str) -> Path:
         for name in names or INSTALLED:
             with zipfile.ZipFile(sdk.index / f"{name}-{sdk.version}-py3-none-any.whl") as wheel:
                 wheel.extractall(site)
+                for member in wheel.infolist():
+                    (site / member.filename).chmod(member.external_attr >> 16)
         importlib.invalidate_caches()
         return site
 

@@ -222,8 +222,8 @@ def imported(environment: Environment, *arguments: str) -> set[str]:
     return {row[2].strip() for row in rows[1:]}
 
 
-CORE = {"__future__", "rocm_sdk_core", "rocm_sdk_core._cli", "rocm_sdk_core._version"}
-GLANCE = {"rocm_sdk", "rocm_sdk.devel", "rocm_sdk.devel.glance"}
+CORE = {"_json", "__future__", "rocm_sdk_core", "rocm_sdk_core._cli", "rocm_sdk_core._version"}
+GLANCE = {"_json", "rocm_sdk", "rocm_sdk.devel", "rocm_sdk.devel_tree"}
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,16 @@ def make_read_only(directory: Path, *, read_only: bool = True) -> None:
     _mount("tmpfs", directory, MS_REMOUNT | (MS_RDONLY if read_only else 0), "")
 
 
+def mount_overlay(directory: Path, layers: Path, *, memory: bool) -> None:
+    """Put an overlay over a directory, whose contents are the lower layer; with `memory` the upper one is a tmpfs."""
+    layers.mkdir()
+    if memory:
+        _mount("tmpfs", layers, 0, "size=16m")
+    for name in ("upper", "work"):
+        (layers / name).mkdir()
+    _mount("overlay", directory, 0, f"lowerdir={directory},upperdir={layers}/upper,workdir={layers}/work")
+
+
 def _run(check: Callable[[], None]) -> str:
     try:
         _enter_namespace()

@@ -15,8 +15,7 @@ import pytest
 from fake_sdk import distributions
 from machines import Machine
 from rocm_sdk.detect import Answer, Gpu
-from rocm_sdk.devel import devel_root
-from rocm_sdk.devel.layout import find_layout
+from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.doctor import devel_tree, examine, frameworks, gpus, loading, other_rocm, packages
 from rocm_sdk.doctor.facts import Facts
@@ -102,21 +101,21 @@ def test_a_tree_that_cannot_be_made(site: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     (finding,) = devel_tree.development_tree(facts(layout=layout))
     assert finding.severity == "problem"
-    assert finding.text == f"the development tree has to be made, but this user cannot write to {site}"
-    assert finding.remedy.startswith(f"Run `rocm-sdk init` once as a user who can write to {site}, for example ")
+    assert "bin/hipcc is missing (and " in finding.text
+    assert finding.text.endswith(f", and this user cannot write to {site}")
+    assert finding.remedy.startswith("Run `rocm-sdk init` as a user who can, for example ")
 
 
-def test_a_tree_that_cannot_follow_the_packages(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    devel_root()
-    layout = find_layout(SPLIT)
-    assert not list(devel_tree.development_tree(facts(layout=layout)))
-    layout.devel.record.touch()
-    assert not list(devel_tree.development_tree(facts(layout=layout)))
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    (finding,) = devel_tree.development_tree(facts(layout=layout))
-    assert finding.severity == "warning"
-    assert finding.text == f"the development tree is not up to date, and this user cannot write to {site}"
-    assert finding.remedy.startswith(f"Run `rocm-sdk init` once as a user who can write to {site}, for example ")
+def test_a_tree_with_a_second_copy_of_a_library(site: Path) -> None:
+    library = devel_root() / "lib/libamdhip64.so.5"
+    data = library.read_bytes()
+    library.unlink()
+    library.write_bytes(data)
+    (finding,) = devel_tree.development_tree(facts(layout=find_layout(SPLIT)))
+    assert "lib/libamdhip64.so.5 is a second copy of _rocm_sdk_core/lib/libamdhip64.so.5" in finding.text
+    assert finding.remedy == "rocm-sdk init"
+    devel_root(verify=True)
+    assert not list(devel_tree.development_tree(facts(layout=find_layout(SPLIT))))
 
 
 # GPUs.

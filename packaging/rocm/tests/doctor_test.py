@@ -11,7 +11,6 @@ from devel_mounts import in_own_mounts, make_read_only, mount_memory
 from environments import Environment
 from fake_sdk import FakeSdk, make_sdk, shared_library
 from machines import Machine
-from rocm_sdk.devel.layout import CONTENT_NAME
 
 from develop.testing.tiny_library import tiny_library
 
@@ -63,7 +62,7 @@ def test_a_laptop_before_the_tree_is_made_has_no_findings(
     (torch / "__init__.py").touch()
     (torch / "lib/libtorch_cpu.so").write_bytes(tiny_library("libtorch_cpu.so", ("libc.so.6",)))
     assert laptop.doctor(environment) == []
-    assert not (environment.site / TREE / CONTENT_NAME).exists()  # Looking changes nothing.
+    assert not (environment.site / TREE / "bin/hipcc").exists()  # Looking changes nothing.
 
 
 def test_a_machine_of_a_ci_has_no_problems(shared_environment: Environment, tmp_path: Path) -> None:
@@ -228,24 +227,15 @@ def test_what_is_half_removed_is_installed_again(
 
 def test_a_tree_that_was_deleted(copy: Environment, machine: Machine) -> None:
     shutil.rmtree(copy.site / TREE)
-    (finding,) = machine.doctor(copy)
-    assert finding == (
-        f"note: devel: the development tree {copy.site}/{TREE} is not whole any more; it will be made again when it is "
-        "needed | To make it now: rocm-sdk init"
-    )
-    archive = next((copy.site / "rocm_sdk_devel").glob("_devel.tar*"))
-    archive.unlink()
-    (finding,) = machine.doctor(copy)
-    assert finding.startswith(f"problem: devel: {copy.site}/rocm_sdk_devel has neither _devel.tar nor _devel.tar.xz, ")
+    findings = machine.doctor(copy)
+    assert any(f"{TREE}/bin/hipcc is missing" in one for one in findings)
+    assert [one for one in findings if one.endswith(reinstall(copy, "rocm-sdk-devel"))]
 
 
-def test_a_tree_with_a_missing_file(copy: Environment, machine: Machine) -> None:
-    (copy.site / TREE / "include/hip.h").unlink()
+def test_a_tree_with_a_missing_link(copy: Environment, machine: Machine) -> None:
+    (copy.site / TREE / "bin/hipcc").unlink()
     (finding,) = machine.doctor(copy)
-    assert finding == (
-        f"problem: devel: in the development tree, {copy.site}/{TREE}/include/hip.h is missing or changed | "
-        "rocm-sdk init"
-    )
+    assert finding == f"problem: devel: in the development tree, {TREE}/bin/hipcc is missing | rocm-sdk init"
     copy.rocm_sdk("init")
     assert machine.doctor(copy) == []
 
@@ -264,24 +254,14 @@ def test_a_tree_where_nothing_can_be_written(environment: Environment, split_sdk
         mount_memory(environment.site, size=16 * 1000 * 1000)
         make_read_only(environment.site)
         (finding,) = machine.doctor(environment)
-        assert finding.startswith(
-            f"problem: devel: the development tree has to be made, but this user cannot write to {environment.site} | "
-        )
-        elsewhere = str(environment.root / "trees")
-        assert machine.doctor(environment, ROCM_SDK_DEVEL_ROOT=elsewhere) == []
+        assert finding.startswith("problem: devel: in the development tree, ")
+        assert f"and this user cannot write to {environment.site} | Run `rocm-sdk init` as a user who can" in finding
         make_read_only(environment.site, read_only=False)
         environment.rocm_sdk("init")
         make_read_only(environment.site)
         assert machine.doctor(environment) == []
 
     in_own_mounts(check)
-
-
-def test_a_tree_elsewhere_is_no_other_rocm(shared_environment: Environment, machine: Machine, tmp_path: Path) -> None:
-    """Although ROCM_SDK_DEVEL_ROOT is not set in this shell."""
-    root = shared_environment.rocm_sdk("path", "--root", ROCM_SDK_DEVEL_ROOT=str(tmp_path / "trees")).strip()
-    path = f"{root}/bin:{shared_environment.root}/bin:/usr/bin:/bin"
-    assert machine.doctor(shared_environment, ROCM_PATH=root, PATH=path) == []
 
 
 # Libraries.

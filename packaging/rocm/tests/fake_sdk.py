@@ -6,6 +6,7 @@ The library is a copy of a library that the test's interpreter has loaded, so th
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import io
 import json
@@ -39,44 +40,49 @@ class FakeSdk:
         return f"rocm=={self.version}"
 
 
-@dataclass
-class DevelArchive:
-    """Collects members of a devel archive; names are relative to site-packages."""
+@dataclass(frozen=True)
+class Devel:
+    """What a devel package has below its tree: files, and links by their texts. An `archive` has the files if named."""
 
-    stream: io.BytesIO = field(default_factory=io.BytesIO)
+    files: dict[str, bytes]
+    links: dict[str, str] = field(default_factory=dict)
+    archive: str = ""
+    tree: str = "_rocm_sdk_devel"
 
-    def __post_init__(self) -> None:
-        self.tar = tarfile.TarFile(fileobj=self.stream, mode="w", format=tarfile.PAX_FORMAT)
-
-    def file(self, name: str, data: bytes = b"data\n", mode: int = 0o644) -> DevelArchive:
-        """Add a regular file."""
-        member = tarfile.TarInfo(name)
-        member.size, member.mode = len(data), mode
-        self.tar.addfile(member, io.BytesIO(data))
-        return self
-
-    def link(self, name: str, text: str) -> DevelArchive:
-        """Add a symbolic link."""
-        return self.special(name, tarfile.SYMTYPE, text)
-
-    def directory(self, name: str, mode: int = 0o755) -> DevelArchive:
-        """Add a directory."""
-        return self.special(name, tarfile.DIRTYPE, "", mode)
-
-    def special(self, name: str, kind: bytes, text: str = "", mode: int = 0o777) -> DevelArchive:
-        """Add a member of any type without contents."""
-        member = tarfile.TarInfo(name)
-        member.type, member.linkname, member.mode = kind, text, mode
-        self.tar.addfile(member)
-        return self
-
-    def data(self) -> bytes:
-        """Finish the archive and return its bytes."""
-        self.tar.close()
-        return self.stream.getvalue()
+    def members(self, version: str, package: str = "rocm_sdk_devel", trees: tuple[str, ...] = ()) -> dict[str, bytes]:
+        """Return the members of the wheel."""
+        facts = {"tree": self.tree, "trees": trees, **({"files": sorted(self.files)} if self.archive else {})}
+        about = {
+            f"{package}/.devel_links/devel.json": links_manifest(version, self.links, **facts),
+            f"{package}/.devel_links/devel.journal": b"",
+        }
+        placed = {f"{self.tree}/{path}": data for path, data in self.files.items()}
+        if not self.archive:
+            return {**about, **placed}
+        stream = io.BytesIO()
+        with tarfile.open(fileobj=stream, mode="w:xz" if self.archive.endswith("xz") else "w") as tar:
+            for path, data in placed.items():
+                member = tarfile.TarInfo(path)
+                member.size, member.mode = len(data), 0o755 if "/bin/" in path else 0o644
+                tar.addfile(member, io.BytesIO(data))
+        return {**about, f"{package}/{self.archive}": stream.getvalue()}
 
 
-def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | None = None) -> FakeSdk:
+def links_manifest(version: str, links: dict[str, str], **facts: object) -> bytes:
+    """Return a manifest of links, as the build writes it."""
+    listed = [{"relpath": path, "target": text} for path, text in sorted(links.items())]
+    return json.dumps({"version": version, **facts, "links": listed}).encode()
+
+
+def target_manifest(version: str, distribution: str, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the manifest of a package per GPU target, which has links to all its `files`, and its path."""
+    tree = next(iter(files)).partition("/")[0]
+    paths = [path.partition("/")[2] for path in files]
+    links = {path: "../" * (path.count("/") + 1) + f"{tree}/{path}" for path in paths}
+    return {f"{tree}/.devel_links/{distribution}.json": links_manifest(version, links)}
+
+
+def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: Devel | None = None) -> FakeSdk:
     """Write all distributions of one version into `root`/index."""
     index = root / "index"
     index.mkdir(parents=True)
@@ -92,33 +98,42 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: bytes | 
                 f"{tree}/lib/rocblas/library/Kernels_{target}.co": target.encode(),
                 f"{tree}/.kpack/blas_lib_{target}.kpack": b"KPAK" + target.encode(),
             }
+            data.update(target_manifest(version, f"rocm-sdk-device-{target}", data))
             requires = (f"rocm-sdk-libraries=={version}",)
             write_wheel(index, f"rocm-sdk-device-{target}", version, data, requires=requires)
     else:
         for target in TARGETS_OF_LAYOUT[layout]:
             name = "rocm_sdk_libraries_" + target.replace("-", "_")
             files = {f"_{name}/lib/libhipblas.so.2": library, f"_{name}/lib/{target}.co": target.encode()}
+            files.update(target_manifest(version, f"rocm-sdk-libraries-{target}", files))
             write_wheel(index, f"rocm-sdk-libraries-{target}", version, {**glue("libraries", name, version), **files})
-    write_devel(index, version, devel if devel is not None else small_devel(layout))
+    write_devel(index, version, devel if devel is not None else small_devel(layout), layout)
     write_sdist(index, layout, version)
     return FakeSdk(index, layout, version)
 
 
-def small_devel(layout: str) -> bytes:
-    """Return a devel archive with every kind of member."""
-    tree = "_rocm_sdk_devel"
-    archive = DevelArchive().directory(tree).directory(f"{tree}/include").directory(f"{tree}/empty", 0o555)
-    archive.file(f"{tree}/__init__.py", b'"""A tree."""\n')
-    archive.file(f"{tree}/include/hip.h", b"// hip\n", 0o444).file(f'{tree}/include/a, "b".h').file(f"{tree}/lib/ï.h")
-    archive.file(f"{tree}/lib/cmake/hip/hip-config.cmake").file(f"{tree}/bin/tool.sh", SCRIPT, 0o755)
-    archive.link(f"{tree}/lib/libamdhip64.so.5", "../../_rocm_sdk_core/lib/libamdhip64.so.5")
-    archive.link(f"{tree}/lib/libamdhip64.so", "libamdhip64.so.5").link(f"{tree}/llvm", "lib/llvm")
-    archive.link(f"{tree}/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc")
-    archive.link(f"{tree}/lib/llvm/bin/amdclang", "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang")
+def small_devel(layout: str, archive: str = "") -> Devel:
+    """Return a devel package with every kind of file and link."""
+    files = {
+        "__init__.py": b'"""A tree."""\n',
+        "include/hip.h": b"// hip\n",
+        'include/a, "b".h': b"data\n",
+        "lib/ï.h": b"data\n",
+        "lib/cmake/hip/hip-config.cmake": b"data\n",
+        "bin/tool.sh": SCRIPT,
+    }
+    links = {
+        "lib/libamdhip64.so.5": "../../_rocm_sdk_core/lib/libamdhip64.so.5",
+        "lib/libamdhip64.so": "libamdhip64.so.5",
+        "llvm": "lib/llvm",
+        "bin/hipcc": "../../_rocm_sdk_core/bin/hipcc",
+        "bin/hipcc-7": "hipcc",
+        "lib/llvm/bin/amdclang": "../../../../_rocm_sdk_core/lib/llvm/bin/amdclang",
+        "lib/libhipblas.so": "libhipblas.so.2",  # It leads nowhere until the libraries are installed.
+    }
     if layout == "split":
-        archive.link(f"{tree}/lib/libhipblas.so.2", "../../_rocm_sdk_libraries/lib/libhipblas.so.2")
-    archive.link(f"{tree}/lib/libhipblas.so", "libhipblas.so.2")  # dangles until the libraries are installed
-    return archive.data()
+        links["lib/libhipblas.so.2"] = "../../_rocm_sdk_libraries/lib/libhipblas.so.2"
+    return Devel(files, links, archive)
 
 
 def write_core(index: Path, version: str) -> None:
@@ -150,9 +165,14 @@ def write_profiler(index: Path, version: str) -> None:
     write_wheel(index, "rocm-profiler", version, files, scripts=scripts)
 
 
-def write_devel(index: Path, version: str, archive: bytes, *, name: str = "_devel.tar") -> None:
-    """Write the devel wheel around an archive."""
-    files = {**glue("devel", "rocm_sdk_devel", version), f"rocm_sdk_devel/{name}": archive}
+def write_devel(index: Path, version: str, devel: Devel, layout: str = "split") -> None:
+    """Write the devel wheel."""
+    trees = {
+        "split": ("_rocm_sdk_libraries",),
+        "family": ("_rocm_sdk_libraries_gfx110X_all", "_rocm_sdk_libraries_gfx94X_dcgpu"),
+        "thin": ("_rocm_sdk_libraries_gfx1030", "_rocm_sdk_libraries_gfx90a"),
+    }
+    files = {**glue("devel", "rocm_sdk_devel", version), **devel.members(version, trees=trees[layout])}
     write_wheel(index, "rocm-sdk-devel", version, files)
 
 
@@ -249,8 +269,10 @@ def write_wheel(
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": f"[console_scripts]\n{points}".encode(),
     }
-    record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in members.items())
-    members[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    record = io.StringIO(newline="")
+    rows = [(name, f"sha256={_digest(data)}", len(data)) for name, data in members.items()]
+    csv.writer(record).writerows([*rows, (f"{info}/RECORD", "", "")])
+    members[f"{info}/RECORD"] = record.getvalue().encode()
     path = index / f"{stem}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         for name, data in members.items():

@@ -1,6 +1,6 @@
 """Versions come and go: the development tree always belongs to the installed version, and the user's files stay.
 
-There are two unpackers: ROCm's, and the module that other SDKs ship. With real pip and uv.
+For ROCm, and with the module that other SDKs ship; with files in the wheel, and with an archive. With real pip and uv.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from environments import Environment
-from fake_sdk import PACKAGES, DevelArchive, make_sdk, write_wheel
+from fake_sdk import PACKAGES, Devel, make_sdk, write_wheel
 
 VERSIONS = ("7.10.0", "7.11.0")
 
@@ -39,16 +39,17 @@ class Sdk:
         environment.uninstall(*self.distributions)
 
 
-def archive(tree: str, version: str) -> bytes:
-    """Return a tree with a header that names the version, a file that only this version has, an empty directory."""
-    members = DevelArchive().file(f"{tree}/include/version.h", f"// {version}\n".encode()).directory(f"{tree}/plugins")
-    return members.file(f"{tree}/include/{version}.h").link(f"{tree}/headers", "include").data()
+def devel(tree: str, version: str, archive: str) -> Devel:
+    """Return a tree with a header that names the version, a file that only this version has, and links."""
+    files = {"include/version.h": f"// {version}\n".encode(), f"include/{version}.h": b"data\n"}
+    return Devel(files, {"headers": "include", f"share/{version}": "../include/version.h"}, archive, tree)
 
 
-def rocm(index: Path) -> Sdk:
+def rocm(index: Path, archive: str) -> Sdk:
     """Return ROCm's packages."""
     for version in VERSIONS:
-        sdk = make_sdk(index / version, layout="split", version=version, devel=archive("_rocm_sdk_devel", version))
+        one = devel("_rocm_sdk_devel", version, archive)
+        sdk = make_sdk(index / version, layout="split", version=version, devel=one)
         for path in sdk.index.iterdir():
             path.rename(index / path.name)
     root = "from rocm_sdk.devel import devel_root; print(devel_root())"
@@ -56,25 +57,31 @@ def rocm(index: Path) -> Sdk:
     return Sdk(index, "_rocm_sdk_devel", "rocm[devel]", distributions, root)
 
 
-def other(index: Path) -> Sdk:
+def other(index: Path, archive: str) -> Sdk:
     """Return the devel package of another SDK."""
     module = (PACKAGES.parent / "rules/runtime/devel_tree.py").read_bytes()
     for version in VERSIONS:
-        files = {"acme_devel/__init__.py": module, "acme_devel/_devel.tar": archive("_acme_devel", version)}
+        files = {
+            "acme_devel/__init__.py": module,
+            **devel("_acme_devel", version, archive).members(version, "acme_devel"),
+        }
         write_wheel(index, "acme-devel", version, files)
     return Sdk(index, "_acme_devel", "acme-devel", ("acme-devel",), "import acme_devel; print(acme_devel.root())")
 
 
+@pytest.mark.parametrize("archive", ["", "_devel.tar"], ids=["files", "tar"])
 @pytest.mark.parametrize("make", [rocm, other])
-def test_versions_come_and_go(any_environment: Environment, tmp_path: Path, make: Callable[[Path], Sdk]) -> None:
+def test_versions_come_and_go(
+    any_environment: Environment, tmp_path: Path, make: Callable[[Path, str], Sdk], archive: str
+) -> None:
     index = tmp_path / "index"
     index.mkdir()
-    sdk, environment = make(index), any_environment
+    sdk, environment = make(index, archive), any_environment
     before = environment.files()
     root = sdk.install(environment, VERSIONS[0])
     (root / "lib/cmake/mine").mkdir(parents=True)
-    own, in_the_way = root / "lib/cmake/mine/mine.cmake", root / f"include/{VERSIONS[1]}.h"
-    plugin = root / "plugins/mine.so"
+    own, in_the_way = root / "lib/cmake/mine/mine.cmake", root / f"share/{VERSIONS[1]}"
+    plugin = root / "share/mine.so"
     own.write_text("mine")
     plugin.write_text("mine")
     in_the_way.write_text("mine, and not of the next version")
@@ -82,6 +89,7 @@ def test_versions_come_and_go(any_environment: Environment, tmp_path: Path, make
         sdk.install(environment, version)
         assert (root / "headers/version.h").read_text() == f"// {version}\n"
         assert {path.name for path in root.glob("include/7.*.h")} == {f"{version}.h"}
+        assert {path.name for path in root.glob("share/7.*") if path.suffix != ".kept"} == {version}
         assert own.read_text() == plugin.read_text() == "mine"
         sdk.install(environment, version)
     sdk.uninstall(environment)

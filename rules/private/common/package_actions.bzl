@@ -29,7 +29,7 @@ PACKAGE_ATTRS = {
     "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS
 
-def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None, linked_units = []):
+def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
     """Makes the record of a package, and writes its definition.
 
     Args:
@@ -38,10 +38,9 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         package: its name in plans, errors and progress.
         tree: directory in site-packages; `{suffix}` stands for the version suffix.
         rpath: directories that the loader searches, as `tree/path`.
-        kind: `runtime`, `devel` or `plain`.
+        kind: `runtime` or `devel`.
         per_target: whether users have one of several such packages, by GPU target.
         slice: dict, for which GPU targets the package is, if it is not for all that its artifacts have code for.
-        linked_units: IDs of the units of big files that packages have which a devel package builds on.
 
     Returns:
         struct.
@@ -64,7 +63,7 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
         "rpath_tag": ctx.attr.rpath_tag,
         "tree": tree,
         "unedited": ctx.attr.unedited,
-    } | ({"platform": "windows"} if is_for_windows(ctx) else {}) | ({"slice": slice} if slice else {}) | ({"linked_units": linked_units} if kind == "plain" else {})))
+    } | ({"platform": "windows"} if is_for_windows(ctx) else {}) | ({"slice": slice} if slice else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
 def _plan(ctx, member, artifacts, edits, checked):

@@ -10,11 +10,11 @@ large as the dictionary, so that little is lost.
 
 import lzma
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
-from tools.actions.plan.model import Entry, Kind, Treatment
+from tools.actions.pack.segment import Packed
 from tools.lib.common.archive_time import archive_time
 from tools.lib.deflate.blocks import blocks, in_order
 from tools.lib.wheel.deflated_run import Run, small_run, stored_run
@@ -37,23 +37,13 @@ def end_run() -> Run:
     return small_run(bytes(2 * tarfile.BLOCKSIZE))
 
 
-def tar_runs(tree: str, entries: Iterable[Entry], packed: dict[str, Run]) -> Iterator[Run]:
-    """Yield the runs of an archive of a tree: its entries below the directory `tree`, in their order."""
-    yield header_run(tree, 0o755, tarfile.DIRTYPE)
-    for entry in entries:
-        name = f"{tree}/{entry.path}"
-        if entry.treatment is Treatment.DROP:
-            continue
-        if entry.kind is Kind.DIRECTORY:
-            # Whoever unpacks the tree has to write into it, and to remove it again.
-            yield header_run(name, int(entry.mode, 8) | 0o700, tarfile.DIRTYPE)
-        elif entry.treatment is Treatment.LINK_TO and entry.target:
-            yield header_run(name, 0o777, tarfile.SYMTYPE, link=entry.target)
-        else:
-            run = packed[entry.path]
-            yield header_run(name, int(entry.mode, 8), tarfile.REGTYPE, run.size)
-            yield run
-            yield padding_run(run.size)
+def tar_runs(tree: str, packed: Mapping[str, Packed], runs: Mapping[str, Run]) -> Iterator[Run]:
+    """Yield the runs of an archive of a tree's files, below the directory `tree`."""
+    for path in sorted(packed):
+        run = runs[path]
+        yield header_run(f"{tree}/{path}", int(packed[path].mode, 8), tarfile.REGTYPE, run.size)
+        yield run
+        yield padding_run(run.size)
     yield end_run()
 
 

@@ -1,12 +1,12 @@
 """Links a wheel out of a plan, the segments of its units, and small files.
 
     link --label TARGET --project JSON --plan PLAN --platform-tag REPORT --index FILE… --segment FILE…
-         --description README --tag TAG [--license-pattern GLOB…] [--devel tar|tar.xz] [--threads N]
+         --description README --tag TAG [--license-pattern GLOB…] [--devel none|tar|tar.xz] [--threads N]
          [--import-name NAME [--console-scripts JSON] [--python-packages JSON]] [--verbose]
          --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
 
-In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree: the files of a
-devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
+In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree. Bulk bytes are
+copied from the segments as they are; nothing is deflated again.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -16,6 +16,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 from tools.actions.link.license_texts import license_paths
+from tools.actions.link.links import link_members
 from tools.actions.link.listed_rows import listed_rows, note_missing
 from tools.actions.link.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from tools.actions.link.python_packages import path_file
@@ -36,6 +37,9 @@ from tools.lib.wheel.deflated_run import join
 from tools.lib.wheel.import_names import Imports, imports_of
 from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+
+#: The value of --devel for files in the wheel.
+NO_ARCHIVE = "none"
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Arguments:
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
-    """Return the files of a runtime package's tree. If the top directory has no file, add the empty `.{distribution}`.
+    """Return the files of a package's tree. If the top directory has no file, add the empty `.{distribution}`.
 
     Otherwise pip would leave empty directories behind: it removes a directory only if RECORD names a file directly in
     it. The name has the distribution, because several may share a tree.
@@ -82,8 +86,8 @@ def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> I
 
 
 def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> WheelMember:
-    """Return the archive that a devel package unpacks on first use; `scratch` is a file for what is compressed anew."""
-    data = join(tar_runs(plan.tree, plan.entries, tree.runs))
+    """Return the archive of a devel package's files; `scratch` is a file for what is compressed anew."""
+    data = join(tar_runs(plan.tree, tree.packed, tree.runs))
     if name.endswith(".xz"):
         data = join(xz_runs(data.inflated(), threads, scratch))
     return joined_member(name, data)
@@ -123,13 +127,13 @@ def _function(script: str) -> str:
     return name
 
 
-def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_devel: bool) -> Imports:
+def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_archive: bool) -> Imports:
     """Return what users can import: modules among the small files, and the tree if it is a package (PEP 794).
 
-    Modules of the SDK deep in a tree are not for `import`; the tree of a devel package is in an archive.
+    Modules of the SDK deep in a tree are not for `import`; a tree in an archive is none yet.
     """
     package = f"{plan.tree}/__init__.py"
-    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_devel
+    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_archive
     return imports_of([*files, package] if is_package else files)
 
 
@@ -161,15 +165,17 @@ def link(args: Arguments) -> None:
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
+    is_archive = args.devel not in (None, NO_ARCHIVE)
+    members.extend(link_members(plan, tree, project, args.import_name if args.devel else "", is_archive=is_archive))
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
-    project = replace(project, imports=imports(plan, files, in_tree, is_devel=bool(args.devel)))
+    project = replace(project, imports=imports(plan, files, in_tree, is_archive=is_archive))
     members.extend(info_members(project, args, plan, dist_info))
     if args.python_packages:
         members.extend(path_file(args.python_packages, plan, args.import_name, args.label))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
-        if args.devel:
+        if is_archive:
             name = f"{args.import_name}/_devel.{args.devel}"
             members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
         else:
@@ -196,7 +202,9 @@ def main(argv: list[str]) -> int:
         default=[],
         help="glob pattern of paths: those of artifacts' licence texts",
     )
-    parser.add_argument("--devel", choices=("tar", "tar.xz"), help="put the tree into an archive inside the wheel")
+    parser.add_argument(
+        "--devel", choices=(NO_ARCHIVE, "tar", "tar.xz"), help="of a devel package: what archive has the tree's files"
+    )
     parser.add_argument("--import-name", default="", help="Python package of the wheel, for what follows and --devel")
     parser.add_argument("--console-scripts", help="JSON list of scripts, which its `_cli` runs, and their tools' paths")
     parser.add_argument("--python-packages", help="JSON list of Python packages in the tree, and the directories above")

@@ -12,7 +12,6 @@ from typing import BinaryIO
 from tools.actions.pack.edits import Edit
 from tools.actions.pack.forwarder import forwarder
 from tools.actions.pack.launcher import finished_launcher
-from tools.actions.pack.linker_script import linker_script
 from tools.actions.pack.slices import Slices
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.blocks import BLOCK_BYTES
@@ -144,8 +143,6 @@ def entry_blocks(
 def _made(entry: Edit, launcher: str | None) -> bytes:
     """Return the bytes of what pack makes."""
     target = entry.target or ""
-    if entry.made == "linker script":
-        return linker_script(target)
     if entry.made == "forwarder":
         return forwarder(posixpath.basename(entry.path), target, entry.machine or 0, entry.versions or ())
     if launcher is None:

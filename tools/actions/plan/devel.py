@@ -1,7 +1,7 @@
-"""The plan of the devel package: the whole tree, links and all, to be unpacked on first use.
+"""The plan of the devel package: the whole tree, files and links.
 
 What a runtime package ships is not shipped again: the tree has a link to it, which
-becomes a hard link when the tree is unpacked. What a package per GPU target ships is
+becomes a hard link on first use. What a package per GPU target ships is
 left out, because only the machine knows which of those are installed.
 """
 
@@ -116,7 +116,7 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
         return None
     if plan.per_target:
         return _entry(
-            found, Treatment.DROP, f"linked to {plan.package}, if that is installed, when the tree is unpacked"
+            found, Treatment.DROP, f"linked to {plan.package}, if that is installed"
         )
     if _is_run_only_here(found, owned, tree.prefix):  # a link to the package's file could not be run
         if not found.facts:
@@ -130,7 +130,7 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
 
 def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if found.kind is Kind.DIRECTORY:
-        return _entry(found, Treatment.KEEP, "directory")
+        return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
     if found.kind is Kind.LINK:
         if prefix.resolve(found.path) is None:
             return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
@@ -144,7 +144,7 @@ def _tree_as_planned(entries: list[Entry], tree: _Tree) -> Prefix:
     nodes = {}
     for entry in entries:
         stays = entry.treatment is Treatment.LINK_TO and entry.kind is Kind.LINK and entry.target == entry.link
-        kind = entry.kind if stays or entry.kind is Kind.DIRECTORY else Kind.FILE
+        kind = entry.kind if stays else Kind.FILE
         owner = tree.owners.get(entry.path)
         if entry.treatment is not Treatment.DROP or (owner and _comes_along(*owner)):
             nodes[entry.path] = Found(entry.path, kind, entry.source, link=entry.link)
@@ -205,8 +205,11 @@ def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) ->
     for_targets = {
         entry.path for plan in builds_on for entry in plan.entries if entry.treatment is Treatment.OTHER_TARGET
     }
+    parents = {posixpath.dirname(path) for path in prefix.merged}
     entries = []
     for path, found in sorted(prefix.merged.items()):
+        if found.kind is Kind.DIRECTORY and path in parents:
+            continue
         if reason := left_out(path, definition):
             entries.append(_entry(found, Treatment.DROP, reason))
             continue

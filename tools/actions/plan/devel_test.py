@@ -161,12 +161,11 @@ def test_links_stay_links() -> None:
     assert {planned[path].reason for path in kept} == {"link, kept"}
 
 
-def test_own_files_and_directories_are_kept_with_their_modes() -> None:
+def test_own_files_are_kept_with_their_modes() -> None:
     planned = entries(file("include/a.h", mode="0444"), directory("empty", "0700"), library("lib/libdev.so"))
     assert outcome(planned["include/a.h"]) == (Treatment.KEEP, "no runtime package has it (data)", None)
     assert planned["include/a.h"].mode == "0444"
-    assert outcome(planned["empty"]) == (Treatment.KEEP, "directory", None)
-    assert planned["empty"].mode == "0700"
+    assert outcome(planned["empty"]) == (Treatment.DROP, "empty directory, which a wheel cannot hold", None)
     assert planned["lib/libdev.so"].treatment is Treatment.PATCH
     assert planned["lib/libdev.so"].rpath == ("$ORIGIN",)
 

@@ -44,7 +44,6 @@ class Treatment(enum.StrEnum):
     COPY_OF_LINK = "copy of link"
     LAUNCHER = "launcher"
     FORWARDER = "forwarder"
-    LINKER_SCRIPT = "linker script"
     ALIAS_OF = "alias of"
     LINK_TO = "link to"
     #: For other GPUs than the package is: a package beside it has the file, or none, because it is left out.
@@ -54,7 +53,7 @@ class Treatment(enum.StrEnum):
 
 #: Those whose bytes are an artifact's, as they are or edited, and those whose bytes pack makes.
 COPIES = frozenset({Treatment.KEEP, Treatment.PATCH, Treatment.COPY_OF_LINK})
-MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER, Treatment.LINKER_SCRIPT})
+MADE = frozenset({Treatment.LAUNCHER, Treatment.FORWARDER})
 #: Treatments whose result is in the package as bytes.
 PACKED = COPIES | MADE
 #: Treatments of what is not in the package, under no name.
@@ -166,6 +165,8 @@ class Plan:
     entries: tuple[Entry, ...] = ()
     #: Pairs of sources that must be equal, because one stands for the other: (kept, left out).
     equal_sources: tuple[tuple[str, str], ...] = ()
+    #: Of a devel package: the trees of the packages by GPU target that it links to where they are installed.
+    target_trees: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the plan as JSON data."""
@@ -175,6 +176,7 @@ class Plan:
             "per_target": self.per_target,
             "entries": [entry.to_document() for entry in self.entries],
             "equal_sources": [list(pair) for pair in self.equal_sources],
+            **({"target_trees": list(self.target_trees)} if self.target_trees else {}),
         }
 
     @classmethod
@@ -186,6 +188,7 @@ class Plan:
             per_target=document["per_target"],
             entries=tuple(Entry.from_document(entry) for entry in document["entries"]),
             equal_sources=tuple((kept, dropped) for kept, dropped in document["equal_sources"]),
+            target_trees=tuple(document.get("target_trees", ())),
         )
 
 
@@ -230,7 +233,7 @@ class Definition:
     """What a BUILD file says about a package."""
 
     package: str
-    #: `runtime` (a tree that pip installs), `devel` (a tree that unpacks itself) or `plain` (the same as plain files).
+    #: `runtime` (a tree of files alone) or `devel` (a tree with links, which are made on first use).
     kind: str
     tree: str
     per_target: bool = False
@@ -255,8 +258,6 @@ class Definition:
     unedited: tuple[str, ...] = ()
     #: None for a package that has the device code for all targets.
     slice: Slice | None = None
-    #: Units of big files that packages have which a devel package builds on: it does not pack them again.
-    linked_units: tuple[str, ...] = ()
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Definition":

@@ -490,5 +490,5 @@ def test_equal_duplicates_are_compared_only_where_they_are_used() -> None:
 
 
 def test_unknown_kind_of_package() -> None:
-    with pytest.raises(ToolError, match=r"package kind 'other': expected one of devel, plain, runtime"):
+    with pytest.raises(ToolError, match=r"package kind 'other': expected one of devel, runtime"):
         make_plan(replace(CORE, kind="other"), [], [])

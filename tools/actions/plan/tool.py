@@ -28,7 +28,6 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
-from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.rpath_policy import with_rpaths
@@ -44,7 +43,7 @@ from tools.lib.common.program import (
     write_document,
 )
 
-PLANNERS = {"runtime": plan_runtime, "devel": plan_devel, "plain": plan_plain}
+PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
 
 
 def read_facts(paths: list[str], platform: str = "linux") -> dict[str, Facts]:
@@ -185,6 +184,7 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
         equal_sources=tuple(
             pair for pair in [*equal, *planned.equal_sources] if pair[0] in used and frozenset(pair) not in compared
         ),
+        target_trees=tuple(sorted({one.tree for one in builds_on if one.per_target and definition.kind == "devel"})),
     )
 
 
@@ -223,7 +223,7 @@ def main(argv: list[str]) -> int:
         action="append",
         default=[],
         metavar="ARTIFACT=UNIT",
-        help="unit that makes launchers, forwarders and linker scripts",
+        help="unit that makes launchers and forwarders",
     )
     args = parser.parse_args(argv)
 

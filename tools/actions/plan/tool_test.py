@@ -306,7 +306,7 @@ def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.
 PATTERNS = (["lib/*.so", "lib"], ["bin/tool", "**/*.h", "y/**"])
 
 
-@pytest.mark.parametrize("kind", ["runtime", "devel", "plain"])
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
 def test_patterns_that_match_nothing_are_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A directory that is not empty is not left out by its name alone."""
     found = [*ONE, file("lib/liba.so"), directory("lib"), directory("y")]
@@ -336,7 +336,7 @@ HOLDS_NOTHING = {
 
 
 @pytest.mark.parametrize("found", HOLDS_NOTHING.values(), ids=HOLDS_NOTHING)
-@pytest.mark.parametrize("kind", ["runtime", "devel", "plain"])
+@pytest.mark.parametrize("kind", ["runtime", "devel"])
 def test_a_package_that_holds_nothing_is_refused(
     kind: str, found: list[Found], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--setting", required=True, help="label of the build setting that holds the tag")
     parser.add_argument("--tag", required=True, help="platform tag of the wheel, or a set of them joined by dots")
     parser.add_argument("--plan", required=True, help="the package's plan")
-    parser.add_argument("--kind", choices=("runtime", "devel", "plain"), default="runtime", help="kind of the package")
+    parser.add_argument("--kind", choices=("runtime", "devel"), default="runtime", help="kind of the package")
     parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
     parser.add_argument(

@@ -30,13 +30,23 @@ _HERE = os.path.dirname(__file__)
 def read_json(path: str) -> Any:
     """Return the contents of a JSON file that the packages' build wrote; None if it is not there.
 
-    Such JSON is Python, except for three names. Importing `json` takes as long as starting half an interpreter.
+    Importing `json` takes as long as starting half an interpreter: this is the parser in it, alone.
     """
     try:
         with open(path, encoding="utf-8") as stream:
-            return eval(stream.read(), {"__builtins__": {}, "true": True, "false": False, "null": None})
+            text = stream.read().strip()
     except FileNotFoundError:
         return None
+    hooks = {"parse_float": float, "parse_int": int, "parse_constant": float, "memo": {}, "strict": True}
+    try:
+        from _json import make_scanner as make
+
+        make_scanner: Any = make
+        return make_scanner(type("Hooks", (), {**hooks, "object_hook": None, "object_pairs_hook": None}))(text, 0)[0]
+    except (AttributeError, ImportError):  # Of another Python.
+        import json
+
+        return json.loads(text)
 
 
 def tree() -> Path:
@@ -145,22 +155,23 @@ def with_directories(environ: Mapping[str, str], root: str, directories: Mapping
 def _find_devel() -> str:
     """Return the root of the development tree, made or brought up to date first if need be; "" if there is none."""
     try:
-        from rocm_sdk.devel.glance import glance_at_root
-    except ModuleNotFoundError:  # The package `rocm` is not installed: only it can make the development tree.
-        return ""
-    root = glance_at_root()
+        from rocm_sdk.devel import root_at_a_glance
+    except ModuleNotFoundError:  # The package `rocm` is not installed, or it is AMD's own.
+        return _ask_for_devel()
+    root = root_at_a_glance()
     return _ask_for_devel() if root is None else root
 
 
 def _ask_for_devel() -> str:
-    from rocm_sdk.devel import devel_root
-    from rocm_sdk.errors import DevelNotInstalledError, RocmSdkError
-
     try:
-        return str(devel_root())
-    except DevelNotInstalledError:
+        from rocm_sdk._devel import get_devel_root
+
+        return str(get_devel_root())
+    except ModuleNotFoundError:  # There is no `rocm`, which alone can make links, or no devel package.
         return ""
-    except RocmSdkError as error:
+    except Exception as error:
+        if type(error).__module__ != "rocm_sdk.errors":
+            raise
         fail(str(error))
 
 

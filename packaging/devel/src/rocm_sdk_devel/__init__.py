@@ -1,3 +1,3 @@
-"""The archive of the ROCm development tree. `rocm-sdk path --root` unpacks it beside this package and tells where."""
+"""The links of the ROCm development tree, which `rocm-sdk path --root` makes in the tree beside this package."""
 
 from ._version import __version__ as __version__

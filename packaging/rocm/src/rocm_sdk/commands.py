@@ -71,7 +71,7 @@ def run_init(arguments: argparse.Namespace) -> int:
     from .errors import TargetError
     from .mismatch import mismatch_here
 
-    root = devel_root(verify=True, quiet=arguments.quiet)
+    root = devel_root(verify=True)
     if not arguments.quiet:
         say(f"The development tree is ready: {root}")
         try:

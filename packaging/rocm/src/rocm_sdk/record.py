@@ -1,13 +1,8 @@
-"""Reading and editing RECORD, the list of an installed distribution's files (PEP 376, "Recording installed projects").
-
-A devel tree that unpacks itself adds its files there, so that `pip uninstall` removes them. Everything here is pure but
-`read_record`; how a RECORD is replaced is in `devel.replace`.
-"""
+"""Reading RECORD, the list of an installed distribution's files (PEP 376, "Recording installed projects")."""
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,20 +26,6 @@ def read_record(path: Path) -> list[Row]:
 def parse_record(lines: Iterable[str]) -> list[Row]:
     """Return the rows of a RECORD file's lines, which have their line ends; empty lines are passed over."""
     return [Row(*[*row, "", ""][:3]) for row in csv.reader(lines) if row]
-
-
-def format_record(rows: Iterable[Row]) -> str:
-    """Return the text of a RECORD file with these rows."""
-    text = io.StringIO(newline="")
-    # Lines end as csv and pip end them: with another end it would not quote a name that has a carriage return.
-    csv.writer(text).writerows((row.path, row.digest, row.size) for row in rows)
-    return text.getvalue()
-
-
-def replace_below(rows: Iterable[Row], tree: str, paths: Iterable[str]) -> list[Row]:
-    """Replace the rows of `tree` and below by the sorted `paths`, without hashes; return all rows."""
-    kept = [row for row in rows if not is_below(row.path, tree)]
-    return kept + [Row(path) for path in sorted(paths)]
 
 
 def is_below(path: str, tree: str) -> bool:

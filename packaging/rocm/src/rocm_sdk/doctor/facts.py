@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import detect
 from ..detect import Answer, Gpu, ask_sources, prefer
-from ..devel.layout import ROOT_VARIABLE, DevelLayout, find_home, find_layout
+from ..devel import DevelLayout, find_layout
 from ..distributions import Distributions, load_distributions
 from ..errors import DevelNotInstalledError
 from ..installation import InstalledPackage, half_removed_packages, installed_packages, own_package
@@ -60,9 +60,8 @@ class Facts:
 
     @property
     def trees(self) -> list[Path]:
-        """The directories with the packages' files; the development tree need not be in site-packages."""
-        packages = [*self.packages.values(), *self.remnants.values()]
-        return sorted({*(package.tree for package in packages), *([self.layout.root] if self.layout else [])})
+        """The directories with the packages' files."""
+        return sorted({package.tree for package in (*self.packages.values(), *self.remnants.values())})
 
     @property
     def installer(self) -> str:
@@ -70,14 +69,8 @@ class Facts:
         return self.own.installer if self.own else "pip"
 
     def is_ours(self, path: Path) -> bool:
-        """Return whether a path is in one of the packages' trees, or in a development tree of theirs elsewhere.
-
-        The variable that names the place of such a tree need not be set in each shell.
-        """
-        if is_below(path, self.trees):
-            return True
-        home = find_home(self.layout.devel, {ROOT_VARIABLE: os.sep}).name if self.layout else ""
-        return home != "" and home in (parent.name for parent in path.resolve().parents)
+        """Return whether a path is in one of the packages' trees."""
+        return is_below(path, self.trees)
 
 
 def gather(root: Path) -> Facts:

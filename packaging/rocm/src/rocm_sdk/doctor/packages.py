@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..installation import InstalledPackage, is_same_release, list_dist_infos
-from ..record import is_below
 from ..remedies import install, reinstall, uninstall
 from ..selfcheck.check import FailureError, SkipError
 from ..selfcheck.packages import find_changed, lasting_rows
@@ -37,13 +36,12 @@ def half_removed(facts: Facts) -> Iterator[Finding]:
 
 
 def changed_files(facts: Facts) -> Iterator[Finding]:
-    """Find packages with files that are missing or not of their size; for the development tree see `devel_tree`."""
+    """Find packages with files that are missing or not of their size; `devel_tree` looks at links."""
     own = [facts.own] if facts.own else []
     for package in [*own, *facts.packages.values()]:
         if not package.record.is_file():
             continue  # The files are another package manager's.
-        is_expanded = facts.layout is not None and package == facts.layout.devel and not facts.layout.is_plain
-        rows = [row for row in lasting_rows(package) if not (is_expanded and is_below(row.path, package.names.tree))]
+        rows = [row for row in lasting_rows(package) if row.digest]
         faults = find_changed(package, rows, quick=True)
         if faults:
             text = f"{package.names.distribution}: in {package.site}, {faults[0]}{how_many(faults)}"
@@ -82,7 +80,7 @@ def version_skew(facts: Facts) -> Iterator[Finding]:
 def compiler(facts: Facts) -> Iterator[Finding]:
     """Find out whether `hipcc` starts. If it would have to make the development tree first, it is not started."""
     core = facts.packages.get(facts.known.packages["core"].distribution)
-    if core is None or (facts.layout is not None and not _is_ready(facts)):
+    if core is None or (facts.layout is not None and not facts.layout.is_ready):
         return
     for script, tool in list_scripts(core):
         if script == COMPILER:
@@ -93,11 +91,3 @@ def compiler(facts: Facts) -> Iterator[Finding]:
             except FailureError as failure:
                 remedy = "`rocm-sdk test -k script:` shows all programs that do not start."
                 yield Finding("compiler", "problem", str(failure), remedy)
-
-
-def _is_ready(facts: Facts) -> bool:
-    """Return whether the development tree is there as it should be, so that nothing has to be made."""
-    from ..devel.state import is_current
-
-    layout = facts.layout
-    return layout is not None and (layout.is_plain or is_current(layout))

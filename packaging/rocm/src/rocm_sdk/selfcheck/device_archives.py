@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ..devel.layout import find_layout
+from ..devel import find_layout
 from ..distributions import Distributions
 from ..installation import InstalledPackage
 from ..kpack import SUFFIX, archive_places
@@ -47,5 +47,5 @@ def _all_elf_files(known: Distributions, packages: Mapping[str, InstalledPackage
             yield from list_elf_files(package.rows(), package.tree)
     if devel in packages:
         layout = find_layout(known)
-        if layout.record.is_file():
-            yield from list_elf_files(read_record(layout.record), layout.root)
+        if layout.devel.record.is_file():
+            yield from list_elf_files(read_record(layout.devel.record), layout.root)

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..detect import detect_gpus
-from ..devel.layout import ARCHIVE_NAMES
+from ..devel_tree import ARCHIVES
 from ..device_code import missing_device_code
 from ..distributions import Distributions, load_selection
 from ..installation import InstalledPackage, is_same_release, own_package
 from ..mismatch import mismatch_here
-from ..record import Row
+from ..record import Row, is_below
 from ..remedies import half_removed_remedy, install, reinstall
 from ..targets import selection_in_effect
 from .check import FailureError, SkipError
@@ -35,9 +35,7 @@ def check_packages(known: Distributions, packages: Mapping[str, InstalledPackage
     sites = sorted({str(package.site) for package in packages.values()})
     if len(sites) > 1:
         raise FailureError(f"packages must share one directory to find each other, but are in {', '.join(sites)}")
-    # The devel package's tree is made on first need.
-    wanted = [package.tree for package in packages.values() if package.names != known.packages["devel"]]
-    missing = sorted({str(tree) for tree in wanted if not tree.is_dir()})
+    missing = sorted({str(package.tree) for package in packages.values() if not package.tree.is_dir()})
     if missing:
         raise FailureError(f"missing: {', '.join(missing)}. Reinstall the package.")
     return ", ".join(packages)
@@ -65,12 +63,14 @@ def check_target(known: Distributions, packages: Mapping[str, InstalledPackage])
     return str(selection["target"]) if selection else "no target was chosen: this is the static wheel"
 
 
-def check_ownership(packages: Mapping[str, InstalledPackage]) -> str:
+def check_ownership(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
     """Check that no two packages own one path: uninstalling one would break the other."""
+    devel = known.packages["devel"].tree
     owners: dict[Path, list[str]] = defaultdict(list)
     for name, package in packages.items():
         for row in package.rows():
-            if "__pycache__" not in row.path:
+            # What is made for the development tree may be listed by the packages that it leads to, too.
+            if "__pycache__" not in row.path and not (is_below(row.path, devel) and not row.digest):
                 owners[package.locate(row.path)].append(name)
     shared = sorted((str(path), names) for path, names in owners.items() if len(names) > 1)
     if shared:
@@ -107,7 +107,7 @@ def _find_fault(path: Path, row: Row, quick: bool) -> str:
     """Return what is wrong with a file, or ""; a row without size and hash only says that it is there."""
     if not path.exists():
         # The archive of the development tree may be removed once the tree is made.
-        return "" if path.name in ARCHIVE_NAMES else f"{row.path} is missing"
+        return "" if path.name in ARCHIVES else f"{row.path} is missing"
     if row.size and path.stat().st_size != int(row.size):
         return f"{row.path} has {path.stat().st_size} bytes, not {row.size}"
     algorithm, _, expected = row.digest.partition("=")

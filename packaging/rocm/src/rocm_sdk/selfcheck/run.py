@@ -45,7 +45,7 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     yield Check("devel", partial(check_devel, known, packages), first=True)
     yield Check("packages", partial(check_packages, known, packages))
     yield Check("target", partial(check_target, known, packages))
-    yield Check("ownership", partial(check_ownership, everything))
+    yield Check("ownership", partial(check_ownership, known, everything))
     for name, package in everything.items():
         yield Check(f"record:{name}", partial(check_record, package, quick))
     for name, package in () if IS_WINDOWS else packages.items():
