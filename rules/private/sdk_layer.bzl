@@ -28,28 +28,17 @@ def _is_devel(target):
     return PackageInfo in target and target[PackageInfo].definition.kind == "devel"
 
 def _devel_tree(ctx, args):
-    """Adds the tree of a devel package to the arguments; returns the inputs that this needs, a depset."""
+    """Adds what the links of a devel package lead to to the arguments; returns the wheels, a list."""
     if not _is_devel(ctx.attr.wheel):
         if ctx.attr.beside and not PackageInfo in ctx.attr.wheel:
-            fail("{}: beside: {} has no tree that is unpacked; expected the sdk_wheel of a devel package. Leave `beside` out".format(shown(ctx.label), shown(ctx.attr.wheel.label)))
-        return depset()
-    package, distribution = ctx.attr.wheel[PackageInfo], ctx.attr.wheel[DistributionInfo]
-    beside = [target[DistributionInfo].file for target in ctx.attr.beside]
-    args.add(package.plan, format = "--plan=%s")
-    args.add_all(package.indexes, format_each = "--index=%s")
-    args.add_all(package.segments, format_each = "--segment=%s")
-    args.add_all(beside, format_each = "--beside=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(distribution.tree_files.items())])
-    return depset([package.plan] + beside + distribution.tree_files.values(), transitive = [package.indexes, package.segments])
-
-def _links_to(ctx, args):
-    """Adds the package that links lead to, if there is one, to the arguments; returns its files."""
-    if not ctx.attr.links_to:
+            fail("{}: beside: {} has no links; expected the sdk_wheel of a devel package. Leave `beside` out".format(shown(ctx.label), shown(ctx.attr.wheel.label)))
         return []
-    wheel, plan = ctx.attr.links_to[DistributionInfo].file, ctx.attr.links_to[PackageInfo].plan
-    args.add(wheel, format = "--links-to=%s")
-    args.add(plan, format = "--links-to-plan=%s")
-    return [wheel, plan]
+    beside = [target[DistributionInfo].file for target in ctx.attr.beside]
+    links_to = [ctx.attr.links_to[DistributionInfo].file] if ctx.attr.links_to else []
+    args.add("--devel")
+    args.add_all(beside, format_each = "--beside=%s")
+    args.add_all(links_to, format_each = "--links-to=%s")
+    return beside + links_to
 
 def _sbom(ctx):
     """Returns the bill of materials of what is in the layer, or None."""
@@ -68,12 +57,11 @@ def _sdk_layer_impl(ctx):
     args.add(ctx.attr._layer_format[BuildSettingInfo].value, format = "--format=%s")
     args.add(layer, format = "--layer=%s")
     args.add(descriptor, format = "--descriptor=%s")
-    linked = _links_to(ctx, args)
     run_tool(
         ctx,
         tool = ctx.attr._layer,
         args = args,
-        inputs = depset([wheel] + linked, transitive = [_devel_tree(ctx, args)]),
+        inputs = depset([wheel] + _devel_tree(ctx, args)),
         outputs = [layer, descriptor],
         mnemonic = "RocmLayer",
         progress_message = "Making layer %{label}",
@@ -93,12 +81,12 @@ sdk_layer = rule(
     doc = """Makes the layer of a container image out of a wheel: what `pip install` would have put into the image.
 
 The compressed bytes of the wheel are copied; nothing is compressed again. The output is a `.tar.gz`, which rules that
-take layers as files accept, too. The layer of a devel package has its tree unpacked.""",
+take layers as files accept, too. The layer of a devel package has the links of its tree.""",
     implementation = _sdk_layer_impl,
     attrs = {
         "beside": attr.label_list(providers = [DistributionInfo], doc = "For a devel package: each `sdk_wheel` that the image has as well and that the tree links to, such as the runtime's. Links to other packages are left out."),
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
-        "links_to": attr.label(providers = [DistributionInfo, PackageInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
+        "links_to": attr.label(providers = [DistributionInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
         "pattern": attr.string(doc = "Which wheel of a directory, by its path in the directory: a pattern such as `*/acme-*+gfx942-*.whl`, in which `*` matches `/`, too. Default: the only one."),
         "wheel": attr.label(mandatory = True, allow_files = True, doc = "The `sdk_wheel` or `sdk_static_wheel`; or another rule's wheel, a file, or a directory of wheels, which `sdk_split_wheel` and `sdk_requiring_wheel` make. Members that another program compressed are compressed again, because only byte-aligned data can be joined."),
         "_layer": tool_attr("//tools/actions/layer:layer_tool"),

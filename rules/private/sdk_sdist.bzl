@@ -30,7 +30,7 @@ def _sdk_sdist_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([sdist])),
-        DistributionInfo(file = sdist, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, tree_files = {}, variant = None),
+        DistributionInfo(file = sdist, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, variant = None),
     ]
 
 sdk_sdist = rule(

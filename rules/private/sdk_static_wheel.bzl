@@ -54,7 +54,7 @@ def _sdk_static_wheel_impl(ctx):
     ctx.actions.write(name_file, wheel.basename)
     return [
         DefaultInfo(files = depset([wheel])),
-        DistributionInfo(file = wheel, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, tree_files = {}, variant = variant),
+        DistributionInfo(file = wheel, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, variant = variant),
         PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 

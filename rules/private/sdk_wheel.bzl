@@ -149,7 +149,6 @@ def _sdk_wheel_impl(ctx):
             metadata = outputs.metadata,
             requirement = requirement_of(ctx),
             sbom = sbom,
-            tree_files = {path: file for path, file in files.items() if path.startswith("{tree}/")},
             variant = None,
         ),
         package,

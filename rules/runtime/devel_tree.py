@@ -508,26 +508,26 @@ class DevelTree:
             if not os.path.lexists(self._at(path)):
                 self._remove_empty(path, own.tree)
         kept = [one for path in (*files, *wrong) for one in self._make_room(path, links.get(path), made, listed)]
-        if record and final != rows:
+        if record and sorted(final) != sorted(rows):
             self._write_record(record, final)
         self._unpack(files)
         self._replace_strays(_shipped(own.tree, rows))
         self._make_links(wrong, links)
         if record:
-            self._finish(own, links)
+            self._finish(own, links, is_changed=bool(files or wrong or stale))
         if kept:
             import warnings
 
             text = f"{len(kept)} files of yours in the development tree have another name now, for one {kept[0]}"
             warnings.warn(text, RuntimeWarning, stacklevel=4)
 
-    def _finish(self, own: Manifest, links: Mapping[str, Link]) -> None:
+    def _finish(self, own: Manifest, links: Mapping[str, Link], *, is_changed: bool) -> None:
         """Write the state, and leave the journal as the wheel has it."""
         made = {path: self._mark(path) for path in (*links, *own.files)}
         facts = facts_of(self._manifests(own), links, self._is_there)
         every = _list_manifests(self.package, own.trees)
         facts["manifests"] = {path: os.path.getsize(self._at(path)) for path in every}
-        if facts != self._state() or made != self._made():
+        if is_changed or facts != self._state() or made.keys() != self._made().keys():
             self._write_state(facts, made)
         _, rows = self._find_record(self._own)
         if any(row[0].endswith(f"/{JOURNAL}") for row in rows):

@@ -1,75 +1,78 @@
 """Faults of the development tree against the packages that it mirrors, and of licences."""
 
 import json
-import tarfile
+import re
 from typing import Any
 
 from develop.testing.elf_sample import Sample
-from tests.verify.editing import EditedSet, file_member, link_member
+from tests.verify.editing import EditedSet
 from tests.verify.faults import fault
 from tests.verify.planted_set import DEVEL, LIBRARIES, mirror, unmirror
 
-Members = dict[str, tuple[tarfile.TarInfo, bytes]]
+ARCHIVE, MANIFEST = "rocm_sdk_devel/_devel.tar", "rocm_sdk_devel/.devel_links/devel.json"
 
 
 @fault("S151", "the development archive is cut off", "rocm_sdk_devel", "_devel.tar")
 def _(edited: EditedSet) -> None:
-    files, path = edited.wheel("rocm_sdk_devel").files, "rocm_sdk_devel/_devel.tar"
-    files[path] = files[path][:1300]
+    edited.archive_devel()
+    files = edited.wheel("rocm_sdk_devel").files
+    files[ARCHIVE] = files[ARCHIVE][:1300]
 
 
-@fault("S151", "a member of the development archive outside of its tree", "rocm_sdk_devel", "_devel.tar")
+@fault("S151", "the development archive lacks a file", "rocm_sdk_devel", "_devel.tar")
 def _(edited: EditedSet) -> None:
-    name = "elsewhere/header.h"
-    edited.change_devel(lambda members: members.update({name: file_member(name, b"text")}))
+    edited.archive_devel()
+    files = edited.wheel("rocm_sdk_devel").files
+    files[MANIFEST] = files[MANIFEST].replace(b'"files": [', b'"files": ["include/gone.h", ')
 
 
-@fault("S151", "a member of the development archive below a link", "rocm_sdk_devel", "_devel.tar")
+@fault("S151", "the links of the development tree are damaged", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
-    def change(members: Members) -> None:
-        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "/tmp")
-        members[f"{DEVEL}/elsewhere/file"] = file_member(f"{DEVEL}/elsewhere/file", b"text")
-
-    edited.change_devel(change)
+    edited.wheel("rocm_sdk_devel").files[MANIFEST] = b"null"
 
 
-@fault("S151", "a link of the development archive above a member", "rocm_sdk_devel", "_devel.tar")
+@fault("S151", "the links of the development tree are of another version", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
-    def change(members: Members) -> None:
-        members[f"{DEVEL}/elsewhere/file"] = file_member(f"{DEVEL}/elsewhere/file", b"text")
-        members[f"{DEVEL}/elsewhere"] = link_member(f"{DEVEL}/elsewhere", "include")
-
-    edited.change_devel(change)
+    files = edited.wheel("rocm_sdk_devel").files
+    files[MANIFEST] = re.sub(rb'"version": "[^"]+"', b'"version": "7.9"', files[MANIFEST])
 
 
-@fault("S152", "a link of the development tree into another package leads nowhere", "rocm_sdk_devel", "_devel.tar")
+@fault("S151", "a link of the development tree leads out of the packages", "rocm_sdk_devel", "devel.json")
+def _(edited: EditedSet) -> None:
+    edited.change_links(lambda links: links.update({"lib/passwd": "/etc/passwd"}))
+
+
+@fault("S152", "a link of the development tree into another package leads nowhere", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
     mirror(edited, "include/hip/gone.h")
 
 
-@fault("S152", "a link inside the development tree leads nowhere", "rocm_sdk_devel", "_devel.tar")
+@fault("S152", "a link inside the development tree leads nowhere", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
-    name = f"{DEVEL}/lib/libgone.so"
-    edited.change_devel(lambda members: members.update({name: link_member(name, "libgone.so.1")}))
+    edited.change_links(lambda links: links.update({"lib/libgone.so": "libgone.so.1"}))
 
 
-@fault("S156", "a library that no runtime package has", "rocm_sdk_devel", "_devel.tar")
+@fault("S156", "a library that no runtime package has", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
-    name, library = f"{DEVEL}/lib/libextra.so.1", Sample(soname="libextra.so.1").build()
-    edited.change_devel(lambda members: members.update({name: file_member(name, library)}))
+    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
 
 
-@fault("S153", "the development tree lacks a file of core", "rocm_sdk_devel", "_devel.tar")
+@fault("S156", "a library that no runtime package has, in an archive", "rocm_sdk_devel", "_devel.tar")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
+    edited.archive_devel()
+
+
+@fault("S153", "the development tree lacks a file of core", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
     unmirror(edited, "share/hip/version", "share/hip/version-link")
     del edited.wheel("rocm_sdk_core").files["_rocm_sdk_core/share/hip/version-link"]
 
 
-@fault("S154", "the development tree has a library of its own", "rocm_sdk_devel", "_devel.tar")
+@fault("S154", "the development tree has a library of its own", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
-    name = f"{DEVEL}/lib/librocblas.so.5"
     data = edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/librocblas.so.5"]
-    edited.change_devel(lambda members: members.update({name: file_member(name, data)}))
+    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/librocblas.so.5"] = data
 
 
 @fault("S161", "a wheel without a licence", "tool")

@@ -11,6 +11,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import tarfile
 import warnings
 import zipfile
@@ -123,18 +124,29 @@ class EditedSet:
         self.others.pop(name, None)
         self._wheels.pop(name, None)
 
-    def change_devel(self, change: Callable[[dict[str, tuple[tarfile.TarInfo, bytes]]], None]) -> None:
-        """Change the members of the development archive, by name."""
+    def change_links(self, change: Callable[[dict[str, str]], object]) -> None:
+        """Change the links of the development package: texts, by paths below its tree."""
+        files, path = self.wheel("rocm_sdk_devel").files, "rocm_sdk_devel/.devel_links/devel.json"
+        document = json.loads(files[path])
+        links = {one["relpath"]: one["target"] for one in document["links"]}
+        change(links)
+        document["links"] = [{"relpath": path, "target": text} for path, text in sorted(links.items())]
+        files[path] = json.dumps(document).encode()
+
+    def archive_devel(self) -> None:
+        """Put the files of the development tree into an archive, as `devel_archive=tar` does."""
         wheel = self.wheel("rocm_sdk_devel")
-        path = "rocm_sdk_devel/_devel.tar"
-        with tarfile.open(fileobj=io.BytesIO(wheel.files[path])) as tar:
-            members = {info.name: (info, _content(tar, info)) for info in tar}
-        change(members)
+        below = sorted(path for path in wheel.files if path.startswith("_rocm_sdk_devel/"))
         target = io.BytesIO()
         with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
-            for info, data in members.values():
+            for path in below:
+                data = wheel.files.pop(path)
+                info = tarfile.TarInfo(path)
+                info.size = len(data)
                 tar.addfile(info, io.BytesIO(data))
-        wheel.files[path] = target.getvalue()
+        path = "rocm_sdk_devel/.devel_links/devel.json"
+        document = json.loads(wheel.files[path]) | {"files": [one.partition("/")[2] for one in below]}
+        wheel.files |= {path: json.dumps(document).encode(), "rocm_sdk_devel/_devel.tar": target.getvalue()}
 
     def save(self) -> Path:
         """Write the set; returns its directory."""
@@ -147,22 +159,3 @@ class EditedSet:
             (self.directory / name).unlink(missing_ok=True)
             (self.directory / name).write_bytes(data)
         return self.directory
-
-
-def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(info) if info.isreg() else None
-    return file.read() if file else b""
-
-
-def link_member(name: str, text: str) -> tuple[tarfile.TarInfo, bytes]:
-    """Return a symbolic link for a tar archive."""
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname, info.mode = tarfile.SYMTYPE, text, 0o777
-    return info, b""
-
-
-def file_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, bytes]:
-    """Return a file for a tar archive."""
-    info = tarfile.TarInfo(name)
-    info.size = len(data)
-    return info, data

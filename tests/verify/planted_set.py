@@ -4,14 +4,13 @@ Added are libraries with symbol versions and with device code in every form, and
 Linux and any platform, and two for Windows, of which one requires the other.
 """
 
-import tarfile
 from pathlib import Path
 
 from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
-from tests.verify.editing import EditedSet, EditedWheel, link_member
+from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
 from tools.actions.pack.launcher import PE_SECTION
 
@@ -58,18 +57,18 @@ def add_library(edited: EditedSet, path: str, data: bytes) -> None:
 
 def mirror(edited: EditedSet, path: str, tree: str = "_rocm_sdk_core") -> None:
     """Give the development tree a link to a file of a package's tree."""
-    name, up = f"{DEVEL}/{path}", "../" * (path.count("/") + 1)
-    edited.change_devel(lambda members: members.update({name: link_member(name, f"{up}{tree}/{path}")}))
+    up = "../" * (path.count("/") + 1)
+    edited.change_links(lambda links: links.update({path: f"{up}{tree}/{path}"}))
 
 
 def unmirror(edited: EditedSet, *paths: str) -> None:
     """Leave paths out of the development tree."""
 
-    def change(members: dict[str, tuple[tarfile.TarInfo, bytes]]) -> None:
+    def change(links: dict[str, str]) -> None:
         for path in paths:
-            del members[f"{DEVEL}/{path}"]
+            del links[path]
 
-    edited.change_devel(change)
+    edited.change_links(change)
 
 
 def windows_launcher(target: str) -> bytes:

@@ -4,7 +4,7 @@ from develop.testing.elf_sample import Sample
 from tests.verify.editing import EditedSet, EditedWheel, file_member
 from tests.verify.faults import fault
 from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
-from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, mirror, small_wheel, unmirror
+from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, small_wheel, unmirror
 
 BLAS = f"{LIBRARIES}/lib/libhipblas.so.3"
 PLUGIN = f"{LIBRARIES}/lib/rand/librand_plugin.so"

@@ -1,10 +1,7 @@
-"""Checks that the development tree, once it is unpacked, mirrors the runtime packages.
-
-Its archive is looked at as it stands in the wheel: members, links, and where these lead.
-"""
+"""Checks that the development tree, once its links are made, mirrors the runtime packages."""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from packaging.utils import canonicalize_name
@@ -18,7 +15,7 @@ from verify.wheel_set.model import DevelTree, Package
 BROKEN = Rule(
     "S151",
     Severity.ERROR,
-    "the development archive cannot be unpacked",
+    "the links or the archive of the development tree cannot be read",
     why="The development tree cannot be made: all commands that need it fail.",
     remedy="Build the package again. If that does not help, report it to those who make the rules.",
 )
@@ -41,7 +38,7 @@ SECOND_COPY = Rule(
     Severity.ERROR,
     "the development tree has a copy of its own of a file that a runtime package has",
     why="A process that loads both has two instances of the library, and the two can differ after an upgrade.",
-    remedy="Let the archive have a link to the runtime package's file.",
+    remedy="Let the development package have a link to the runtime package's file.",
 )
 ONLY_THERE = Rule(
     "S156",
@@ -81,7 +78,7 @@ def check_devel(package: Package, selector: Distributions | None, whole: Install
 
 
 def _libraries(package: Package, devel: DevelTree, whole: Installation) -> Iterator[tuple[str, str]]:
-    """Yield the libraries of the archive that no other package has: path, and SONAME or name of the DLL."""
+    """Yield the libraries of the tree that no other package has: path, and SONAME or name of the DLL."""
     others = [other for other in whole.packages if other.name != package.name]
     if package.is_windows:
         known = {upper_of(posixpath.basename(path)) for other in others for path in other.files}
@@ -104,18 +101,6 @@ def _mirrored(selector: Distributions | None) -> dict[str, str]:
     packages: Mapping[str, PackageNames] = selector.packages if selector else {}
     found = (packages[role] for role in _MIRRORED if role in packages and not packages[role].is_per_target)
     return {canonicalize_name(names.distribution): names.tree for names in found}
-
-
-def target_trees(selectors: Sequence[Distributions], packages: Sequence[Package]) -> list[str]:
-    """Return the trees of packages by target, all files of which come into the development tree."""
-    prefixes = [
-        names.tree.partition("{")[0]
-        for selector in selectors
-        for names in selector.packages.values()
-        if names.is_per_target
-    ]
-    tops = {path.split("/")[0] for package in packages for path in package.files}
-    return sorted(top for top in tops if any(top == prefix or top.startswith(prefix) for prefix in prefixes))
 
 
 def _check_mirror(package: Package, devel: DevelTree, path: str, source: str, owner: Package) -> Iterator[Finding]:

@@ -24,13 +24,21 @@ from verify.model import DistributionSet, FileFacts, Wheel
 from verify.suite import Collector
 from verify.wheel_set.core_metadata import dependencies, read_sdist
 from verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
+from verify.wheel_set.link_manifest import (
+    is_link_manifest,
+    is_own,
+    offered_files,
+    read_link_manifest,
+    with_links,
+)
 from verify.wheel_set.linked import read_linked
-from verify.wheel_set.model import DevelTree, Linked, Package
+from verify.wheel_set.model import DevelTree, Linked, LinkManifest, Package
 from verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
 from verify.windows import is_for_windows
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"
+MANIFEST: Final = "manifest of links"
 SELECTOR: Final = "selector"
 
 
@@ -49,6 +57,10 @@ def _wants_devel(path: str, size: int, head: bytes) -> bool:
     return is_devel_archive(path)
 
 
+def _wants_manifest(path: str, size: int, head: bytes) -> bool:
+    return is_link_manifest(path, size)
+
+
 def _wants_selector(path: str, size: int, head: bytes) -> bool:
     return is_selector_file(path) and size <= MAX_SIZE
 
@@ -60,6 +72,7 @@ def _read_selector(file: BinaryIO, path: str) -> object:
 COLLECTORS: Final = (
     Collector(LINKED, _wants_linked, inspect=_read_linked),
     Collector(DEVEL, _wants_devel, inspect=read_devel_archive),
+    Collector(MANIFEST, _wants_manifest, inspect=read_link_manifest),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),
 )
 
@@ -129,7 +142,8 @@ def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
         elsewhere=_elsewhere(wheel),
         scripts=tuple(sorted({*_entry_points(wheel.text("entry_points.txt")), *_scripts(wheel)})),
         linked=_linked(files),
-        devel=_devel(files),
+        devel=_devel(files, str(wheel.version)),
+        offered=_offered(wheel, files, faults),
         selector=_selector(wheel, faults),
     )
 
@@ -149,9 +163,31 @@ def _linked(files: dict[str, FileFacts]) -> dict[str, Linked]:
     return found
 
 
-def _devel(files: dict[str, FileFacts]) -> DevelTree | None:
+def _devel(files: dict[str, FileFacts], version: str) -> DevelTree | None:
     trees = (facts.collected.get(DEVEL) for facts in files.values())
-    return next((tree for tree in trees if isinstance(tree, DevelTree)), None)
+    archive = next((tree for tree in trees if isinstance(tree, DevelTree)), None)
+    manifest = next((one for one in _manifests(files) if is_own(one)), None)
+    if manifest is None:
+        return archive
+    sizes = {place: facts.size for place, facts in files.items()}
+    images = {place: facts.pe for place, facts in files.items() if facts.pe}
+    return with_links(manifest, version, archive, sizes, _linked(files), images)
+
+
+def _manifests(files: dict[str, FileFacts]) -> list[LinkManifest]:
+    found = (facts.collected.get(MANIFEST) for facts in files.values())
+    return [one for one in found if isinstance(one, LinkManifest)]
+
+
+def _offered(wheel: Wheel, files: dict[str, FileFacts], faults: Faults) -> dict[str, str]:
+    offered: dict[str, str] = {}
+    for manifest in _manifests(files):
+        if is_own(manifest):
+            continue
+        if manifest.damage:
+            faults.add(wheel.filename, manifest.path, f"its links cannot be read: {manifest.damage}")
+        offered |= offered_files(manifest)
+    return offered
 
 
 def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:

@@ -85,18 +85,16 @@ def is_there(package: Package, settings: Settings) -> Callable[[str], bool]:
 
 
 def check_importing(
-    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], trees: Sequence[str], settings: Settings
+    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
 ) -> Iterator[Finding]:
-    """Check all packages of a set for Windows.
-
-    `names` has them by name, `trees` are those that the development tree takes in.
-    """
+    """Check all packages of a set for Windows; `names` has them by name."""
     whole = Dlls(packages)
     for package in packages:
         alone = Dlls(closure(package, names))
         there, directories = is_there(package, settings), _searched(package, packages)
         runtimes: dict[str, list[str]] = {}
-        files = {**package.files, **package.elsewhere}
+        tree = package.devel.files if package.devel else {}
+        files = {**{path: one for path, one in package.files.items() if path not in tree}, **package.elsewhere}
         for path, image in ((path, facts.pe) for path, facts in files.items() if facts.pe):
             for name in sorted({*image.libraries, *image.delayed_libraries}):
                 found = alone.find(path, name)
@@ -115,7 +113,7 @@ def check_importing(
             more = f", and so do {len(paths) - 1} more files" if len(paths) > 1 else ""
             yield REDISTRIBUTABLE.finding(package.filename, paths[0], f"needs {name}{more}")
         if package.devel and not package.devel.damage:
-            yield from _devel(package, package.devel, expand(package.devel, whole.paths, trees)[0], there)
+            yield from _devel(package, package.devel, expand(package.devel, whole.paths, packages)[0], there)
     yield from _circles(whole)
 
 

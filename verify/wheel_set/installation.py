@@ -1,7 +1,7 @@
 """What lies in site-packages when a distribution is installed with all that it requires, its development tree made.
 
-The tree is made as the selector's runtime makes it: a member that is a link out of the tree becomes a hard link to the
-file of another package, and every file of the packages by target is linked in as well, where the archive has nothing.
+The tree is made as `rules/runtime/devel_tree.py` makes it: a link out of the tree becomes a hard link to the file of
+another package, and what packages by target offer is linked in as well, where the tree has nothing.
 """
 
 import posixpath
@@ -27,8 +27,8 @@ class Installation:
         return Loader(self.linked, self.places, system)
 
 
-def install(packages: Sequence[Package], trees: Collection[str] = ()) -> Installation:
-    """Install packages; `trees` are those whose files the development tree takes in if they are there."""
+def install(packages: Sequence[Package]) -> Installation:
+    """Install packages."""
     owners: dict[str, Package] = {}
     linked: dict[str, Linked] = {}
     links: dict[str, str] = {}
@@ -40,7 +40,7 @@ def install(packages: Sequence[Package], trees: Collection[str] = ()) -> Install
             linked.setdefault(path, own)
     for package in packages:
         if package.devel and not package.devel.damage:
-            added, links_of_tree = expand(package.devel, owners, trees)
+            added, links_of_tree = expand(package.devel, owners, packages)
             links |= links_of_tree
             directories |= package.devel.directories
             for path, source in added.items():
@@ -52,7 +52,7 @@ def install(packages: Sequence[Package], trees: Collection[str] = ()) -> Install
 
 
 def expand(
-    devel: DevelTree, files: Collection[str], trees: Collection[str]
+    devel: DevelTree, files: Collection[str], packages: Sequence[Package]
 ) -> tuple[dict[str, str | None], dict[str, str]]:
     """Return what the development tree holds: files, each with the file that it is a hard link to or None, and links.
 
@@ -66,10 +66,9 @@ def expand(
             links[path] = text
         elif source in files:
             made[path] = source
-    for source in files:
-        top, _, below = source.partition("/")
+    for below, source in (one for package in packages for one in package.offered.items()):
         path = f"{devel.tree}/{below}"
-        if top in trees and below and not posixpath.basename(below).startswith(".") and path not in links:
+        if path not in links and source in files:
             made.setdefault(path, source)
     return made, links
 

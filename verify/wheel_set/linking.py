@@ -117,16 +117,16 @@ RULES: Final = (MISSING, NOT_REQUIRED, ONLY_THROUGH_LOADER, VERSION, UNVERSIONED
 
 
 def check_linking(
-    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], trees: Sequence[str], settings: Settings
+    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
 ) -> Iterator[Finding]:
-    """Check all packages. `names` has them by name; the development tree takes in the packages' `trees`."""
-    whole = install(packages, trees)
+    """Check all packages. `names` has them by name."""
+    whole = install(packages)
     carried = _Carried(whole, whole.loader(lambda name: False))
     preloaded = _preloaded(whole, settings)
     for package in packages:
         system = system_names(package, settings)
         whole_loader = whole.loader(system)
-        alone = install(closure(package, names), trees) if package.devel is None else whole
+        alone = install(closure(package, names)) if package.devel is None else whole
         alone_loader = alone.loader(system) if alone is not whole else whole_loader
         for path, linked in sorted(_own(package).items()):
             installation, loader = (whole, whole_loader) if _leads_out(linked) else (alone, alone_loader)
@@ -158,7 +158,7 @@ def _leads_out(linked: Linked) -> bool:
 
 
 def _own(package: Package) -> dict[str, Linked]:
-    """Return the programs and libraries of a package, including its development archive."""
+    """Return the programs and libraries of a package, including its development tree."""
     return {**package.linked, **(package.devel.linked if package.devel else {})}
 
 

@@ -42,9 +42,10 @@ class Linked:
 
 @dataclass(frozen=True)
 class DevelTree:
-    """What the archive of a development package holds, before it is unpacked.
+    """What a development package has below its tree, in the wheel or in an archive, and the links that are made there.
 
-    `archive` is the path of the archive, `tree` the directory that all its members lie in (empty if there are none).
+    `archive` is the path of the archive, or of the manifest that lists the links; `tree` is the tree's directory (empty
+    for an archive without members).
     """
 
     archive: str
@@ -53,13 +54,27 @@ class DevelTree:
     """Sizes in bytes, by path."""
     directories: frozenset[str] = frozenset()
     links: Mapping[str, str] = field(default_factory=dict)
-    """Texts of symbolic links, by path."""
+    """Texts of links, by path: links to files of other packages become hard links."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
     """Programs and libraries among `files`."""
     images: Mapping[str, PeImage] = field(default_factory=dict)
     """The same, of Windows."""
     damage: str = ""
-    """Why it cannot be unpacked; else empty."""
+    """Why it cannot be made; else empty."""
+
+
+@dataclass(frozen=True)
+class LinkManifest:
+    """A list of links: `rules/runtime/devel_tree.py` makes them. `damage` says why it cannot be read; else empty."""
+
+    path: str
+    version: str = ""
+    tree: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Texts, by paths below the development tree."""
+    files: frozenset[str] = frozenset()
+    """Paths of an archive's files."""
+    damage: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +96,8 @@ class Package:
     """Names of the programs that installers put beside the interpreter, sorted."""
     linked: Mapping[str, Linked] = field(default_factory=dict)
     devel: DevelTree | None = None
+    offered: Mapping[str, str] = field(default_factory=dict)
+    """Of a package for some GPUs or CPUs: files that the development tree links to, by their paths below that."""
     selector: Distributions | None = None
     """Of the distribution that users install: what it says about the packages that it selects."""
     is_wheel: bool = True

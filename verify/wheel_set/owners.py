@@ -144,7 +144,7 @@ def _unpacked(package: Package, owners: Owners) -> Iterator[Finding]:
     for path in sorted({*devel.files, *devel.links} if devel else ()):
         other, _ = owners.get(_key(package, path), (None, ""))
         if other is not None and other.name != package.name:
-            evidence = f"the archive unpacks to it, and it is in {other.filename}"
+            evidence = f"the development tree has it, and it is in {other.filename}"
             yield TWO_OWNERS.finding(package.filename, path, evidence)
 
 

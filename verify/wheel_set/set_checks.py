@@ -53,20 +53,19 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
     names = by_name(packages)
     selectors = [package.selector for package in packages if package.selector]
-    trees = devel.target_trees(selectors, packages)
-    yield from linking.check_linking(packages, names, trees, settings)
+    yield from linking.check_linking(packages, names, settings)
     yield from linking.check_oldest(packages)
     yield from owners.check_owners(packages)
     yield from owners.check_libraries(packages)
     if any(package.is_windows for package in packages):
         yield from owners.check_dlls(packages)
-        yield from importing.check_importing(packages, names, trees, settings)
+        yield from importing.check_importing(packages, names, settings)
     yield from launchers.check_launchers(packages, names)
     meant = meant_for(packages)
     yield from requirements.check_requirements(meant, names, settings)
     yield from selector.check_selection(meant, names, settings)
     yield from linking.check_opening(packages, settings)
-    whole = install(packages, trees)
+    whole = install(packages)
     for package in packages:
         yield from devel.check_devel(package, selectors[0] if selectors else None, whole)
 

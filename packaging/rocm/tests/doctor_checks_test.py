@@ -101,7 +101,7 @@ def test_a_tree_that_cannot_be_made(site: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     (finding,) = devel_tree.development_tree(facts(layout=layout))
     assert finding.severity == "problem"
-    assert "bin/hipcc is missing (and " in finding.text
+    assert "bin/hipcc is missing (10 such files in all)" in finding.text
     assert finding.text.endswith(f", and this user cannot write to {site}")
     assert finding.remedy.startswith("Run `rocm-sdk init` as a user who can, for example ")
 

@@ -72,10 +72,10 @@ def test_record_finds_each_kind_of_fault(tmp_path: Path) -> None:
 def test_no_path_belongs_to_two_packages(tmp_path: Path) -> None:
     core = install(tmp_path, CORE, {"x/a": b"", "x/__pycache__/a.pyc": b""})
     apart = install(tmp_path, LIBRARIES, {"x/b": b"", "x/__pycache__/a.pyc": b""})
-    assert check_ownership({"core": core, "libraries": apart}) == "4 paths"
+    assert check_ownership(SPLIT, {"core": core, "libraries": apart}) == "4 paths"
     both = install(tmp_path, LIBRARIES, {"y/../x/a": b""})
     with pytest.raises(FailureError, match=r"1 paths belong to more than one package, such as .*/x/a: core, libraries"):
-        check_ownership({"core": core, "libraries": both})
+        check_ownership(SPLIT, {"core": core, "libraries": both})
 
 
 def rpaths(site: Path, path: str, data: bytes) -> str:

@@ -36,7 +36,6 @@ DistributionInfo = provider(
         "metadata": "File: core metadata, served beside the distribution (PEP 658).",
         "requirement": "string: what requires just this distribution, `NAME==VERSION` (PEP 508).",
         "sbom": "File or None: its bill of materials, in CycloneDX.",
-        "tree_files": "dict of string to File: what a wheel adds to its package's tree, by paths that begin with `{tree}/`.",
         "variant": "File or None: `variant.json` of a wheel variant (PEP 825).",
     },
 )

@@ -1,8 +1,9 @@
-"""The tree of a devel package as it is once it is unpacked, from the same plan and segments that its wheel is made of.
+"""The tree of a devel package as it is once its links are made, from its wheel and those beside it.
 
-A layer cannot have a hard link to a file of another layer. So the tree is what the packages' own programs make where no
-hard links are possible: a symbolic link leads to the file of another package. But a program is copied, because it looks
-for its headers and libraries beside the file that was started. The copy's bytes come from the other package's wheel.
+A layer cannot have a hard link to a file of another layer. So the links are what `rules/runtime/devel_tree.py` makes
+where no hard links are possible: a symbolic link leads to the file of another package. But a program is copied, because
+it looks for its headers and libraries beside the file that was started. The copy's bytes come from the other package's
+wheel.
 
 Paths are relative to site-packages.
 """
@@ -10,30 +11,26 @@ Paths are relative to site-packages.
 import functools
 import json
 import posixpath
-import re
-import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from tools.actions.layer.installed_wheel import InstalledFile, InstalledWheel, directory, symbolic_link, text_file
-from tools.actions.layer.model import DEVEL_STAMP
-from tools.actions.link.packed_tree import PackedTree
-from tools.actions.plan.model import Entry, Found, Kind, Plan, Treatment
-from tools.actions.plan.prefix import Prefix
+from rules.runtime.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
+from tools.actions.layer.installed_wheel import (
+    InstalledFile,
+    InstalledWheel,
+    in_image,
+    ordered,
+    symbolic_link,
+    text_file,
+)
 from tools.lib.common.program import ToolError
 from tools.lib.deflate.inflater import InflateError
-from tools.lib.wheel.deflated_run import Run
+from tools.lib.wheel.deflated_run import Run, join
 
-#: Files of the wheel that only unpacking needs: the archive of the tree, and what lies beside it under such a name.
-_ARCHIVE = re.compile(r"([^/]+)/_devel\.tar(?:\.xz)?")
-_BESIDE_ARCHIVE = "_devel."
 #: How programs and scripts begin.
 _PROGRAMS = (b"\x7fELF", b"#!")
-#: Whatever others could change the tree by.
-_NOT_FOR_OTHERS = ~0o022
-_KINDS = {tarfile.REGTYPE: Kind.FILE, tarfile.SYMTYPE: Kind.LINK, tarfile.DIRTYPE: Kind.DIRECTORY}
 
 #: Files by path.
 Files = Mapping[str, InstalledFile]
@@ -41,64 +38,101 @@ Files = Mapping[str, InstalledFile]
 
 @dataclass(frozen=True)
 class DevelTree:
-    """What a devel package packs, and the files of the packages that are installed beside it."""
+    """A devel package, and the files of the packages that are installed beside it."""
 
-    plan: Plan
-    packed: PackedTree
+    wheel: InstalledWheel
     beside: Files
-    #: A package that users choose by GPU target, whose plan the devel package need not know: its tree, and the files
-    #: of it that come into the devel tree.
-    target_tree: str = ""
-    mirrored: Files = field(default_factory=dict)
+    #: Those of a package that users choose by GPU target.
+    target: Files = field(default_factory=dict)
 
-    def files(self) -> dict[str, InstalledFile]:
-        """Return files, links and directories. A link that leads nowhere is not made."""
-        found = {}
-        for entry in self.plan.entries:
-            if entry.treatment is not Treatment.DROP and (file := self._file(entry)):
-                found[file.path] = file
-        found |= self._mirror({f"{self.plan.tree}/{entry.path}" for entry in self.plan.entries if _is_made(entry)})
-        site = Prefix({path: _found(file) for path, file in (self._installed() | found).items()}, [])
-        return {path: file for path, file in found.items() if file.type != tarfile.SYMTYPE or site.resolve(path)}
+    def layer(self) -> list[InstalledFile]:
+        """Return the files of the layer: those of the wheel, and links. Raises ToolError if links cannot be made."""
+        return ordered(self.wheel.wheel, [*self._listed(), *self._in_image()])
 
-    def _installed(self) -> dict[str, InstalledFile]:
-        return {**self.beside, **self.mirrored}
+    def links_layer(self) -> list[InstalledFile]:
+        """Return what there is in addition with the package by GPU target, and what lists it."""
+        below = DevelTree(self.wheel, self.beside)._made()
+        made = self._in_image(self._made().keys() - below.keys())
+        record = in_image(text_file(self.wheel.record, b""), self.wheel.scheme.site_packages).path
+        return ordered(self.wheel.wheel, [*(file for file in self._listed() if file.path == record), *made])
 
-    def _file(self, entry: Entry) -> InstalledFile | None:
-        """Return what an entry of the plan becomes; None for a link to a file of a package that is not there."""
-        path = f"{self.plan.tree}/{entry.path}"
-        if entry.kind is Kind.DIRECTORY:
-            return directory(path)
-        if entry.treatment is not Treatment.LINK_TO or not entry.target:
-            packed = self.packed.packed[entry.path]
-            return InstalledFile(
-                path, int(packed.mode, 8) & _NOT_FOR_OTHERS, self.packed.runs[entry.path], packed.sha256
+    @functools.cached_property
+    def _own(self) -> Files:
+        return {file.path: file for file in self.wheel.files}
+
+    @functools.cached_property
+    def _site(self) -> Files:
+        return {**self.beside, **self.target, **self._own}
+
+    def _is_there(self, path: str) -> bool:
+        return path in self._site or path in self._folders
+
+    @functools.cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(
+            "/".join(parts[:n]) for parts in (path.split("/") for path in self._site) for n in range(1, len(parts))
+        )
+
+    @functools.cached_property
+    def _manifests(self) -> list[Manifest]:
+        """Return the manifests, the devel package's first. Raises ToolError if there is none, or an archive."""
+        own = [path for path in self._own if path.endswith(f"/{MANIFEST}") and path.count("/") == 2]
+        if archives := [path for path in self._own if posixpath.basename(path) in ARCHIVES]:
+            raise ToolError(
+                f"{self.wheel.wheel}: {archives[0]} has the tree; expected files. Build with "
+                "--//rules/settings:devel_archive=none"
             )
-        source = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.target))
-        if f"{source}/".startswith(f"{self.plan.tree}/"):
-            return symbolic_link(path, entry.target)
-        file = self._installed().get(source)
-        return _link_or_copy(path, file) if file else None
+        if len(own) != 1:
+            raise ToolError(f"{self.wheel.wheel}: {len(own)} manifests {MANIFEST}; expected one. Build the wheel again")
+        manifest = self._manifest(own[0], "")
+        places = {f"{tree}/{LINKS}" for tree in manifest.trees}
+        others = [path for path in sorted(self._site) if posixpath.dirname(path) in places and path.endswith(".json")]
+        return [manifest, *(self._manifest(path, manifest.tree) for path in others)]
 
-    def _mirror(self, taken: set[str]) -> dict[str, InstalledFile]:
-        """Return links to all files of the package by GPU target, where the devel package itself has nothing."""
-        places = {f"{self.plan.tree}{source.removeprefix(self.target_tree)}": source for source in self.mirrored}
-        return {path: _link_or_copy(path, self.mirrored[places[path]]) for path in sorted(places.keys() - taken)}
+    def _manifest(self, path: str, tree: str) -> Manifest:
+        text = b"".join(join([self._site[path].run]).inflated()).decode()
+        return Manifest(path, read_json(text), tree)
 
+    @functools.cached_property
+    def _links(self) -> dict[str, Link]:
+        links, lost = wanted_links(self._manifests, self._own, self._is_there)
+        if lost:
+            raise ToolError(
+                f"{self.wheel.wheel}: links to {lost[0]}, which is not in the wheels beside it; expected all of a "
+                "package or none. Name its wheel of this build"
+            )
+        return links
 
-def _is_made(entry: Entry) -> bool:
-    return entry.treatment is not Treatment.DROP
+    def _made(self) -> dict[str, InstalledFile]:
+        """Return links, and copies of programs."""
+        made = {}
+        for path, link in self._links.items():
+            file = self._site.get(link.source)
+            is_copy = not link.is_symbolic and file is not None and _is_program(file)
+            made[path] = replace(file, path=path) if is_copy and file else symbolic_link(path, link.text)
+        return made
 
+    def _state(self) -> InstalledFile:
+        """Return the file by which the tree counts as made."""
+        manifests = self._manifests
+        facts = facts_of(manifests, self._links, self._is_there)
+        facts["manifests"] = {one.path: self._site[one.path].run.size for one in manifests}
+        marks = {path: file.link or [0, file.run.size] for path, file in self._made().items()}
+        text = "".join(f"{json.dumps(one, separators=(',', ':'))}\n" for one in (facts, marks))
+        return text_file(f"{manifests[0].path.removesuffix(MANIFEST)}{STATE}", text.encode())
 
-def _found(file: InstalledFile) -> Found:
-    return Found(file.path, _KINDS[file.type], "", link=file.link or None)
+    def _listed(self) -> list[InstalledFile]:
+        """Return the wheel's files, with a RECORD that lists all.
 
+        It names the tree's directory, too: an installer takes a link for missing once the package that it leads to is
+        gone, but removes a directory that RECORD names.
+        """
+        return self.wheel.with_record([*self._made(), self._state().path, self._manifests[0].tree])
 
-def _link_or_copy(path: str, file: InstalledFile) -> InstalledFile:
-    """Return what leads to a file of another package: a symbolic link, or a copy of a program."""
-    if _is_program(file):
-        return replace(file, path=path)
-    return symbolic_link(path, posixpath.relpath(file.path, posixpath.dirname(path)))
+    def _in_image(self, paths: set[str] | None = None) -> Iterator[InstalledFile]:
+        """Yield what is made, at some paths or at all, and the state."""
+        made = [file for path, file in self._made().items() if paths is None or path in paths]
+        yield from (in_image(file, self.wheel.scheme.site_packages) for file in [*made, self._state()])
 
 
 @functools.cache
@@ -115,29 +149,3 @@ def _beginning(run: Run) -> bytes:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(next(run.chunks(), b""), max(map(len, _PROGRAMS)))
     except zlib.error as error:
         raise InflateError(str(error)) from None
-
-
-def unpacked_wheel(wheel: InstalledWheel, tree: DevelTree) -> list[InstalledFile]:
-    """Return the files of a devel package, as an image has them: without its archive, and with its tree.
-
-    RECORD names the tree's directory, too: an installer takes a link for missing once the package that it leads to is
-    gone, but removes a directory that RECORD names. Raises ToolError for the wheel of another package.
-    """
-    archives = [found for file in wheel.files if (found := _ARCHIVE.fullmatch(file.path))]
-    if len(archives) != 1:
-        raise ToolError(f"{wheel.wheel}: {len(archives)} archives _devel.tar; expected one. Build the wheel again")
-    package = archives[0][1]
-    kept = [file for file in wheel.files if not file.path.startswith(f"{package}/{_BESIDE_ARCHIVE}")]
-    stamp = text_file(f"{tree.plan.tree}/{DEVEL_STAMP}", json.dumps({"package": package}).encode() + b"\n")
-    files = (*kept, *tree.files().values(), stamp)
-    return replace(wheel, files=files).with_record([tree.plan.tree])
-
-
-def target_links(tree: DevelTree, target_tree: str, mirrored: Files) -> Iterator[InstalledFile]:
-    """Yield what the devel tree has in addition when the package for a GPU target is there: links to its files.
-
-    The archive's own links are among them if they lead somewhere only now.
-    """
-    below = tree.files()
-    whole = replace(tree, target_tree=target_tree, mirrored=mirrored).files()
-    yield from (file for path, file in whole.items() if path not in below)

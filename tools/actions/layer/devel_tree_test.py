@@ -1,6 +1,5 @@
-"""Tests of the layer of a devel package: its tree, unpacked, with links to the files of other packages."""
+"""Tests of the layer of a devel package: its tree, with links to the files of other packages."""
 
-import hashlib
 import importlib.util
 import json
 import tarfile
@@ -10,8 +9,6 @@ from types import ModuleType
 import pytest
 
 from tools.actions.layer.tool import main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
 from tools.lib.deflate.library import deflate_block
 from tools.lib.wheel.deflated_run import small_run
 from tools.lib.wheel.wheel_writer import text_member, write_wheel
@@ -21,6 +18,15 @@ CLANG = b"\x7fELF clang"
 LIBRARY = b"\x7fELF library"
 HEADER = b"// acme\n" * 9000
 MODULE = Path("rules/runtime/devel_tree.py")
+LINKS = {
+    "bin/clang": "../../_core/bin/clang",
+    "bin/clang++": "clang",
+    "lib/libacme.so": "libacme.so.1",
+    "lib/libacme.so.1": "../../_core/lib/libacme.so.1",
+    "lib/libgpu.so": "libgpu.so.1",
+    "lib/libother.so": "../../_other/lib/libother.so",
+    "lib64": "lib",
+}
 
 
 def wheel(directory: Path, name: str, files: dict[str, tuple[bytes, int]]) -> str:
@@ -31,28 +37,10 @@ def wheel(directory: Path, name: str, files: dict[str, tuple[bytes, int]]) -> st
     return str(path)
 
 
-def link(path: str, target: str) -> Entry:
-    """Return an entry that is a link in the tree."""
-    return Entry(path, Kind.LINK, Treatment.LINK_TO, "link", f"acme/{path}", target=target)
-
-
-def file(path: str) -> Entry:
-    """Return an entry of the devel package's own."""
-    return Entry(path, Kind.FILE, Treatment.KEEP, "file", f"acme/{path}")
-
-
-ENTRIES = (
-    link("bin/clang", "../../_core/bin/clang"),
-    link("bin/clang++", "clang"),
-    Entry("empty", Kind.DIRECTORY, Treatment.KEEP, "directory", "acme/empty", mode="0500"),
-    file("include/acme.h"),
-    Entry("include/old.h", Kind.FILE, Treatment.DROP, "excluded", "acme/include/old.h"),
-    link("lib/libacme.so", "libacme.so.1"),
-    link("lib/libacme.so.1", "../../_core/lib/libacme.so.1"),
-    link("lib/libgpu.so", "libgpu.so.1"),
-    link("lib/libother.so", "../../_other/lib/libother.so"),
-    link("lib64", "lib"),
-)
+def manifest(links: dict[str, str], **facts: object) -> tuple[bytes, int]:
+    """Return a manifest of links."""
+    listed = [{"relpath": path, "target": text} for path, text in links.items()]
+    return json.dumps({"version": "1.0", **facts, "links": listed}).encode(), 0o644
 
 
 class Sdk:
@@ -63,31 +51,24 @@ class Sdk:
         self.core = wheel(
             directory, "core", {"_core/bin/clang": (CLANG, 0o755), "_core/lib/libacme.so.1": (LIBRARY, 0o755)}
         )
+        names = ("lib/libgpu.so.1", "d.co")
         gpu = {
             "_gpu/lib/libgpu.so.1": (LIBRARY, 0o755),
             "_gpu/lib/libgpu.so": (b"forwarder", 0o755),
             "_gpu/d.co": (b"d", 0o644),
+            "_gpu/.devel_links/gpu.json": manifest(
+                {name: "../" * (1 + name.count("/")) + f"_gpu/{name}" for name in names}
+            ),
         }
         self.gpu = wheel(directory, "gpu", gpu)
-        glue = {"devel/__init__.py": MODULE.read_bytes(), "devel/_devel.tar": b"tar", "devel/_devel.lock": b""}
-        self.devel = wheel(directory, "devel", {name: (content, 0o644) for name, content in glue.items()})
-        self._write_plans()
-        (directory / "module.py").write_text("# tree\n")
-
-    def _write_plans(self) -> None:
-        run = small_run(HEADER)
-        packed = Packed(
-            "include/acme.h", "0664", 0, run.length, run.size, run.crc32, hashlib.sha256(HEADER).hexdigest()
-        )
-        forwarder = Entry("lib/libgpu.so", Kind.LINK, Treatment.FORWARDER, "name", "acme/lib/libgpu.so")
-        documents = {
-            "plan": Plan("devel", "_devel", per_target=False, entries=ENTRIES).to_document(),
-            "gpu_plan": Plan("gpu", "_gpu", per_target=True, entries=(forwarder,)).to_document(),
-            "index": SegmentIndex((packed,), {}).to_document(),
+        self.files = {
+            "devel/__init__.py": (MODULE.read_bytes(), 0o644),
+            "devel/.devel_links/devel.json": manifest(LINKS, tree="_devel", trees=["_gpu"]),
+            "devel/.devel_links/devel.journal": (b"", 0o644),
+            "_devel/include/acme.h": (HEADER, 0o664),
+            "_devel/__init__.py": (b"# tree\n", 0o644),
         }
-        for name, document in documents.items():
-            (self.directory / name).write_text(json.dumps(document))
-        (self.directory / "segment").write_bytes(run.data)
+        self.devel = wheel(directory, "devel", self.files)
 
     def layer(self, name: str, *options: str) -> dict[str, tarfile.TarInfo]:
         """Make a layer of the devel package; return its members."""
@@ -99,8 +80,7 @@ class Sdk:
             f"--descriptor={top}/{name}.json",
         ]
         arguments += [f"--site-packages={SITE}", "--scripts=usr/local/bin", "--python=/usr/bin/python3"]
-        arguments += [f"--plan={top}/plan", f"--index={top}/index", f"--segment={top}/segment", f"--beside={self.core}"]
-        assert main([*arguments, *options, f"{{tree}}/__init__.py={top}/module.py"]) == 0
+        assert main([*arguments, "--devel", f"--beside={self.core}", *options]) == 0
         with tarfile.open(top / name) as archive:
             return {member.name: member for member in archive}
 
@@ -121,10 +101,9 @@ def of_tree(members: dict[str, tarfile.TarInfo]) -> dict[str, str]:
     }
 
 
-def test_the_tree_is_unpacked(sdk: Sdk) -> None:
+def test_links_are_made(sdk: Sdk) -> None:
     members = sdk.layer("layer")
     assert of_tree(members) == {
-        ".devel-tree.json": "",
         "__init__.py": "",
         "bin/clang": "",
         "bin/clang++": "clang",
@@ -133,9 +112,8 @@ def test_the_tree_is_unpacked(sdk: Sdk) -> None:
         "lib/libacme.so.1": "../../_core/lib/libacme.so.1",
         "lib64": "lib",
     }
-    modes = {name: members[f"{SITE}/_devel/{name}"].mode for name in ("bin/clang", "empty", "include/acme.h", "lib64")}
-    assert modes == {"bin/clang": 0o755, "empty": 0o755, "include/acme.h": 0o644, "lib64": 0o777}
-    assert {name for name in members if "/devel/" in name} == {f"{SITE}/devel/__init__.py"}
+    modes = {name: members[f"{SITE}/_devel/{name}"].mode for name in ("bin/clang", "include/acme.h", "lib64")}
+    assert modes == {"bin/clang": 0o755, "include/acme.h": 0o644, "lib64": 0o777}
 
 
 def unpacked(directory: Path, *layers: Path) -> Path:
@@ -168,9 +146,10 @@ def test_record_names_the_files_the_links_and_the_tree(sdk: Sdk, tmp_path: Path)
     site = unpacked(tmp_path / "image", tmp_path / "layer")
     rows = [line.split(",") for line in (site / "devel-1.0.dist-info/RECORD").read_text().splitlines()]
     assert [path for path, _, _ in rows if not (site / path).is_file() and not (site / path).is_symlink()] == ["_devel"]
+    links = ("bin/clang", "bin/clang++", "lib/libacme.so", "lib/libacme.so.1", "lib64")
     assert {path for path, digest, _ in rows if not digest} == {
-        *("_devel", "_devel/bin/clang++", "_devel/lib/libacme.so", "_devel/lib/libacme.so.1", "_devel/lib64"),
-        "devel-1.0.dist-info/RECORD",
+        *("_devel", "devel/.devel_links/devel.state", "devel-1.0.dist-info/RECORD"),
+        *(f"_devel/{path}" for path in links),
     }
 
 
@@ -184,26 +163,38 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def test_the_runtime_module_finds_the_tree_and_unpacks_nothing(sdk: Sdk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("above", [False, True])
+def test_the_runtime_module_finds_the_tree_and_makes_nothing(sdk: Sdk, tmp_path: Path, above: bool) -> None:
     sdk.layer("layer")
-    site = unpacked(tmp_path / "image", tmp_path / "layer")
-    before = sorted(site.rglob("*"))
-    assert load(site / "devel/__init__.py").root() == site / "_devel"
-    assert [path for path in sorted(site.rglob("*")) if "__pycache__" not in path.parts] == before
-    (site / "_devel/.devel-tree.json").write_text('{"package": "other"}')
-    with pytest.raises(FileNotFoundError, match=r"has no _devel\.tar: a plain devel package"):
-        load(site / "devel/__init__.py").root()
+    layers = []
+    for name in ("core", "gpu") if above else ("core",):
+        arguments = ["--label=//:x", f"--wheel={getattr(sdk, name)}", f"--layer={tmp_path}/{name}"]
+        arguments += [f"--descriptor={tmp_path}/x.json", f"--site-packages={SITE}", "--scripts=bin", "--python=/python"]
+        assert main(arguments) == 0
+        layers.append(tmp_path / name)
+    if above:
+        sdk.layer("above", f"--links-to={sdk.gpu}")
+        layers.append(tmp_path / "above")
+    site = unpacked(tmp_path / "image", tmp_path / "layer", *layers)
+    before = {path: path.lstat() for path in sorted(site.rglob("*"))}
+    module = load(site / "devel/__init__.py")
+    assert module.root() == site / "_devel"
+    tree = module.DevelTree(str(site / "devel"), command="init")
+    assert module.glance(tree.package) == tree.root(verify=True)
+    assert tree.faults() == []
+    after = {path: path.lstat() for path in sorted(site.rglob("*")) if "__pycache__" not in path.parts}
+    assert {path: one.st_ino for path, one in after.items()} == {path: one.st_ino for path, one in before.items()}
 
 
 def test_the_links_to_a_package_for_a_gpu_are_a_layer_above(sdk: Sdk, tmp_path: Path) -> None:
-    above = sdk.layer("above", f"--links-to={sdk.gpu}", f"--links-to-plan={sdk.directory}/gpu_plan")
+    above = sdk.layer("above", f"--links-to={sdk.gpu}")
     assert of_tree(above) == {
         "d.co": "../_gpu/d.co",
-        # The archive's own link, which leads somewhere only now; and no link to the forwarder of this name.
+        # The devel package's own link, which leads somewhere only now; and no link to the forwarder of this name.
         "lib/libgpu.so": "libgpu.so.1",
         "lib/libgpu.so.1": "../../_gpu/lib/libgpu.so.1",
     }
-    assert not any(name.endswith("RECORD") for name in above)
+    assert any(name.endswith("devel-1.0.dist-info/RECORD") for name in above)
     assert (
         json.loads((tmp_path / "above.json").read_text())["history"]
         == f"{Path(sdk.devel).name}: links to {Path(sdk.gpu).name}"
@@ -225,8 +216,18 @@ def test_no_byte_of_the_tree_is_compressed_again(sdk: Sdk, tmp_path: Path, monke
     assert json.loads((tmp_path / "layer.json").read_text())["recompressed"] == 0
 
 
-def test_the_wheel_of_another_package_is_refused(sdk: Sdk, capsys: pytest.CaptureFixture[str]) -> None:
-    sdk.devel = sdk.core
-    with pytest.raises(AssertionError):
-        sdk.layer("layer")
-    assert "0 archives _devel.tar; expected one. Build the wheel again\n" in capsys.readouterr().err
+def test_other_wheels_are_refused(sdk: Sdk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archived = wheel(tmp_path, "archived", {**sdk.files, "devel/_devel.tar": (b"", 0o644)})
+    lacks = wheel(tmp_path, "lacks", {"_core/bin/clang": (CLANG, 0o755)})
+    said = {
+        (sdk.core, sdk.core): "0 manifests .devel_links/devel.json; expected one. Build the wheel again",
+        (
+            archived,
+            sdk.core,
+        ): "devel/_devel.tar has the tree; expected files. Build with --//rules/settings:devel_archive",
+        (sdk.devel, lacks): "links to _core/lib/libacme.so.1, which is not in the wheels beside it; expected all of a",
+    }
+    for (sdk.devel, sdk.core), words in said.items():
+        with pytest.raises(AssertionError):
+            sdk.layer("layer")
+        assert words in capsys.readouterr().err

@@ -8,8 +8,6 @@ from tools.lib.common.program import read_document, write_document
 TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"
 #: What eStargz adds to an archive: the table of contents, and a file that says that no others are fetched in advance.
 TOC_NAME, LANDMARK = "stargz.index.json", ".no.prefetch.landmark"
-#: In an unpacked devel tree, a JSON object: the package that it is of. `rules/runtime/devel_tree.py` looks for it.
-DEVEL_STAMP = ".devel-tree.json"
 
 
 @dataclass(frozen=True)

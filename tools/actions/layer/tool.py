@@ -3,11 +3,10 @@
     layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
           [--format gzip|estargz] --layer OUT --descriptor OUT
           [--any-wheel [--pattern GLOB]]
-          [--plan PLAN --index FILE… --segment FILE… [--beside WHEEL…] [{tree}/PATH=FILE…]]
-          [--links-to WHEEL --links-to-plan PLAN]
+          [--devel [--beside WHEEL…] [--links-to WHEEL]]
 
-With --plan, the wheel is a devel package's, and the layer has its tree unpacked. With --links-to as well, the layer has
-only the links that the tree gets when the package for a GPU target is installed.
+With --devel, the wheel is a devel package's, and the layer has the links of its tree. With --links-to as well, the
+layer has only the links that the tree gets when the package for a GPU target is installed.
 
 The compressed bytes of the wheel are copied.
 """
@@ -18,19 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
+from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.estargz import estargz_layer
-from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
+from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
 from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
 from tools.actions.layer.wheel_members import Recompressor, own_members
-from tools.actions.link.packed_tree import add_to_tree, read_tree
-from tools.actions.plan.model import Plan, Treatment
 from tools.lib.common.program import (
     ToolError,
     argument_parser,
-    file_arguments,
-    read_document,
     report_errors,
     usable_cores,
 )
@@ -56,16 +51,12 @@ class Arguments:
     site_packages: str
     scripts: str
     python: str
-    plan: str | None
-    index: list[str]
-    segment: list[str]
+    devel: bool
     beside: list[str]
     links_to: str | None
-    links_to_plan: str | None
     format: str
     layer: str
     descriptor: str
-    files: list[str]
 
 
 def architecture_of(wheel: str) -> str:
@@ -108,26 +99,14 @@ def one_wheel(path: str, pattern: str) -> str:
     return wheels[found[0]]
 
 
-def devel_tree(args: Arguments, scheme: InstallScheme) -> DevelTree:
-    """Return the tree of a devel package, beside the packages that it links to."""
-    plan = Plan.from_document(read_document(str(args.plan)))
-    plan, packed = add_to_tree(plan, read_tree(plan, args.index, args.segment), file_arguments(args.files))
-    beside = {file.path: file for wheel in args.beside for file in read_wheel(wheel, scheme).files}
-    return DevelTree(plan, packed, beside)
-
-
-def links(args: Arguments, scheme: InstallScheme) -> list[InstalledFile]:
-    """Return the links of the devel tree to the files of a package for a GPU target; none without --plan."""
-    if not args.plan or not args.links_to:
-        return []
-    target = Plan.from_document(read_document(str(args.links_to_plan)))
-    # A linker would take a forwarder for the library.
-    forwarders = {entry.path for entry in target.entries if entry.treatment is Treatment.FORWARDER}
-    left_out = {f"{target.tree}/{path}" for path in forwarders}
-    files = {file.path: file for file in read_wheel(args.links_to, scheme).files if file.path not in left_out}
-    mirrored = {path: file for path, file in files.items() if path.startswith(f"{target.tree}/")}
-    found = target_links(devel_tree(args, scheme), target.tree, mirrored)
-    return ordered(args.links_to, (in_image(file, scheme.site_packages) for file in found))
+def devel_files(args: Arguments, wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
+    """Return the files of the layer of a devel package, or of the one with links to a package by GPU target."""
+    beside, target = (
+        {file.path: file for one in wheels for file in read_wheel(one, scheme).files}
+        for wheels in (args.beside, [args.links_to] if args.links_to else [])
+    )
+    tree = DevelTree(read_wheel(wheel, scheme), beside, target)
+    return tree.links_layer() if args.links_to else tree.layer()
 
 
 def make_layer(args: Arguments) -> None:
@@ -136,10 +115,9 @@ def make_layer(args: Arguments) -> None:
     name = posixpath.basename(wheel)
     scheme, architecture, history, recompressed = checked_scheme(args), architecture_of(name), name, 0
     with NamedTemporaryFile(dir=Path(args.layer).parent) as scratch:
-        if args.links_to:
-            files, history = links(args, scheme), f"{name}: links to {posixpath.basename(args.links_to)}"
-        elif args.plan:
-            files = unpacked_wheel(read_wheel(wheel, scheme), devel_tree(args, scheme))
+        if args.devel:
+            files = devel_files(args, wheel, scheme)
+            history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
         else:
             recompressor = Recompressor(scratch, usable_cores(_THREADS))
             read = recompressor.members if args.any_wheel else own_members
@@ -176,15 +154,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--site-packages", required=True, help="directory of Python packages in the image")
     parser.add_argument("--scripts", required=True, help="directory of console scripts in the image")
     parser.add_argument("--python", required=True, help="interpreter in the image, which console scripts start")
-    parser.add_argument("--plan", help="plan of a devel package, whose tree is unpacked")
-    parser.add_argument("--index", action="append", default=[], help="index of a segment of the tree")
-    parser.add_argument("--segment", action="append", default=[], help="the segment, in the order of the indexes")
+    parser.add_argument(
+        "--devel", action="store_true", help="the wheel is a devel package's: links of its tree are made"
+    )
     parser.add_argument("--beside", action="append", default=[], help="wheel of a package that the tree links to")
     parser.add_argument("--links-to", help="wheel of a package for a GPU target: the layer has the links to it alone")
-    parser.add_argument("--links-to-plan", help="the plan of that package")
     parser.add_argument("--format", default="gzip", choices=FORMATS, help="how the layer is laid out")
     parser.add_argument("--layer", required=True, help="layer to write")
     parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
-    parser.add_argument("files", nargs="*", metavar="{tree}/PATH=FILE", help="small files of the tree")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: make_sound_layer(args))

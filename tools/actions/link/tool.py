@@ -161,12 +161,12 @@ def link(args: Arguments) -> None:
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
     in_tree = {name: files.pop(name) for name in sorted(files) if name.startswith(IN_TREE)}
-    plan, tree = add_to_tree(plan, tree, in_tree)
+    from_artifacts, (plan, tree) = plan, add_to_tree(plan, tree, in_tree)
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
     is_archive = args.devel not in (None, NO_ARCHIVE)
-    members.extend(link_members(plan, tree, project, args.import_name if args.devel else "", is_archive=is_archive))
+    members.extend(link_members(from_artifacts, tree, project, args.import_name if args.devel else "", is_archive=is_archive))
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)

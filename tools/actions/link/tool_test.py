@@ -16,7 +16,7 @@ from packaging.metadata import Metadata
 from develop.testing.artifacts import file, library, link, plan, program
 from tools.actions.link.tool import console_scripts, main
 from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition, Found, Plan
+from tools.actions.plan.model import Definition, Found, Plan, Treatment
 from tools.actions.platform_tag.report import TagReport
 from tools.lib.common.program import ToolError
 from tools.lib.wheel.deflated_run import small_run
@@ -270,33 +270,64 @@ def test_a_list_of_console_scripts_that_is_none_is_refused(
     )
 
 
-@pytest.mark.parametrize("kind", ["tar", "tar.xz"])
-def test_devel_wheel_holds_an_archive(tmp_path: Path, kind: str) -> None:
+LINKS = {
+    "bin/other": "tool",
+    "bin/tool": "../../_core/bin/tool",
+    "lib/liba.so": "liba.so.1",
+    "lib/liba.so.1": "../../_core/lib/liba.so.1",
+    "lib64": "lib",
+    "share/ï": "../../_core/share/ï",
+}
+
+
+@pytest.mark.parametrize("kind", ["none", "tar", "tar.xz"])
+def test_devel_wheel_has_files_and_a_manifest_of_links(tmp_path: Path, kind: str) -> None:
     found = (*FOUND, file("include/a.h"), link("lib64", "lib"))
-    made = wheel(tmp_path, DEVEL, *found, builds_on=(plan(CORE, *FOUND),))
+    gpu = Definition("device_gfx942", "runtime", "_libraries", per_target=True)
+    builds_on = (plan(CORE, *FOUND), plan(gpu, file("share/gpu")))
+    made = wheel(tmp_path, DEVEL, *found, builds_on=builds_on)
     assert made.link(f"--devel={kind}", "--import-name=rocm_sdk_devel") == 0
     with made.zip() as archive:
-        names = [name for name in archive.namelist() if ".dist-info/" not in name]
-        assert names == ["rocm_sdk_core/__init__.py", f"rocm_sdk_devel/_devel.{kind}"]
-        content = archive.read(f"rocm_sdk_devel/_devel.{kind}")
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        about = {f"rocm_sdk_devel/.devel_links/devel.{name}" for name in ("json", "journal")}
+        files = {"_devel/include/a.h", "_devel/.rocm-sdk-core"} if kind == "none" else {f"rocm_sdk_devel/_devel.{kind}"}
+        assert names == {"rocm_sdk_core/__init__.py", *about, *files}
+        document = json.loads(archive.read("rocm_sdk_devel/.devel_links/devel.json"))
+        assert document == {
+            "version": "7.10.0",
+            "tree": "_devel",
+            "trees": ["_libraries"],
+            **({} if kind == "none" else {"files": ["include/a.h"]}),
+            "links": [{"relpath": path, "target": text} for path, text in LINKS.items()],
+        }
+        assert archive.read("rocm_sdk_devel/.devel_links/devel.journal") == b""
+        content = archive.read(max(files))
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
         record = archive.read("rocm_sdk_core-7.10.0.dist-info/RECORD").decode().splitlines()
-        assert f"rocm_sdk_devel/_devel.{kind},sha256={digest},{len(content)}" in record
-    with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz" if kind == "tar.xz" else "r:") as tar:
-        header = tar.extractfile("_devel/include/a.h")
-        assert header
-        assert header.read() == made.content("include/a.h")
-        assert {member.name: member.linkname for member in tar if member.issym()} == {
-            "_devel/bin/other": "tool",
-            "_devel/bin/tool": "../../_core/bin/tool",
-            "_devel/lib/liba.so": "liba.so.1",
-            "_devel/lib/liba.so.1": "../../_core/lib/liba.so.1",
-            "_devel/lib64": "lib",
-            "_devel/share/ï": "../../_core/share/ï",
-        }
+        assert f"{max(files)},sha256={digest},{len(content)}" in record
+    if kind != "none":
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz" if kind == "tar.xz" else "r:") as tar:
+            assert tar.getnames() == ["_devel/include/a.h"]
+            header = tar.extractfile("_devel/include/a.h")
+            assert header
+            content = header.read()
+    assert content == made.content("include/a.h")
 
 
-@pytest.mark.parametrize("kind", [None, "tar", "tar.xz"])
+def test_a_package_per_target_lists_what_the_devel_tree_links_to(tmp_path: Path) -> None:
+    definition = Definition("libraries_gfx942", "runtime", "_core", per_target=True)
+    made = wheel(tmp_path, definition)
+    assert made.link(f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    packed = [one for one in made.plan.entries if one.is_packed_file]
+    wanted = [one.path for one in packed if one.treatment is not Treatment.FORWARDER]
+    with made.zip() as archive:
+        document = json.loads(archive.read("_core/.devel_links/rocm-sdk-core.json"))
+    links = [{"relpath": path, "target": "../" * (path.count("/") + 1) + f"_core/{path}"} for path in sorted(wanted)]
+    assert document == {"version": "7.10.0", "links": links}
+    assert len(wanted) > 2
+
+
+@pytest.mark.parametrize("kind", [None, "none", "tar", "tar.xz"])
 def test_the_same_bytes_in_another_directory(tmp_path: Path, kind: str | None) -> None:
     contents = []
     for name in ("one", "two"):

@@ -115,9 +115,7 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
     if not _is_linked(found, plan, owned, tree.prefix):
         return None
     if plan.per_target:
-        return _entry(
-            found, Treatment.DROP, f"linked to {plan.package}, if that is installed"
-        )
+        return _entry(found, Treatment.DROP, f"linked to {plan.package}, if that is installed")
     if _is_run_only_here(found, owned, tree.prefix):  # a link to the package's file could not be run
         if not found.facts:
             return None
