@@ -73,7 +73,6 @@ def glance(package: str, version: str = "", order: Sequence[str] | None = None) 
             and manifests == facts["manifests"]
             and all(_is_same(f"{site}/{path}", f"{site}/{source}") for path, source in facts["same"])
             and not any(os.path.exists(f"{site}/{source}") for source in facts["absent"])
-            and os.path.isdir(f"{site}/{facts['tree']}")
         ):
             return os.path.join(site, facts["tree"])
     except (AttributeError, KeyError, OSError, TypeError, ValueError):
@@ -154,7 +153,7 @@ class Link:
         self.top = self.source.split("/")[0]
         self.is_outward = self.top != tree
         self.is_symbolic = not _IS_WINDOWS and (not self.is_outward or (name in _SYMBOLIC and folder == f"{tree}/bin"))
-        if text.startswith("/") or self.top == ".." or "\\" in text:
+        if text.startswith("/") or self.top == ".." or (_IS_WINDOWS and "\\" in text):
             raise ValueError(f"{path} -> {text} leads out of the installed packages")
 
 

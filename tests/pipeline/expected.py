@@ -141,8 +141,6 @@ def _expect_package(expected: Expected, package: Package, scratch: Path) -> None
     for path, node in tree.own.items():
         if isinstance(node, File) and is_foreign(expected, node.content):
             expected.may[OTHER_CPU] = path
-        if isinstance(node, File) and package.kind == "plain" and is_foreign(expected, node.content):
-            expected.may["launcher of another CPU"] = path
     if expected.sdk.settings.big_file < ALWAYS_SMALL and not package.repacked:
         expected.may["not repacked"] = "a package leaves a big file out"
     thin = [one.name for one in expected.sdk.packages if one.slice]

@@ -5,14 +5,15 @@
     site.ask()
     site.put("lib/mine.txt")
 
-Installers are played (they remove what RECORD lists, and unpack); what makes the tree is the real code of both
-unpackers: ROCm's, and `rules/runtime/devel_tree.py`. A tree that lived through all this has to be what a fresh
+Installers are played (they remove what RECORD lists, and unpack); what makes links is the real code: of `rocm`, and
+`rules/runtime/devel_tree.py` as the module of another SDK. A tree that lived through all this has to be what a fresh
 installation gives, beside the user's own files.
 """
 
 import csv
 import io
 import itertools
+import json
 import os
 import posixpath
 import re
@@ -31,14 +32,15 @@ from tests.pipeline.package_reader import FindingError
 TOP = Path(__file__).resolve().parents[2]
 sys.path.append(str(TOP / "packaging/rocm/src"))
 
-from rocm_sdk.devel import devel_root, glance, layout  # noqa: E402
-from rocm_sdk.devel.state import is_current  # noqa: E402
+import rocm_sdk.distributions  # noqa: E402
+import rocm_sdk.installation  # noqa: E402
+import rocm_sdk.targets  # noqa: E402
+from rocm_sdk.devel import DevelLayout, devel_root, find_layout  # noqa: E402
 from rocm_sdk.distributions import Distributions, PackageNames  # noqa: E402
 
 MODULE = TOP / "rules/runtime/devel_tree.py"
 TREE, DEVEL = "_devel", "sdk_devel"
-#: What the unpackers write about the tree.
-ABOUT = re.compile(r"(.*/)?\.(devel-tree\.json|rocm-sdk-state\.json|rocm-sdk-content\.json)")
+MANIFEST = f"{DEVEL}/.devel_links/devel.json"
 #: Changes of the file system: a process may be killed before any of them.
 WRITES = frozenset(("open", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "shutil.rmtree"))
 KEPT = re.compile(r"\.kept\d*(?=/|$)")
@@ -49,8 +51,6 @@ Leaf = tuple[str, bytes]
 class Site:
     """One site-packages directory."""
 
-    #: Whether the unpacker looks for files that are missing if it shall.
-    verifies = False
     name = "site"
 
     def __init__(self, folder: Path) -> None:
@@ -64,7 +64,7 @@ class Site:
         self.touched: set[str] = set()
         self.numbers = itertools.count()
 
-    # What unpackers do
+    # What makes links
 
     def unpack(self, *, verify: bool) -> None:
         """Ask for the root of the tree."""
@@ -75,8 +75,10 @@ class Site:
         if killed:
             self._die(lambda: self.unpack(verify=verify), killed)
             return
-        self.unpack(verify=verify)
-        self.check(whole=verify and self.verifies)
+        # What the wheel had and a user removed, installers alone bring back.
+        lost = any(not os.path.lexists(self.folder / TREE / path) for path in self.touched)
+        self.unpack(verify=verify and not lost)
+        self.check()
 
     def _die(self, work: Callable[[], None], step: int) -> None:
         steps = itertools.count(1)
@@ -105,11 +107,30 @@ class Site:
         """
         for distribution, wheel in wheels.items():
             self.uninstall(distribution, leaves_directories=leaves_directories)
-            unzip(wheel, self.folder)
+            self.unzip(wheel)
             self.wheels[distribution] = wheel
         for wheel in wheels.values():
             if not all(os.path.lexists(self.folder / path) for path in members(wheel)):
-                unzip(wheel, self.folder)
+                self.unzip(wheel)
+
+    def unzip(self, wheel: Path) -> None:
+        """Unpack a wheel. What a user has where it has a file, installers overwrite; directories the user removes."""
+        for path in members(wheel):
+            inside = path.removeprefix(f"{TREE}/")
+            for above in [*Path(path).parents][-2::-1]:
+                place = self.folder / above
+                if place.is_symlink() or place.is_file():
+                    place.unlink()
+            place = self.folder / path
+            if place.is_dir() and not place.is_symlink():
+                shutil.rmtree(place)
+            place.unlink(missing_ok=True)
+            gone = [one for one in self.mine if path.startswith(f"{TREE}/") and self._is_gone(one)]
+            self.mine = {one: known for one, known in self.mine.items() if one not in gone and one != inside}
+        unzip(wheel, self.folder)
+
+    def _is_gone(self, inside: str) -> bool:
+        return not os.path.lexists(self.folder / TREE / inside)
 
     def uninstall(self, distribution: str, *, leaves_directories: bool) -> None:
         """Remove what RECORD lists of a distribution, if it is installed; perhaps directories that are empty then."""
@@ -174,18 +195,17 @@ class Site:
 
     # What is there
 
-    def check(self, *, whole: bool) -> None:
+    def check(self) -> None:
         """Compare the tree with a fresh installation; raises FindingError."""
         found = self.leaves()
         self._follow(found)
-        beside = leaves(self.folder / f"{TREE}.kept" / TREE)
         mine = {(_own_name(path), one[1]) for path, one in self.mine.items()}
-        there = {(_own_name(path), one[1]) for path, one in (*found.items(), *beside.items())}
+        there = {(_own_name(path), one[1]) for path, one in found.items()}
         if lost := sorted(mine - there):
             raise FindingError(f"{self.name}: user's file is lost", str(lost[0]))
         fresh = self.fresh()
         for path, one in fresh.items():
-            if found.get(path) != one and (path not in self.touched or (whole and path not in found)):
+            if found.get(path) != one and path not in self.touched:
                 raise FindingError(f"{self.name}: not as installed", f"{path}: {found.get(path)}; expected {one}")
         for path, one in found.items():
             if path not in fresh and (_own_name(path), one[1]) not in mine and not self._leads_to_mine(path):
@@ -213,8 +233,8 @@ class Site:
             raise FindingError(f"{self.name}: left over when all was uninstalled", str(sorted(left)))
 
     def leaves(self) -> dict[str, Leaf]:
-        """Return the files and links of the tree, but those that unpackers write about it."""
-        return {path: one for path, one in leaves(self.folder / TREE).items() if not ABOUT.fullmatch(path)}
+        """Return the files and links of the tree."""
+        return leaves(self.folder / TREE)
 
     def fresh(self) -> dict[str, Leaf]:
         """Return the files and links of a fresh installation's tree."""
@@ -234,42 +254,42 @@ class ModuleSite(Site):
 
     def unpack(self, *, verify: bool) -> None:
         """Call `root()` of the installed module."""
-        module: dict[str, Any] = {"__file__": str(self.folder / DEVEL / "__init__.py"), "__name__": DEVEL}
+        package = str(self.folder / DEVEL)
+        module: dict[str, Any] = {"__file__": f"{package}/__init__.py", "__name__": DEVEL}
         exec(self.code, module)
-        if module["root"]() != self.folder / TREE:
-            raise FindingError("another root", str(module["root"]()))
+        with warnings.catch_warnings(action="ignore"):
+            if verify:
+                module["DevelTree"](package, command="x").root(verify=True)
+            if module["root"]() != self.folder / TREE:
+                raise FindingError("another root", str(module["root"]()))
+        if not module["glance"](package):
+            raise FindingError(f"{self.name}: at a glance", "scripts are slow, though the tree is up to date")
 
 
 class RocmSite(Site):
     """With the code of `rocm`."""
 
-    verifies = True
     name = "rocm"
 
     def unpack(self, *, verify: bool) -> None:
         """Call `devel_root`."""
         roles = [name.removeprefix("sdk-") for name in self.wheels]
         packages = {role: PackageNames(f"sdk-{role}", f"sdk_{role}", tree_of(role)) for role in roles}
-        known = Distributions("1", "split", (), "", packages)
+        packages.setdefault("core", PackageNames("sdk-core", "sdk_core", "_core"))
+        version = json.loads((self.folder / MANIFEST).read_text("utf-8"))["version"]
+        known = Distributions(version, "split", (), "", packages)
         with (
             warnings.catch_warnings(action="ignore"),
-            mock.patch.object(layout, "find_site", return_value=self.folder),
-            mock.patch.object(layout, "load_distributions", return_value=known),
-            mock.patch.object(layout, "selection_in_effect", return_value=None),
+            mock.patch.object(rocm_sdk.installation, "find_site", return_value=self.folder),
+            mock.patch.object(rocm_sdk.distributions, "load_distributions", return_value=known),
+            mock.patch.object(rocm_sdk.targets, "selection_in_effect", return_value=None),
+            mock.patch.object(DevelLayout, "check"),
         ):
-            if self._is_current_at_a_glance() and not is_current(layout.find_layout()):
-                raise FindingError(f"{self.name}: at a glance", "scripts take the tree for that of these packages")
-            devel_root(verify=verify, quiet=True)
-            if not self._is_current_at_a_glance():
+            devel_root(verify=verify)
+            if not find_layout().is_ready:
                 raise FindingError(f"{self.name}: at a glance", "scripts are slow, though the tree is up to date")
-
-    def _is_current_at_a_glance(self) -> bool:
-        """Whether console scripts use the tree without asking for it."""
-        site = str(self.folder)
-        try:
-            return glance._is_current(site, f"{site}/{DEVEL}", f"{site}/{TREE}", {})
-        except OSError:
-            return False
+            if faults := find_layout().faults():
+                raise FindingError(f"{self.name}: faults", str(faults))
 
 
 def tree_of(role: str) -> str:
@@ -284,19 +304,12 @@ def members(wheel: Path) -> list[str]:
 
 
 def unzip(wheel: Path, folder: Path) -> None:
-    """Unpack a wheel; a devel wheel gets the two files with which ROCm's code changes others."""
+    """Unpack a wheel."""
     with zipfile.ZipFile(wheel) as archive:
         for info in archive.infolist():
             place = folder / info.filename
             place.parent.mkdir(parents=True, exist_ok=True)
-            data = archive.read(info)
-            if info.filename.endswith(".dist-info/RECORD") and f"{DEVEL}/__init__.py" in archive.namelist():
-                for name in ("_devel.lock", "_devel.journal"):
-                    (folder / DEVEL / name).touch()
-                    data += f"{DEVEL}/{name},,\n".encode()
-            if place.is_dir():  # Empty: an installer left it. It would stop here, and the user remove it.
-                place.rmdir()
-            place.write_bytes(data)
+            place.write_bytes(archive.read(info))
             place.chmod(info.external_attr >> 16 & 0o777)
 
 

@@ -19,7 +19,6 @@ import posixpath
 import re
 import shutil
 import stat
-import tarfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,6 +27,7 @@ from pathlib import Path
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
+from rules.runtime.devel_tree import DevelTree
 from tests.pipeline.expectation import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
 from tests.pipeline.package_reader import FindingError, bundles_of, normal, read_bundle, read_elf
@@ -140,7 +140,8 @@ def _check_tree(expected: Expected, tree: Tree, files: Mapping[str, tuple[bytes,
     prefix = f"{tree.package.tree}/"
     came = {name.removeprefix(prefix): file for name, file in files.items() if name.startswith(prefix)}
     is_at_top = any("/" not in path for path in tree.shipped)
-    wanted = {*tree.shipped, *(() if is_at_top else (f".{tree.package.distribution}",))}
+    links = {f".devel_links/{tree.package.distribution}.json"} if tree.package.slice else set()
+    wanted = {*tree.shipped, *links, *(() if is_at_top else (f".{tree.package.distribution}",))}
     if missing := sorted(wanted - set(came)):
         raise FindingError("missing file", f"{tree.package.name}: {missing[0]}: {tree.own.get(missing[0])}")
     if extra := sorted(set(came) - wanted):
@@ -249,7 +250,7 @@ def check_code(where: str, content: Other, data: bytes, place: tuple[Package, st
 
 
 def _install(files: Mapping[str, tuple[bytes, int]], site: Path) -> None:
-    """Install a wheel as pip does, and unpack the archive of a devel package."""
+    """Install a wheel as pip does."""
     for name, (data, mode) in files.items():
         place = site / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -257,9 +258,6 @@ def _install(files: Mapping[str, tuple[bytes, int]], site: Path) -> None:
             raise FindingError("file of two wheels", name)
         place.write_bytes(data)
         place.chmod(mode & 0o777)
-        if posixpath.basename(name) in ("_devel.tar", "_devel.tar.xz"):
-            with tarfile.open(place) as archive:
-                archive.extractall(site, filter="tar")
 
 
 def check_installed(expected: Expected, site: Path) -> None:
@@ -268,31 +266,35 @@ def check_installed(expected: Expected, site: Path) -> None:
         if tree.package.kind == "devel":
             thin = [one for one in expected.trees.values() if one.package.slice]
             for one in thin:
-                root = _beside(site, tree, one)
-                _check_devel(expected, tree, root, [one, *(other for other in thin if other is not one)])
+                others = [other for other in thin if other is not one]
+                _check_devel(expected, tree, _made(_alone(site, one, others), tree), [one, *others])
             if not thin:
-                _check_devel(expected, tree, site / tree.package.tree)
+                _check_devel(expected, tree, _made(site, tree))
         elif tree.package.kind == "runtime":
             for path, shipped in tree.shipped.items():
                 if isinstance(shipped.content, Elf) and not shipped.data:
                     _check_loads(expected, tree, path, site)
 
 
-def _beside(site: Path, devel: Tree, thin: Tree) -> Path:
-    """Return the devel tree as it is where one of the packages per GPU target is installed: with links to its files.
+def _alone(site: Path, thin: Tree, others: list[Tree]) -> Path:
+    """Return what is installed with one of the packages per GPU target, and not with the others."""
+    alone = site.with_name(f"{site.name} with {thin.package.name}")
+    shutil.copytree(site, alone, symlinks=True)
+    for other in others:
+        (record,) = alone.glob(f"{other.package.distribution.replace('-', '_')}-*.dist-info/RECORD")
+        for row in csv.reader(io.StringIO(record.read_text(encoding="utf-8"), newline="")):
+            (alone / row[0]).unlink()
+    return alone
 
-    Its forwarders serve programs at run time; the tree has the artifacts' own unversioned names, if any.
-    """
-    root = site / f"{devel.package.tree}_{thin.package.name}"
-    shutil.copytree(site / devel.package.tree, root, symlinks=True)
-    for path, shipped in thin.shipped.items():
-        place = root / path
-        if shipped.is_forwarder:
-            continue
-        if path in devel.own and not place.is_symlink() and not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.hardlink_to(site / thin.package.tree / path)
-    return root
+
+def _made(site: Path, devel: Tree) -> Path:
+    """Make the links of the devel tree with the program that users have, twice; return the tree."""
+    package = str(site / devel.package.import_name)
+    root = DevelTree(package, command="x").root()
+    links = DevelTree(package, command="x")
+    if root != links.root(verify=True) or links.faults():
+        raise FindingError("devel: faults", f"{root}: {links.faults()}")
+    return Path(root)
 
 
 def _is_for_some(path: str, node: Node, thin: list[Tree]) -> bool:
@@ -317,6 +319,8 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     """Check what a path of the devel tree is, which leads to `real`; `thin` is a package per GPU target, if any."""
     place, file = root / path, tree.file(real)
     if file is None or place.is_dir():
+        if file is None and not place.is_symlink() and not (root / real).exists():
+            return  # No wheel can hold an empty directory.
         if file is not None or not (place.is_dir() and place.resolve() == (root / real).resolve()):
             raise FindingError("devel: directory", f"{path}: {tree.own[path]}")
         return
@@ -336,7 +340,7 @@ def _check_devel_path(tree: Tree, root: Path, thin: list[Tree], path: str, real:
     if linked and linked.is_forwarder:
         linked = None  # forwarders of its packages do not come into the tree
     is_alias = place.resolve().name != posixpath.basename(real)
-    is_others = not place.resolve().is_relative_to(root.resolve())
+    is_others = place.stat().st_nlink > 1
     if is_alias or is_others or not tree.wants(real):
         return  # a library under its SONAME, or what is left out here: the package that has it decides about the mode
     if bool(place.stat().st_mode & 0o100) != (linked or file).executable:
@@ -366,13 +370,14 @@ def _check_devel(expected: Expected, tree: Tree, root: Path, thin: list[Tree] | 
             if place.is_symlink() or place.exists():
                 raise FindingError("devel: dangling link", f"{path} -> {tree.own[path]}")
             continue
-        if not place.exists() and not place.is_symlink() and not is_anywhere(expected, tree, real):
+        is_open = tree.file(real) is None and not (root / real).exists()  # A directory of nothing.
+        if not place.exists() and not place.is_symlink() and (is_open or not is_anywhere(expected, tree, real)):
             continue
         if not place.exists():
             there = f"leads to {place.readlink()}" if place.is_symlink() else "is missing"
             raise FindingError("devel: path is not there", f"{path}: {node} {there}")
         _check_devel_path(tree, root, thin[:1], path, real)
-    names = {str(place.relative_to(root)) for place in root.rglob("*")}
+    names = {str(place.relative_to(root)) for place in root.rglob("*")} - {f".{tree.package.distribution}"}
     if extra := sorted(names - set(tree.own)):
         raise FindingError("devel: extra path", extra[0])
 

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.pipeline import oracle, plain_oracle
+from tests.pipeline import oracle
 from tests.pipeline.artifacts import Variation, write_artifacts
 from tests.pipeline.calling import BuildError
 from tests.pipeline.expected import expect
@@ -57,7 +57,6 @@ def judged(sdk: Sdk, place: Path, built: Built | str) -> str:
     wheels = {name: wheel.file for name, wheel in built.wheels.items()}
     oracle.check_wheels(expected, wheels, place / "site")
     oracle.check_installed(expected, place / "site")
-    plain_oracle.check_plain(expected, place / "site")
     oracle.check_index(expected, wheels, built.index)
     return f"{len(wheels)} wheels"
 

@@ -121,7 +121,6 @@ THIRD = st.sampled_from((2, 3))
 #: Of how many packages each artifact is, which may be none.
 COUNTS = st.sampled_from((st.just(1), st.just(1), st.just(1), st.integers(1, 2), *[st.integers(0, 1)] * 3, THREE))
 SOME_INCLUDED = chosen(st.just(()), st.just(()), PATTERN_SETS)
-KINDS_OF_DEVEL = st.sampled_from(("devel", "devel", "plain"))
 BOOLEANS, SIXTEEN = st.booleans(), st.integers(0, 15)
 STRICT = st.sampled_from((*[False] * 7, True))
 #: Packages for run time and their trees. Each builds on those before it; but the profiler, which builds on core alone.
@@ -153,8 +152,8 @@ def package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package, ...]
     if not packages or draw(THREE):
         on_names = tuple(package.name for package in packages)
         rpath = searched(("_devel", *(package.tree for package in packages)))
-        kept, kind = draw(PATTERN_SETS), draw(KINDS_OF_DEVEL)
-        devel = Package("devel", "_devel", names, on_names, kind, exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
+        kept = draw(PATTERN_SETS)
+        devel = Package("devel", "_devel", names, on_names, "devel", exclude=kept, rpath=rpath, repacked=draw(BOOLEANS))
         packages.append(replace(devel, strict=draw(STRICT)))
     return tuple(packages)
 
@@ -207,7 +206,7 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
 settings_of_builds = st.builds(
     Settings,
     compression=st.sampled_from(("fast", "balanced", "small")),
-    devel_archive=st.sampled_from(("tar", "tar.xz")),
+    devel_archive=st.sampled_from(("none", "none", "tar", "tar.xz")),
     big_file=st.sampled_from((32 << 20, 600)),
     version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),

@@ -263,7 +263,6 @@ def _plan(run: _Build, package: Package) -> None:
     if not package.strict:
         definition |= {"allow_empty": True, "allow_unmatched": [*package.include, *package.exclude, *package.rpath]}
     definition |= {"slice": asdict(package.slice)} if package.slice else {}
-    definition |= {"linked_units": _linked_units(run, package)} if package.kind == "plain" else {}
     place.mkdir()
     (place / "definition.json").write_text(json.dumps(definition), encoding="utf-8")
     artifacts = [run.artifacts[name] for name in package.artifacts]

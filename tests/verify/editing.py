@@ -159,3 +159,17 @@ class EditedSet:
             (self.directory / name).unlink(missing_ok=True)
             (self.directory / name).write_bytes(data)
         return self.directory
+
+
+def link_member(name: str, text: str) -> tuple[tarfile.TarInfo, bytes]:
+    """Return a symbolic link for a tar archive."""
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname, info.mode = tarfile.SYMTYPE, text, 0o777
+    return info, b""
+
+
+def file_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, bytes]:
+    """Return a file for a tar archive."""
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    return info, data

@@ -31,6 +31,7 @@ from tools.lib.common.distributions import parse_distributions
 from verify.device.facts import read_facts
 from verify.wheel_set.core_metadata import read_sdist
 from verify.wheel_set.devel_archive import read_devel_archive
+from verify.wheel_set.link_manifest import read_link_manifest
 from verify.wheel_set.gather import COLLECTORS, LINKED
 from verify.wheel_set.launchers import read_target
 from verify.wheel_set.selector import selected_requirements
@@ -86,6 +87,7 @@ SAMPLES: Mapping[str, Sequence[bytes]] = {
     "kpack": (kpack({"lib/libs.so#0": ["gfx1100"], "lib/libs.so#1": ["gfx90a:xnack+"]}),),
     "devel": (DEVEL,),
     "devel.xz": (lzma.compress(DEVEL),),
+    "links": (b'{"version":"1","tree":"_d","trees":["_g"],"links":[{"relpath":"lib/x","target":"../../_c/lib/x"}]}',),
     "selector": (SELECTOR,),
     "sdist": (SDIST,),
 }
@@ -126,6 +128,7 @@ READERS: Mapping[str, Callable[[bytes], bool]] = {
     "kpack": lambda data: _read_device(data, "damaged.kpack"),
     "devel": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar").damage,
     "devel.xz": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar.xz").damage,
+    "links": lambda data: not read_link_manifest(io.BytesIO(data), "d/.devel_links/devel.json").damage,
     "selector": _read_selector,
     "sdist": _read_sdist,
 }

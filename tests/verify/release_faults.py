@@ -35,7 +35,7 @@ def _(edited: EditedSet) -> None:
 
 @fault("R104", "a header is gone", "rocm_sdk_devel", f"{DEVEL}/include/rocprim", released=True)
 def _(edited: EditedSet) -> None:
-    edited.change_devel(lambda members: members.__delitem__(f"{DEVEL}/include/rocprim/rocprim.hpp"))
+    del edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/include/rocprim/rocprim.hpp"]
 
 
 @fault("R105", "a requirement is new", "tool-1.0", released=True)

@@ -1,7 +1,7 @@
 """Faults between wheels: libraries that the loader does not find, and paths with two owners."""
 
 from develop.testing.elf_sample import Sample
-from tests.verify.editing import EditedSet, EditedWheel, file_member
+from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
 from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
 from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, small_wheel, unmirror
@@ -41,8 +41,7 @@ def _(edited: EditedSet) -> None:
 @fault("S101", "a program of the development tree needs what nobody has", "rocm_sdk_devel", "bin/checker")
 def _(edited: EditedSet) -> None:
     program = Sample(soname=None, needed=("libgone.so",), interpreter="/lib64/ld-linux-x86-64.so.2").build()
-    name = f"{DEVEL}/bin/checker"
-    edited.change_devel(lambda members: members.update({name: file_member(name, program)}))
+    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/bin/checker"] = program
 
 
 @fault("S102", "a library is only in a package for one GPU", "rocm_sdk_libraries", "librand_plugin.so")
@@ -111,7 +110,13 @@ def _(edited: EditedSet) -> None:
     "S121", "a path that the development archive unpacks to", "rocm_sdk_devel", f"{DEVEL}/include/rocprim/rocprim.hpp"
 )
 def _(edited: EditedSet) -> None:
+    edited.archive_devel()
     edited.wheel("tool").files[f"{DEVEL}/include/rocprim/rocprim.hpp"] = b"#pragma once\n"
+
+
+@fault("S121", "a path where the development tree has a link", "rocm_sdk_devel", f"{DEVEL}/bin/hipcc")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").files[f"{DEVEL}/bin/hipcc"] = b"#!/bin/sh\n"
 
 
 @fault("S122", "a file where another package has a directory", "", "other")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.pe_sample import Sample
-from tests.verify.editing import EditedSet, EditedWheel, file_member, read_wheel
+from tests.verify.editing import EditedSet, EditedWheel, read_wheel
 from verify.engine import Request, verify
 from verify.settings import Settings
 
@@ -28,7 +28,7 @@ class WindowsSet(EditedSet):
         return self._wheels[filename]
 
     def wheel(self, prefix: str) -> EditedWheel:
-        """Return the same, as what changes the development archive asks for it."""
+        """Return the same, as what changes the links of the development tree asks for it."""
         return self.windows(prefix)
 
 
@@ -53,10 +53,9 @@ def other_runtime(edited: WindowsSet) -> None:
 
 
 def put_program(edited: WindowsSet, path: str, library: str) -> None:
-    """Add a program to the development archive."""
+    """Add a program to the development tree."""
     program = Sample(dll=False, name=None, exports=(), imports=((library, ("function",)),)).build()
-    name = f"_rocm_sdk_devel/{path}"
-    edited.change_devel(lambda members: members.update({name: file_member(name, program)}))
+    edited.windows("rocm_sdk_devel").files[f"_rocm_sdk_devel/{path}"] = program
 
 
 def program_with_its_dll(edited: WindowsSet) -> None:

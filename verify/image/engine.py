@@ -26,10 +26,7 @@ def verify_image(path: Path, request: Request) -> Outcome:
     with read_image(path) as tree:
         found = installed(tree)
         facts = read_opened([one.opened for one in found], request)
-        wheels = [
-            as_wheel(tree, one, about, (other for other in found if other is not one))
-            for one, about in zip(found, facts, strict=True)
-        ]
+        wheels = [as_wheel(one, about) for one, about in zip(found, facts, strict=True)]
         distributions = DistributionSet(tuple(sorted(wheels, key=lambda wheel: wheel.filename)))
         of_base = {one.filename for one in found if one.layer not in tree.own_layers}
         checked = check(distributions, replace(request, settings=_without_extras(distributions, request.settings)))

@@ -554,7 +554,7 @@ GLANCES: dict[str, tuple[Callable[[Path], object], bool]] = {
         ),
         False,
     ),
-    "tree deleted": (lambda site: shutil.rmtree(site / TREE), False),
+    "links deleted": (lambda site: shutil.rmtree(site / TREE), False),
     "rocm of another version": (
         lambda site: (site / "rocm_sdk/_distributions.json").write_text(
             (site / "rocm_sdk/_distributions.json").read_text().replace("7.10.0.dev0", "7.11")
