@@ -77,7 +77,7 @@ REMOTE = (
     Check("remote-hip", "HIP programs, compiled by remote workers", steps.remote_hip, (steps.DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
-#: The integration tests that unpack a development tree. What the others show does not depend on its archive.
+#: The integration tests that make a development tree. What the others show does not depend on an archive.
 WITH_DEVEL = tuple(
     f"//tests/integration:{name}_test"
     for name in ("family", "framework", "mini", "side_by_side", "split", "suffix_family")
@@ -223,7 +223,6 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN,),
     ),
     Check("wheel-variants", "which wheel variant machines and installers get", steps.wheel_variants),
-    Check("devel-trust", "development trees of other users are refused", steps.devel_trust, (steps.DEBIAN,), holds=""),
     Check("framework", "a framework built against the devel tree", steps.framework, (steps.DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", steps.installers_debian13, (steps.DEBIAN,)),
     Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,)),
@@ -234,9 +233,6 @@ CHECKS: tuple[Check, ...] = (
     *steps.THIN7.checks("ROCm 7 (thin)", steps.DEBIAN),
     *steps.KPACK7.checks("ROCm 7 (kpack)", steps.KPACK, steps.DEBIAN),
     *steps.FAMILY7.checks("ROCm 7 (family)", steps.DEBIAN),
-    *steps.PLAIN7.checks("ROCm 7 (plain devel)", steps.DEBIAN),
-    Check("plain-reports", "what users reported does not happen (plain devel)", steps.PLAIN7.reports, (steps.DEBIAN,)),
-    Check("layouts-of-devel", "CMake packages of plain devel are as unpacked", steps.layouts_of_devel, (steps.DEBIAN,)),
     *steps.SPLIT7.checks("ROCm 7 (split)", steps.DEBIAN),
     Check("split-reports", "what users reported does not happen", steps.SPLIT7.reports, (steps.DEBIAN,)),
     Check("doctor", "what rocm-sdk doctor says in 36 situations", steps.doctor, (steps.DEBIAN,)),
@@ -328,7 +324,6 @@ SCHEDULED = frozenset(
         "served-bucket",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
-        *(f"plain-{what}" for what in ("build", "use", "verify", "reports")),
         "doctor",
         "layouts-of-devel",
         "split-sets",

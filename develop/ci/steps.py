@@ -227,11 +227,6 @@ def edit_elf(machine: Machine) -> None:
     _all_tests(machine, "tools/actions/pack/forwarder_test.py")
 
 
-def devel_trust(machine: Machine) -> None:
-    """Run the tests that take the place of other users."""
-    _all_tests(machine, "packaging/rocm/tests/devel_trust_test.py")
-
-
 def _all_tests(machine: Machine, *files: str) -> None:
     """Run tests for which Bazel's sandbox has not all, in a root that has; none may be skipped."""
     options = ("-q", "-rs", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -427,16 +422,6 @@ KPACK7 = OfPackages(
 FAMILY7 = OfPackages(Packages("family", 7, "family", findings=("small7",)))
 #: What AMD releases.
 SPLIT7 = OfPackages(Packages("split", 7, "split", findings=("small7", "gfx950")))
-
-#: The same with a development tree that need not be unpacked.
-PLAIN7 = OfPackages(
-    Packages("plain", 7, "split", ("--//rules/settings:devel_layout=plain",), findings=("small7", "gfx950", "plain"))
-)
-
-
-def layouts_of_devel(machine: Machine) -> None:
-    """Use both layouts of the development tree with CMake."""
-    PLAIN7.cmake(machine, like=SPLIT7.cmake(machine))
 
 
 def hip_wheel(machine: Machine) -> None:

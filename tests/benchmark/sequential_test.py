@@ -1,7 +1,6 @@
 """Tests of the sequential flow: it makes real wheels, with the files and search paths of the plan."""
 
 import subprocess
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -76,11 +75,4 @@ def test_a_runtime_and_a_devel_package(artifacts: Path, tmp_path: Path) -> None:
     library = Path(made["a_core"].extract("_core/lib/liba.so.1", tmp_path))
     printed = subprocess.run(["patchelf", "--print-rpath", library], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == ":".join(RPATH)
-    with made["a_devel"].open("devel/_devel.tar") as file, tarfile.open(fileobj=file) as archive:
-        assert sorted(archive.getnames()) == [
-            "_devel",
-            "_devel/include",
-            "_devel/include/a.h",
-            "_devel/lib",
-            "_devel/lib/liba.so",
-        ]
+    assert [name for name in made["a_devel"].namelist() if ".dist-info" not in name] == ["_devel/include/a.h"]

@@ -4,16 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 from environment import Environment
-from image_files import DEVEL, SCRIPTS, SITE, Image, blob, manifest_of, unpacked, wheels_of
+from image_files import DEVEL, SCRIPTS, SITE, Image, unpacked, wheels_of
 
 TREE = "_rocm_sdk_devel"
-#: What `rocm-sdk init` knows a tree of its own by, and what a layer's is known by.
-STATE = {".rocm-sdk-state.json", ".rocm-sdk-content.json", ".devel-tree.json"}
 
 
 @pytest.fixture(scope="module", params=DEVEL, ids=lambda image: image.tag)
@@ -48,7 +45,7 @@ def listing(tree: Path) -> dict[str, tuple[bytes | str, bool]]:
             if inside or not path.is_dir():
                 mode = bool(path.stat().st_mode & 0o100)
                 found[str(path.relative_to(tree))] = (str(path.readlink()) if inside else path.read_bytes(), mode)
-    return {path: what for path, what in found.items() if path not in STATE and "__pycache__" not in path}
+    return {path: what for path, what in found.items() if "__pycache__" not in path}
 
 
 def times(site: Path) -> dict[Path, int]:
@@ -98,9 +95,3 @@ def test_uninstalling_leaves_nothing(top: Path, tmp_path: Path) -> None:
     # Links to a package that is gone already are removed, too.
     environment.pip("uninstall", "--yes", *sorted(packages, key=lambda name: name == "rocm_sdk_devel"))
     assert not list(environment.site_packages.iterdir())
-
-
-def test_no_layer_has_the_archive_of_the_tree(image: Image) -> None:
-    for descriptor in manifest_of(image)["layers"]:
-        with tarfile.open(blob(descriptor)) as layer:
-            assert not [name for name in layer.getnames() if "rocm_sdk_devel/_devel." in name]

@@ -288,7 +288,7 @@ class RocmSite(Site):
             devel_root(verify=verify)
             if not find_layout().is_ready:
                 raise FindingError(f"{self.name}: at a glance", "scripts are slow, though the tree is up to date")
-            if faults := find_layout().faults():
+            if not self.touched and (faults := find_layout().faults()):
                 raise FindingError(f"{self.name}: faults", str(faults))
 
 

@@ -1,6 +1,5 @@
 """Wheels and sdists in their one canonical form: the order, dates, modes and owners of what is in them."""
 
-import io
 import itertools
 import os
 import stat
@@ -74,15 +73,6 @@ def test_an_sdist(sdist: Path) -> None:
     # RFC 1952: no time, no name, "unknown" operating system.
     assert sdist.read_bytes()[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
     with tarfile.open(sdist) as archive:
-        check_tar(archive, ordered=True)
-
-
-@pytest.mark.parametrize("wheel", [one for one in WHEELS if "_devel-" in one.name], ids=name)
-def test_the_archive_in_a_devel_wheel(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as outer:
-        (inner,) = [one for one in outer.namelist() if "/_devel.tar" in one]
-        content = outer.read(inner)
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         check_tar(archive, ordered=True)
 
 

@@ -31,9 +31,9 @@ from tools.lib.common.distributions import parse_distributions
 from verify.device.facts import read_facts
 from verify.wheel_set.core_metadata import read_sdist
 from verify.wheel_set.devel_archive import read_devel_archive
-from verify.wheel_set.link_manifest import read_link_manifest
 from verify.wheel_set.gather import COLLECTORS, LINKED
 from verify.wheel_set.launchers import read_target
+from verify.wheel_set.link_manifest import read_link_manifest
 from verify.wheel_set.selector import selected_requirements
 
 SELECTOR = json.dumps(

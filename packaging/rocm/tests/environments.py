@@ -87,19 +87,9 @@ class Environment:
         return found
 
     def check_restored(self, before: set[str]) -> None:
-        """Check that there is what was there before, and nothing else.
-
-        RECORD lists no directory, because users may fill one: where the devel tree has an empty one, uv leaves it.
-        """
+        """Check that there is what was there before, and nothing else."""
         after = self.files()
-        left = after - before
-        if self.installer == "uv":
-            left -= {path for path in left if "/_rocm_sdk_devel" in path and not self._has_files(path)}
-        assert (left, before - after) == (set(), set())
-
-    def _has_files(self, path: str) -> bool:
-        place = self.root / path
-        return not place.is_dir() or any(not one.is_dir() for one in place.rglob("*"))
+        assert (after - before, before - after) == (set(), set())
 
     def _installer(self, verb: str) -> list[str]:
         options = ["--offline", "--python", str(self.python)]

@@ -30,6 +30,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "repository.py",
     "shared_libraries.py",
 ]] + [
+    Label("//rules/runtime:devel_tree.py"),
     Label("//tools/fetch/debian:table.py"),
     Label("//tools/lib/common:paths.py"),
     Label("//tools/lib/gpus:target_id.py"),
@@ -42,7 +43,8 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "versions.py",
 ]]
 
-# What unpacks itself when rocm-sdk-devel is installed.
+# What lists the links of the development tree, and, in packages of AMD's until the summer of 2026, the tree itself.
+_DEVEL_MANIFEST = "site/rocm_sdk_devel/.devel_links/devel.json"
 _DEVEL_ARCHIVES = ["site/rocm_sdk_devel/_devel.tar", "site/rocm_sdk_devel/_devel.tar.xz"]
 
 # What the directories of packages begin with, and the directory of the development tree.
@@ -110,7 +112,8 @@ def _unpacked_wheels(rctx):
     """Unpacks the wheels side by side, as pip installs them.
 
     Returns:
-        struct(tree: path of the development tree, beside: list of the other packages' paths).
+        struct(tree: path of the development tree, beside: list of the other packages' paths, devel: path of the Python package
+        that lists the tree's links, or None).
     """
     for label in sorted(rctx.attr.wheels):
         rctx.report_progress("unpacking " + label.name)
@@ -120,19 +123,26 @@ def _unpacked_wheels(rctx):
         rctx.extract("wheel.zip", output = "site")
         rctx.delete("wheel.zip")
     rctx.file("wheels/BUILD.bazel", _WHEELS.format(labels = repr([str(label) for label in sorted(rctx.attr.wheels)])))
-    for archive in _DEVEL_ARCHIVES:
+    has_manifest = rctx.path(_DEVEL_MANIFEST).exists
+    for archive in [] if has_manifest else _DEVEL_ARCHIVES:
         if rctx.path(archive).exists:
             rctx.extract(archive, output = "site")
             rctx.delete(archive)
     site = rctx.path("site")
     trees = {path.basename: path for path in (site.readdir() if site.exists else []) if path.basename.startswith(_TREES)}
+    if has_manifest:
+        trees.setdefault(_DEVEL, site.get_child(_DEVEL))  # It may be in an archive.
     if _DEVEL not in trees:
         fail("\n{}: {} has no wheel with a development tree; expected rocm-sdk-devel among {}. Add it to the requirements, and lock them again".format(
             rctx.attr.tag,
             rctx.attr.lock_file,
             ", ".join([label.name for label in sorted(rctx.attr.wheels)]) or "(none)",
         ))
-    return struct(beside = [path for name, path in sorted(trees.items()) if name != _DEVEL], tree = trees[_DEVEL])
+    return struct(
+        beside = [path for name, path in sorted(trees.items()) if name != _DEVEL],
+        devel = rctx.path(_DEVEL_MANIFEST).dirname.dirname if has_manifest else None,
+        tree = trees[_DEVEL],
+    )
 
 def _sdk_impl(rctx):
     if rctx.attr.conflict:
@@ -144,7 +154,7 @@ def _sdk_impl(rctx):
         arguments += _manifests(rctx, targets)
     elif rctx.attr.lock_file:
         unpacked = _unpacked_wheels(rctx)
-        arguments += ["--tree", unpacked.tree]
+        arguments += ["--tree", unpacked.tree] + (["--devel", unpacked.devel] if unpacked.devel else [])
         for path in unpacked.beside:
             arguments += ["--beside", path]
     else:

@@ -1,6 +1,6 @@
 """What wheels of ROCm hold, entry by entry: for the comparison with AMD's own packages (comparison.py).
 
-A devel wheel holds an archive of its tree; what that holds counts as the wheel's own entries.
+A devel wheel holds an archive of its tree, or lists its links: what these hold counts as the wheel's own entries.
 """
 
 import json
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 ARCHIVE = "_devel.tar"
+MANIFEST = "/.devel_links/devel.json"
 _CHUNK = 1 << 20
 
 
@@ -99,6 +100,11 @@ def read_wheel(path: Path) -> Wheel:
             if posixpath.basename(info.filename) == ARCHIVE:
                 with _devel_archive(archive) as tar:
                     wheel.entries |= dict(_members(tar))
+            elif info.filename.endswith(MANIFEST):
+                document = json.loads(archive.read(info))
+                tree = document.get("tree", f"_{info.filename.partition('/')[0]}")
+                links = {f"{tree}/{one['relpath']}": one["target"] for one in document["links"]}
+                wheel.entries |= {path: Entry("link", text=text) for path, text in links.items()}
             elif not info.is_dir():
                 mode = info.external_attr >> 16 & 0o777
                 wheel.entries[info.filename] = Entry("file", mode, crc=info.CRC, size=info.file_size)

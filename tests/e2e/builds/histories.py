@@ -10,12 +10,10 @@ call begins behind them. A finding is printed with its history; exits with 1 if 
 """
 
 import argparse
-import io
 import os
 import re
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
 import zipfile
@@ -146,17 +144,12 @@ class BazelCheckout(Checkout):
 
 
 def members(wheel: Path) -> Mapping[str, tuple[int, bytes]]:
-    """Return mode and content of what a wheel has, and its devel archive; of a launcher, what it starts."""
+    """Return mode and content of what a wheel has; of a launcher, what it starts."""
     found: dict[str, tuple[int, bytes]] = {}
     with zipfile.ZipFile(wheel) as archive:
         for info in archive.infolist():
             data = archive.read(info)
-            if info.filename.endswith("/_devel.tar"):
-                with tarfile.open(fileobj=io.BytesIO(data)) as tree:
-                    for member in tree:
-                        file = tree.extractfile(member) if member.isfile() else None
-                        found[member.name] = member.mode, file.read() if file else member.linkname.encode()
-            elif ".dist-info/" not in info.filename and not info.filename.endswith("/__init__.py"):
+            if ".dist-info/" not in info.filename and not info.filename.endswith("/__init__.py"):
                 target = re.search(rb"\0([^\0]+)\0{100}", data[64:]) if b".launcher.target\0" in data else None
                 found[info.filename] = info.external_attr >> 16, target[1] if target else data
     return found

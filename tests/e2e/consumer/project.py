@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
@@ -108,28 +107,10 @@ def copy_project(directory: Path) -> Path:
     return project
 
 
-def archived(wheel: bytes) -> Iterator[tuple[str, int, bytes]]:
-    """Yield name, mode, and content (of a link its text) of what the archive in a devel wheel holds."""
-    with ZipFile(io.BytesIO(wheel)) as archive:
-        for name in archive.namelist():
-            if name.endswith("/_devel.tar"):
-                with tarfile.open(fileobj=io.BytesIO(archive.read(name))) as tree:
-                    for member in tree:
-                        file = tree.extractfile(member) if member.isfile() else None
-                        if not member.isdir():
-                            yield member.name, member.mode, file.read() if file else member.linkname.encode()
-
-
 def contents(wheel: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield names and bytes of all that a wheel holds, also of what the archive in a devel wheel does."""
+    """Yield names and bytes of all that a wheel holds."""
     with ZipFile(io.BytesIO(wheel)) as archive:
         yield from ((name, archive.read(name)) for name in archive.namelist())
-    yield from ((name, data) for name, _, data in archived(wheel))
-
-
-def in_archive(wheel: bytes) -> dict[str, tuple[int, bytes]]:
-    """Map the names of all files and links in the archive of a devel wheel to their modes, and contents or texts."""
-    return {name: (mode, data) for name, mode, data in archived(wheel)}
 
 
 def lay_out(directory: Path, project: Path) -> Path:

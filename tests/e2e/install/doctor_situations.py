@@ -141,15 +141,16 @@ def nobody(machine: Machine) -> None:
 
 
 def unpack(machine: Machine) -> Path:
-    """Make the development tree."""
+    """Make the links of the development tree."""
     return Path(machine.sdk("path", "--root").strip())
 
 
-def lose_tree(machine: Machine, *, archive: bool) -> None:
-    """Remove the development tree, perhaps with what it is made of."""
-    shutil.rmtree(unpack(machine))
-    for path in machine.site.glob("rocm_sdk_devel/_devel.tar*") if archive else ():
-        path.unlink()
+def second_copy(machine: Machine) -> None:
+    """Make a link of the development tree a copy, as another layer of an image has it."""
+    library = next((unpack(machine) / "lib").glob("libhiprtc.so.*"))
+    data = library.read_bytes()
+    library.unlink()
+    library.write_bytes(data)
 
 
 def read_only(machine: Machine) -> None:
@@ -182,14 +183,17 @@ SITUATIONS = (
     Situation("no code for the GPU", ("problem: device",), gpus=("gfx1103",)),
     Situation("core is not there", ("problem: core", "problem: devel", "problem: loader"), remove_core),
     Situation("core is half removed", ("problem: files",), lambda m: shutil.rmtree(m.site / "rocm_sdk_core")),
-    Situation("a kernel is gone", ("problem: files",), lambda m: next(m.site.rglob("*gfx942*.dat")).unlink()),
+    Situation(
+        "a kernel is gone", ("problem: files", "problem: devel"), lambda m: next(m.site.rglob("*gfx942*.dat")).unlink()
+    ),
     Situation("a library has another size", ("problem: files",), lambda m: _grow(m, "lib/libhiprtc.so.7")),
     Situation("a library that does not load", ("problem: loader",), lambda m: _needs_more(m)),
     Situation("packages of two versions", ("problem: versions", "problem: devel"), rename_metadata),
     Situation("a tree that is up to date", (), unpack),
-    Situation("a tree that was deleted", (), lambda m: lose_tree(m, archive=False)),
-    Situation("a tree and its archive deleted", ("problem: devel",), lambda m: lose_tree(m, archive=True)),
-    Situation("a file of the tree is gone", ("problem: devel",), lambda m: next(unpack(m).rglob("*.h")).unlink()),
+    Situation("a tree that was deleted", ("problem: files", "problem: devel"), lambda m: shutil.rmtree(unpack(m))),
+    Situation("a second copy of a library", ("problem: devel",), second_copy),
+    Situation("a link of the tree is gone", ("problem: devel",), lambda m: (unpack(m) / "bin/hipcc").unlink()),
+    Situation("a file of the tree is gone", ("problem: files",), lambda m: next(unpack(m).rglob("*.h")).unlink()),
     Situation("read-only, and no tree", ("problem: devel",), read_only),
     Situation("LD_LIBRARY_PATH with our names", ("problem: shadowed",), lambda m: _search(m, "")),
     Situation("LD_LIBRARY_PATH with an empty entry", ("warning: shadowed",), environ={"LD_LIBRARY_PATH": "/nowhere:"}),

@@ -3,8 +3,7 @@
     python3 -B -m tests.e2e.install.reports --dist DIR
 
 Run it from the top of the workspace in a root of Debian unstable (tests/e2e/roots), with packages of ROCm 7 for several
-GPU targets. Each report is a function, named after it: `TheRock #1011` is github.com/ROCm/TheRock/issues/1011. Some are
-about one layout of the development tree (`devel_layout`), and wait for packages with it.
+GPU targets. Each report is a function, named after it: `TheRock #1011` is github.com/ROCm/TheRock/issues/1011.
 """
 
 import argparse
@@ -38,8 +37,6 @@ class Report:
 
     number: str
     title: str
-    #: The layout of the development tree that it is about, `archive` or `plain`; None for both.
-    layout: str | None
     show: Callable[["Case"], None]
 
 
@@ -49,11 +46,11 @@ REPORTS: list[Report] = []
 Show = Callable[["Case"], None]
 
 
-def report(number: str, title: str, layout: str | None = None) -> Callable[[Show], Show]:
+def report(number: str, title: str) -> Callable[[Show], Show]:
     """Add a function to the reports; several may have one."""
 
     def add(show: Show) -> Show:
-        REPORTS.append(Report(number, title, layout, show))
+        REPORTS.append(Report(number, title, show))
         return show
 
     return add
@@ -82,12 +79,6 @@ class Case:
         """Where the development tree is, or will be."""
         return self.installed.site_packages / "_rocm_sdk_devel"
 
-    @property
-    def layout(self) -> str:
-        """The layout of the development tree."""
-        is_plain = (self.devel / "__init__.py").exists() and not (self.devel / ".rocm-sdk-state.json").exists()
-        return "plain" if is_plain else "archive"
-
     def pip(self, *arguments: str) -> None:
         """Call pip for the environment."""
         run(sys.executable, "-m", "pip", "--python", self.python, *arguments)
@@ -97,7 +88,7 @@ class Case:
         return run(self.python, "-c", MAPPED, name, *paths, **variables).split()
 
 
-@report("PyTorch #191834", "the development tree is found by its module, as soon as it is installed", "plain")
+@report("PyTorch #191834", "the development tree is found by its module, as soon as it is installed")
 def _(case: Case) -> None:
     code = "import importlib.util; print(importlib.util.find_spec('_rocm_sdk_devel').origin)"
     origin = Path(run(case.python, "-c", code).strip()).parent
@@ -231,7 +222,7 @@ def _(case: Case) -> None:
     assert said.count("hipErrorNoDevice") == 2, said
 
 
-@report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image", "plain")
+@report("TheRock #7818", "a library is one in a process that has it by both its paths, in every image")
 def _(case: Case) -> None:
     """As hard links between layers of an image become copies, the report's process had two of LLVM."""
     for name in ("libamd_comgr.so.3", "libLLVM.so.22.1", "libamdhip64.so.7"):
@@ -248,9 +239,7 @@ def _(case: Case) -> None:
     assert not bad, bad
 
 
-@report(
-    "TheRock #5778", "what is installed for a GPU later, the development tree has without a further command", "archive"
-)
+@report("TheRock #5778", "what is installed for a GPU later, the development tree has without a further command")
 def _(case: Case) -> None:
     """And no longer, once it is removed."""
     package, there = f"rocm-sdk-device-{PACKAGED_TARGET}", []
@@ -270,10 +259,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rocm-reports-") as name:
         scratch = Path(name)
         case = Case(install(args.dist, scratch / "environment", TARGET), scratch, args.dist)
-        reports = [one for one in REPORTS if one.layout in (None, case.layout)]
-        for show in dict.fromkeys(one.show for one in reports):
+        for show in dict.fromkeys(one.show for one in REPORTS):
             show(case)
-            for one in reports:
+            for one in REPORTS:
                 if one.show is show:
                     print(f"{one.number}: {one.title}", flush=True)
     return 0

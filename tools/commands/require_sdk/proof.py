@@ -78,7 +78,7 @@ def prove(plan: RequiringWheel, allow_missing: Collection[str] = ()) -> Proof:
     edited = {edit.path for edit in plan.edits}
     faults = [
         f"{one.id} {one.rule.title}: {one.file} {one.said}"
-        for one in check_linking(packages, by_name(packages), (), Settings())
+        for one in check_linking(packages, by_name(packages), Settings())
         if one.wheel == package.filename and one.file in edited and one.rule in RULES
     ]
     faults += _contradictions(plan.sdk.packages)

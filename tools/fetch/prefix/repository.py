@@ -1,7 +1,7 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `rocm.sdk`.
 
     python3 -m tools.fetch.prefix.repository --output DIR --cmake PROGRAM [--name NAME] [--target TARGET]...
-        [--tree DIR [--beside DIR]... | MANIFEST...]
+        [--tree DIR [--devel DIR] [--beside DIR]... | MANIFEST...]
 
 It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
 Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
@@ -13,7 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rules.runtime.devel_tree import DevelTree, DevelTreeError
 from tools.fetch.catalog.catalog import report
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.build_file import PREFIX, call, libraries_text, quoted_list
 from tools.fetch.prefix.compiler import find_compiler, toolchain_text
 from tools.fetch.prefix.merge import merge
@@ -80,6 +82,14 @@ def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DE
     return "\n".join(parts), left_out(packages)
 
 
+def make_links(package: Path, tree: Path) -> None:
+    """Make the links of a development tree, which the Python package in `package` lists. Raises CatalogError."""
+    try:
+        DevelTree(str(package), command="bazel fetch", tree=tree.name).root(verify=True)
+    except DevelTreeError as error:
+        raise CatalogError(str(error)) from None
+
+
 def write(
     manifests: Sequence[Path],
     output: Path,
@@ -88,8 +98,11 @@ def write(
     tree: Path | None = None,
     beside: Sequence[Path] = (),
     name: str = DEFAULT_NAME,
+    devel: Path | None = None,
 ) -> None:
     """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
+    if tree and devel:
+        make_links(devel, tree)
     prefix = output / PREFIX
     merge(manifests, prefix, tree, beside)
     text, notes = build_text(prefix, cmake, targets, name)
@@ -105,12 +118,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
     parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
     parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
+    parser.add_argument("--devel", type=Path, help="directory of the Python package that lists the links of the tree")
     parser.add_argument(
         "--beside", type=Path, action="append", default=[], help="directory with files of the SDK that the tree lacks"
     )
     parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
     args = parser.parse_args(argv)
-    given = (args.manifests, args.output, args.cmake, args.target, args.tree, args.beside, args.name)
+    given = (args.manifests, args.output, args.cmake, args.target, args.tree, args.beside, args.name, args.devel)
     return report(lambda: write(*given))
 
 

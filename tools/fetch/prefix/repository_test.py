@@ -1,5 +1,7 @@
 """The files of a repository, from a prefix that is there, and the messages for a prefix that cannot be used."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,37 @@ def test_a_prefix_of_links(tmp_path: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(path.readlink() if path.is_symlink() else path)
     assert run(tmp_path / "merged") == run(tmp_path / "real")
+
+
+def test_a_development_tree_whose_links_a_manifest_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As wheels have it: what the runtime package has is not in the tree, and links are nowhere."""
+    write_prefix(tmp_path / "whole/prefix")
+    site = tmp_path / "site"
+    shutil.copytree(tmp_path / "whole/prefix", site / "_rocm_sdk_devel", symlinks=True)
+    tree, links = site / "_rocm_sdk_devel", []
+    for path in [path for path in tree.rglob("*") if path.is_symlink() or ".so" in path.name]:
+        relpath = path.relative_to(tree).as_posix()
+        text = str(path.readlink()) if path.is_symlink() else "../" * (relpath.count("/") + 1) + f"_core/{relpath}"
+        if path.is_symlink():
+            path.unlink()
+        else:
+            (site / "_core" / relpath).parent.mkdir(parents=True, exist_ok=True)
+            path.rename(site / "_core" / relpath)
+        links.append({"relpath": relpath, "target": text})
+    assert len(links) > 2
+    manifest = site / "rocm_sdk_devel/.devel_links/devel.json"
+    manifest.parent.mkdir(parents=True)
+    (site / "rocm_sdk_devel-1.dist-info").mkdir()
+    (site / "rocm_sdk_devel-1.dist-info/RECORD").write_text("rocm_sdk_devel/.devel_links/devel.json,sha256=x,1\n")
+    manifest.write_text("null")
+    (tmp_path / "repository").mkdir()
+    given = ["--output", str(tmp_path / "repository"), "--cmake", str(CMAKE), "--tree", str(tree)]
+    given += ["--devel", str(site / "rocm_sdk_devel"), "--beside", str(site / "_core")]
+    assert main(given) == 1
+    assert "devel.json is damaged" in capsys.readouterr().err
+    manifest.write_text(json.dumps({"version": "1", "links": links}))
+    assert main(given) == 0
+    assert (tmp_path / "repository/BUILD.bazel").read_text(encoding="utf-8") == run(tmp_path / "whole")
 
 
 def test_the_name_by_which_options_ask_for_targets(tmp_path: Path) -> None:
