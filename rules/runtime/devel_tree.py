@@ -187,25 +187,20 @@ class Manifest:
 def wanted_links(
     manifests: Sequence[Manifest], shipped: Iterable[str], is_there: Callable[[str], bool]
 ) -> tuple[dict[str, Link], list[str]]:
-    """Return the links to be, by their paths, and files that installed packages lack.
+    """Return the links to be, by their paths, and files of other packages that are not there.
 
     The first of the `manifests` is the devel package's, `shipped` are files of its wheel, and `is_there` says what is
-    installed. A link to a package that is not installed is not made, nor one that leads nowhere.
+    installed. A link to a file that is not there is not made, nor one that leads nowhere.
     """
     taken = {*shipped, *manifests[0].files}
     wanted: dict[str, Link] = {}
-    lost: list[str] = []
+    missing: list[str] = []
     for manifest in manifests:
-        missing: dict[str, str] = {}
-        there = set() if manifest is manifests[0] else set(manifest.trees)
         for path, link in manifest.links.items():
             if link.is_outward and not is_there(link.source):
-                missing.setdefault(link.top, link.source)
-                continue
-            there.add(link.top)
-            if path not in taken:
+                missing.append(link.source)
+            elif path not in taken:
                 wanted.setdefault(path, link)
-        lost += [source for top, source in missing.items() if top in there]
     files = [*wanted, *taken]
     folders = {"/".join(parts[:n]) for parts in (one.split("/") for one in files) for n in range(1, len(parts))}
 
@@ -214,7 +209,7 @@ def wanted_links(
         last = wanted.get(end)
         return (last is not None and not last.is_symbolic) or end in taken or end in folders or is_there(end)
 
-    return {path: link for path, link in wanted.items() if leads(path)}, lost
+    return {path: link for path, link in wanted.items() if leads(path)}, missing
 
 
 def facts_of(
@@ -360,8 +355,9 @@ class DevelTree:
             below = (os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names)
             return any(os.path.relpath(one, self.site).replace(os.sep, "/") not in ours for one in below)
 
-        wanted, lost = wanted_links(self._manifests(own), _shipped(own.tree, rows), is_there)
-        if lost:
+        wanted, missing = wanted_links(self._manifests(own), _shipped(own.tree, rows), is_there)
+        listed = {row[0] for _, rows in self._records() for row in rows} if missing else set()
+        if lost := [path for path in missing if path in listed]:
             raise DevelTreeError(
                 f"{self._at(lost[0])} is missing, which the development tree links to. {self._reinstall(lost[0])}"
             )

@@ -29,7 +29,7 @@ def test_each_wheel_says_what_can_be_imported() -> None:
     found = {metadata.name: metadata.import_names for metadata in WHEELS.values()}
     assert found["rocm-sdk-core"] == ["_rocm_sdk_core; private", "rocm_sdk_core"]
     assert found["rocm-sdk-device-gfx942"] == []
-    assert found["rocm-sdk-devel"] == ["rocm_sdk_devel"]
+    assert found["rocm-sdk-devel"] == ["_rocm_sdk_devel; private", "rocm_sdk_devel"]
     assert {metadata.metadata_version for metadata in WHEELS.values()} == {"2.6"}
 
 

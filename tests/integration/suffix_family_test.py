@@ -11,6 +11,7 @@ def test_the_packages_of_a_family_work(tmp_path: Path) -> None:
     assert {path.name for path in environment.site_packages.glob("_rocm*")} == {
         "_rocm_profiler_7_10",
         "_rocm_sdk_core_7_10",
+        "_rocm_sdk_devel_7_10",
         "_rocm_sdk_libraries_gfx110X_all_7_10",
     }
     environment.load(environment.site_packages / "_rocm_sdk_libraries_gfx110X_all_7_10/lib/libhipblas.so.3")

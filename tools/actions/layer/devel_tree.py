@@ -46,7 +46,7 @@ class DevelTree:
     target: Files = field(default_factory=dict)
 
     def layer(self) -> list[InstalledFile]:
-        """Return the files of the layer: those of the wheel, and links. Raises ToolError if links cannot be made."""
+        """Return the files of the layer: those of the wheel, and links to what is there."""
         return ordered(self.wheel.wheel, [*self._listed(), *self._in_image()])
 
     def links_layer(self) -> list[InstalledFile]:
@@ -95,13 +95,7 @@ class DevelTree:
 
     @functools.cached_property
     def _links(self) -> dict[str, Link]:
-        links, lost = wanted_links(self._manifests, self._own, self._is_there)
-        if lost:
-            raise ToolError(
-                f"{self.wheel.wheel}: links to {lost[0]}, which is not in the wheels beside it; expected all of a "
-                "package or none. Name its wheel of this build"
-            )
-        return links
+        return wanted_links(self._manifests, self._own, self._is_there)[0]
 
     def _made(self) -> dict[str, InstalledFile]:
         """Return links, and copies of programs."""

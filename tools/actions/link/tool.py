@@ -166,7 +166,9 @@ def link(args: Arguments) -> None:
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
     is_archive = args.devel not in (None, NO_ARCHIVE)
-    members.extend(link_members(from_artifacts, tree, project, args.import_name if args.devel else "", is_archive=is_archive))
+    members.extend(
+        link_members(from_artifacts, tree, project, args.import_name if args.devel else "", is_archive=is_archive)
+    )
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
