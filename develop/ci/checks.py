@@ -182,7 +182,7 @@ CHECKS: tuple[Check, ...] = (
     Check("kinds", "every Python at hand, and every kind of place that pip installs to", steps.kinds),
     Check(
         "elf",
-        "ELF edits, forwarders and linker scripts, with every linker and both CPUs",
+        "ELF edits and forwarders, with every linker and both CPUs",
         steps.edit_elf,
         (steps.DEBIAN,),
         holds="",

@@ -226,10 +226,6 @@ SHOWN_BY = (
         "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
     ),
     (
-        "a plain devel package in the layouts family and thin",
-        "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
-    ),
-    (
         "a big file that a devel package does not pack (`repacked`)",
         "tools/actions/plan/tool_test.py::test_a_big_file_that_nothing_packs_is_an_error",
     ),

@@ -9,12 +9,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Edit:
-    """One entry to pack: a source, as it is or edited, or a launcher, forwarder or linker script, which pack makes."""
+    """One entry to pack: a source, as it is or edited, or a launcher or forwarder, which pack makes."""
 
     path: str
     #: Permission bits, octal.
     mode: str
-    #: What pack makes: `launcher`, `forwarder` or `linker script`; None for an entry that has a source.
+    #: What pack makes: `launcher` or `forwarder`; None for an entry that has a source.
     made: str | None = None
     #: What that leads to, relative to the entry's directory; its CPU (e_machine, Machine of PE), and PE's subsystem.
     target: str | None = None

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from typing import Any
 
+from .devel_tree import STATE
 from .distributions import PackageNames, load_all_distributions, load_distributions
 from .gpus import families
 from .gpus.table import TARGETS
@@ -35,6 +36,8 @@ __version__ = _KNOWN.version
 #: What the names of all trees end in; empty if the build has no version suffix.
 PY_PACKAGE_SUFFIX_NONCE = _KNOWN.version_suffix
 DEFAULT_TARGET_FAMILY = _KNOWN.default_target
+#: The file in `rocm_sdk_devel` that says that the links of the development tree are made.
+DEVEL_INITIALIZED = STATE
 AVAILABLE_TARGET_FAMILIES = list(_KNOWN.targets)
 LINUX_TARGET_FAMILIES = _targets_of("linux")
 WINDOWS_TARGET_FAMILIES = _targets_of("win32")
@@ -81,7 +84,7 @@ class PackageEntry:
         return importlib.util.find_spec(names.tree) if names.import_name else None
 
     def has_py_package(self, target_family: str | None = None) -> bool:
-        """Return whether the tree is installed. The development package has a tree once it is unpacked."""
+        """Return whether the tree is installed."""
         return self.get_py_package(target_family) is not None
 
     def _for(self, target_family: str | None) -> PackageNames:
