@@ -213,9 +213,10 @@ class Site:
         self.touched &= set(fresh)
 
     def _leads_to_mine(self, path: str) -> bool:
-        """Whether a path is a link to a user's file: without that it would lead nowhere, and not be made."""
+        """Whether a link leads to what is a user's: without that it would lead nowhere, and not be made."""
         place, top = self.folder / TREE / path, os.path.realpath(self.folder / TREE)
-        return place.is_symlink() and posixpath.relpath(os.path.realpath(place), top) in self.mine
+        real = posixpath.relpath(os.path.realpath(place), top)
+        return place.is_symlink() and any(f"{one}/".startswith(f"{real}/") for one in self.mine)
 
     def _follow(self, found: Mapping[str, Leaf]) -> None:
         """Have the user's files where links lead: a directory that they were in may be one again."""
