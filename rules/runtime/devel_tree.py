@@ -32,8 +32,6 @@ JOURNAL = f"{LINKS}/devel.journal"
 ARCHIVES = ("_devel.tar", "_devel.tar.xz")
 _FORMAT = 1
 _IS_WINDOWS = sys.platform == "win32"
-#: In `bin`, links of these names stay symbolic, as AMD's own packages have them.
-_SYMBOLIC = ("amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm")
 #: Bytes of a file's name, on all file systems.
 _NAME_MAX = 255
 
@@ -58,8 +56,8 @@ def root() -> Path:
 def glance(package: str, version: str = "", order: Sequence[str] | None = None) -> str:
     """Return the tree if no package came, went or changed since its links were made; otherwise an empty string.
 
-    `version` and `order` are as those of `DevelTree`; what is not given is not compared. It takes a few calls of the
-    system, and raises nothing.
+    `DevelTree` explains `version` and `order`; what is not given is not compared. It takes a few calls of the system, and
+    raises nothing.
     """
     try:
         with open(f"{package}/{STATE}", encoding="utf-8") as stream:
@@ -144,7 +142,7 @@ def is_program(path: str) -> bool:
 class Link:
     """A link to be: its text, and where that leads, relative to site-packages; raises ValueError if it leads out."""
 
-    def __init__(self, path: str, text: str, tree: str) -> None:
+    def __init__(self, path: str, text: str, tree: str, symbolic: Iterable[str] = ()) -> None:
         import posixpath
 
         folder, _, name = path.rpartition("/")
@@ -152,7 +150,7 @@ class Link:
         self.source = posixpath.normpath(posixpath.join(folder, text))
         self.top = self.source.split("/")[0]
         self.is_outward = self.top != tree
-        self.is_symbolic = not _IS_WINDOWS and (not self.is_outward or (name in _SYMBOLIC and folder == f"{tree}/bin"))
+        self.is_symbolic = not _IS_WINDOWS and (not self.is_outward or (name in symbolic and folder == f"{tree}/bin"))
         if text.startswith("/") or self.top == ".." or (_IS_WINDOWS and "\\" in text):
             raise ValueError(f"{path} -> {text} leads out of the installed packages")
 
@@ -160,11 +158,11 @@ class Link:
 class Manifest:
     """A manifest, checked. Raises KeyError, TypeError or ValueError if it is damaged."""
 
-    def __init__(self, path: str, document: Any, tree: str) -> None:
+    def __init__(self, path: str, document: Any, tree: str, symbolic: Iterable[str] = ()) -> None:
         self.path, self.version = path, str(document["version"])
         self.tree = str(document.get("tree") or tree)
         self.links = {
-            f"{self.tree}/{one['relpath']}": Link(f"{self.tree}/{one['relpath']}", one["target"], self.tree)
+            f"{self.tree}/{one['relpath']}": Link(f"{self.tree}/{one['relpath']}", one["target"], self.tree, symbolic)
             for one in document["links"]
         }
         #: What the archive holds, if the package has one.
@@ -190,7 +188,7 @@ def wanted_links(
     """Return the links to be, by their paths, and files of other packages that are not there.
 
     The first of the `manifests` is the devel package's, `shipped` are files of its wheel, and `is_there` says what is
-    installed. A link to a file that is not there is not made, nor one that leads nowhere.
+    installed. A link to a file that is not there is not made, nor a link that leads nowhere.
     """
     taken = {*shipped, *manifests[0].files}
     wanted: dict[str, Link] = {}
@@ -243,22 +241,30 @@ class DevelTree:
 
     `tree` is its name beside that, unless the manifest says it. `version`, if given, is what the manifest's has to be.
     `order` has the trees of packages by GPU or CPU, the preferred first: of a path that several have, its file is
-    taken. `command` makes the links, for errors.
+    taken. `symbolic` names links in `bin` that stay symbolic. `command` makes the links, for errors.
     """
 
     def __init__(
-        self, package: str, *, command: str, tree: str = "", version: str = "", order: Sequence[str] | None = None
+        self,
+        package: str,
+        *,
+        command: str,
+        tree: str = "",
+        version: str = "",
+        order: Sequence[str] | None = None,
+        symbolic: Sequence[str] = (),
     ) -> None:
         self.package, self.site = package, os.path.dirname(package)
         self.tree, self.version, self.order, self.command = tree, version, order, command
+        self._symbolic = symbolic
         self._own = f"{os.path.basename(package)}/{MANIFEST}"
         self._journal = f"{package}/{JOURNAL}"
 
     def root(self, *, verify: bool = False) -> str:
         """Return the tree, with all links; with `verify`, look at each. Raises DevelTreeError.
 
-        Where this user cannot write, a tree that lacks nothing is used as it is, and one that was whole once with a
-        warning.
+        Where this user cannot write, a tree that lacks nothing is used as it is, and a tree that was whole once
+        with a warning.
         """
         found = "" if verify else glance(self.package, self.version, self.order)
         if found:
@@ -321,7 +327,7 @@ class DevelTree:
     def _load(self, path: str) -> Manifest:
         try:
             with open(self._at(path), encoding="utf-8") as stream:
-                return Manifest(path, read_json(stream.read()), self.tree)
+                return Manifest(path, read_json(stream.read()), self.tree, self._symbolic)
         except FileNotFoundError:
             why = "is missing"
         except OSError as error:
@@ -409,7 +415,7 @@ class DevelTree:
     # RECORD and state
 
     def _records(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the path and the rows of each RECORD: path, hash, size. One that cannot be read is passed over."""
+        """Yield the path and the rows of each RECORD: path, hash, size. A RECORD that cannot be read is passed over."""
         import csv
         import glob
 
@@ -580,7 +586,7 @@ class DevelTree:
         return kept
 
     def _make_directory(self, folder: str) -> None:
-        """Make a directory, and those above it, with the mode of the one that is there: whatever the umask is."""
+        """Make a directory, and those above it, with the mode of the first existing directory, whatever the umask is."""
         if not os.path.isdir(folder):
             above = os.path.dirname(folder)
             self._make_directory(above)

@@ -35,16 +35,25 @@ SHOWN_BY: Final = (
         "doctor_checks_test.py::test_a_check_that_breaks_does_not_keep_the_others_from_being_done",
     ),
     (
-        "the tree cannot be made: site-packages is read-only",
+        "the tree is of another version than `rocm`, or core is not beside it",
+        "devel_test.py::test_another_version_is_refused",
+    ),
+    (
+        "a link is missing or wrong, also in a tree that was deleted",
+        "doctor_test.py::test_a_tree_with_a_missing_link",
+    ),
+    (
+        "links have to be made, and site-packages is read-only",
         "doctor_test.py::test_a_tree_where_nothing_can_be_written",
     ),
-    ("the tree and its archive were deleted", "doctor_test.py::test_a_tree_that_was_deleted"),
-    ("a file of the tree is missing or has another size", "doctor_test.py::test_a_tree_with_a_missing_file"),
     (
-        "packages changed, and the tree is read-only",
-        "doctor_checks_test.py::test_a_tree_that_cannot_follow_the_packages",
+        "a library in the tree is a second copy, so that a process could have it twice",
+        "doctor_checks_test.py::test_a_tree_with_a_second_copy_of_a_library",
     ),
-    ("the tree was deleted", "doctor_test.py::test_a_tree_that_was_deleted"),
+    (
+        "a manifest of links is missing or damaged",
+        "devel_test.py::test_a_damaged_manifest_is_one_sentence",
+    ),
     ("no AMD GPU, or no driver", "doctor_test.py::test_a_machine_of_a_ci_has_no_problems"),
     ("no `/sys`, and no device", "doctor_test.py::test_no_sys"),
     ("`/dev/kfd` without `/sys`", "doctor_test.py::test_a_device_without_sys"),

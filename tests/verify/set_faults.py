@@ -114,9 +114,9 @@ def _(edited: EditedSet) -> None:
     edited.wheel("tool").files[f"{DEVEL}/include/rocprim/rocprim.hpp"] = b"#pragma once\n"
 
 
-@fault("S121", "a path where the development tree has a link", "rocm_sdk_devel", f"{DEVEL}/bin/hipcc")
+@fault("S121", "a path where the development tree has a link", "rocm_sdk_devel", f"{DEVEL}/lib/librocblas.so.5")
 def _(edited: EditedSet) -> None:
-    edited.wheel("tool").files[f"{DEVEL}/bin/hipcc"] = b"#!/bin/sh\n"
+    edited.wheel("tool").files[f"{DEVEL}/lib/librocblas.so.5"] = b"text"
 
 
 @fault("S122", "a file where another package has a directory", "", "other")

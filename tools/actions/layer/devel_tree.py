@@ -42,11 +42,11 @@ class DevelTree:
 
     wheel: InstalledWheel
     beside: Files
-    #: Those of a package that users choose by GPU target.
+    #: The files of a package that users choose by GPU target.
     target: Files = field(default_factory=dict)
 
     def layer(self) -> list[InstalledFile]:
-        """Return the files of the layer: those of the wheel, and links to what is there."""
+        """Return the files of the layer: the wheel's, and links to what is there."""
         return ordered(self.wheel.wheel, [*self._listed(), *self._in_image()])
 
     def links_layer(self) -> list[InstalledFile]:
@@ -79,8 +79,7 @@ class DevelTree:
         own = [path for path in self._own if path.endswith(f"/{MANIFEST}") and path.count("/") == 2]
         if archives := [path for path in self._own if posixpath.basename(path) in ARCHIVES]:
             raise ToolError(
-                f"{self.wheel.wheel}: {archives[0]} has the tree; expected files. Build with "
-                "--//rules/settings:devel_archive=none"
+                f"{self.wheel.wheel}: {archives[0]} has the tree; expected files. Build the wheel without an archive"
             )
         if len(own) != 1:
             raise ToolError(f"{self.wheel.wheel}: {len(own)} manifests {MANIFEST}; expected one. Build the wheel again")
@@ -107,7 +106,7 @@ class DevelTree:
         return made
 
     def _state(self) -> InstalledFile:
-        """Return the file by which the tree counts as made."""
+        """Return the state, which says that the links are made."""
         manifests = self._manifests
         facts = facts_of(manifests, self._links, self._is_there)
         facts["manifests"] = {one.path: self._site[one.path].run.size for one in manifests}

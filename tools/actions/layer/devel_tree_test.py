@@ -223,7 +223,7 @@ def test_other_wheels_are_refused(sdk: Sdk, tmp_path: Path, capsys: pytest.Captu
         (
             archived,
             sdk.core,
-        ): "devel/_devel.tar has the tree; expected files. Build with --//rules/settings:devel_archive",
+        ): "devel/_devel.tar has the tree; expected files. Build the wheel without an archive",
     }
     for (sdk.devel, sdk.core), words in said.items():
         with pytest.raises(AssertionError):

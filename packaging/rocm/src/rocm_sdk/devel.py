@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["devel_root", "find_layout", "root_at_a_glance"]
 
-#: As in `rocm_sdk.targets`, which cannot be loaded here.
-_TARGET_VARIABLE = "ROCM_SDK_TARGET_FAMILY"
+#: Links that AMD's packages have as symbolic ones.
+_SYMBOLIC = ("amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm")
 
 
 def devel_root(*, verify: bool = False) -> Path:
@@ -80,6 +80,7 @@ class DevelLayout:
             tree=devel.names.tree,
             version=known.version,
             order=tuple(order),
+            symbolic=_SYMBOLIC,
         )
 
     @property
