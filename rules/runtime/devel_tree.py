@@ -56,8 +56,8 @@ def root() -> Path:
 def glance(package: str, version: str = "", order: Sequence[str] | None = None) -> str:
     """Return the tree if no package came, went or changed since its links were made; otherwise an empty string.
 
-    `DevelTree` explains `version` and `order`; what is not given is not compared. It takes a few calls of the system, and
-    raises nothing.
+    `DevelTree` explains `version` and `order`; what is not given is not compared. It takes a few calls of the system,
+    and raises nothing.
     """
     try:
         with open(f"{package}/{STATE}", encoding="utf-8") as stream:
@@ -586,7 +586,7 @@ class DevelTree:
         return kept
 
     def _make_directory(self, folder: str) -> None:
-        """Make a directory, and those above it, with the mode of the first existing directory, whatever the umask is."""
+        """Make a directory, and those above it, with the mode of the first that is there, whatever the umask is."""
         if not os.path.isdir(folder):
             above = os.path.dirname(folder)
             self._make_directory(above)
