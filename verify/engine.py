@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.program import ToolError, end_with_parent, usable_cores
-from tools.lib.wheel.zip_members import ZipMember
+from lib.common.program import ToolError, end_with_parent, usable_cores
+from lib.wheel.zip_members import ZipMember
 from verify import registry
 from verify.exceptions import DeclaredException, Judged, judge
 from verify.finding import Finding

@@ -12,7 +12,7 @@ import pytest
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.tiny_elf import program
 from develop.testing.wheel_sample import Sample
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 from verify import engine
 from verify.engine import Request, find_distributions, read_distributions, verify
 from verify.finding import Finding

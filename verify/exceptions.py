@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lib.common.program import ToolError
 from tools.actions.plan.model import matches
-from tools.lib.common.program import ToolError
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Suite
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 from verify.exceptions import DeclaredException, judge, make_exceptions
 from verify.finding import Finding, Rule, Severity
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from tools.lib.common.wheel_scripts import put_on_path
+from lib.common.wheel_scripts import put_on_path
 from verify.report.xml_text import clean
 
 

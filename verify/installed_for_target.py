@@ -14,8 +14,8 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import AMD, Architectures
+from lib.common.program import ToolError
+from lib.gpus.architectures import AMD, Architectures
 from verify.finding import Finding, Rule, Severity
 from verify.model import DistributionSet, Wheel
 from verify.settings import Settings

@@ -10,9 +10,9 @@ from develop.testing.device_sample import HOST, PREFIX, Part, bundle
 from develop.testing.device_sample import Sample as DeviceSample
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.wheel_sample import METADATA, Sample
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import ArchitectureTable
-from tools.lib.gpus.paths import target_of_local_version
+from lib.common.program import ToolError
+from lib.gpus.architectures import ArchitectureTable
+from lib.gpus.paths import target_of_local_version
 from verify.engine import Request, verify
 from verify.finding import Finding
 from verify.settings import Settings

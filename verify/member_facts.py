@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.pe import constants as pe
-from tools.lib.pe.model import PeImage
-from tools.lib.pe.reader import is_pe, read_pe
-from tools.lib.wheel.member_file import CHUNK, MemberError, MemberReader
-from tools.lib.wheel.zip_members import ZipMember
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError
+from lib.pe import constants as pe
+from lib.pe.model import PeImage
+from lib.pe.reader import is_pe, read_pe
+from lib.wheel.member_file import CHUNK, MemberError, MemberReader
+from lib.wheel.zip_members import ZipMember
 from verify.model import STRONGER, FileFacts, is_path_file
 from verify.settings import Settings
 from verify.strings import Search, Strings

@@ -14,9 +14,9 @@ from packaging.tags import Tag
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from tools.lib.elf.model import ElfFile
-from tools.lib.pe.model import PeImage
-from tools.lib.wheel.zip_members import Archive
+from lib.elf.model import ElfFile
+from lib.pe.model import PeImage
+from lib.wheel.zip_members import Archive
 from verify.strings import Strings
 
 #: Algorithms that RECORD may name besides sha256: PEP 376 wants no weaker one.

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from lib.common.program import ToolError
+from lib.gpus.architectures import ArchitectureTable
 from tools.actions.coverage.table import Coverage, write_coverage
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import ArchitectureTable
 from verify.settings import Settings, make_settings, read_config
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from lib.common.program import ToolError
+from lib.gpus.architectures import load_architectures
 from tools.actions.coverage.table import read_coverage
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import load_architectures
 from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions

@@ -15,9 +15,9 @@ from packaging.tags import Tag
 from packaging.utils import NormalizedName, parse_wheel_filename
 from packaging.version import Version
 
-from tools.lib.variants.variant_format import check_label, split_label
-from tools.lib.wheel.zip_members import Archive, ZipMember
-from tools.lib.wheel.zip_reader import read_archive
+from lib.variants.variant_format import check_label, split_label
+from lib.wheel.zip_members import Archive, ZipMember
+from lib.wheel.zip_reader import read_archive
 from verify.model import FileFacts, Wheel
 
 #: `int` raises ValueError for such a number, on every Python since 2022.

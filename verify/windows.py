@@ -3,7 +3,7 @@
     is_for_windows(wheel.tags)
     is_system("kernel32.dll"), is_redistributable("msvcp140.dll"), is_debug_runtime("ucrtbased.dll")
 
-Names of DLLs are in lower case, as `tools.lib.pe.model` has them.
+Names of DLLs are in lower case, as `lib.pe.model` has them.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import Final
 
 from packaging.tags import Tag
 
+from lib.pe import constants as c
 from tools.actions.platform_tag.policy import policies_of
-from tools.lib.pe import constants as c
 
 #: Platform tags of Windows -> the Machine of PE images that they are for.
 PLATFORMS: Final = {

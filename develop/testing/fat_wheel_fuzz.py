@@ -20,12 +20,12 @@ from typing import Final
 from develop.testing.fat_wheel import FAT, SEPARATE
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.wheel_fuzz import damage_file, damage_structure
+from lib.device.content import digests
+from lib.device.model import DeviceError
+from lib.device.reader import read_device_code
+from lib.gpus.target_id import TargetId, can_load
+from lib.wheel.member_file import MemberReader
 from tools.commands.split_wheel import tool
-from tools.lib.device.content import digests
-from tools.lib.device.model import DeviceError
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.target_id import TargetId, can_load
-from tools.lib.wheel.member_file import MemberReader
 from verify.engine import Request, verify
 from verify.finding import Severity
 from verify.wheel import open_wheel

@@ -23,7 +23,7 @@ from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample, make_record, zipped
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 from verify import registry
 from verify.engine import Request, verify
 from verify.finding import Severity

@@ -2,11 +2,11 @@
 
 import re
 
+from lib.pe.constants import DLL_DIRECTORIES
 from tests.lint.workspace import WORKSPACE
 from tools.actions.pack.packer import LEVELS
 from tools.actions.pack.tool import COMPRESSIONS
 from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
-from tools.lib.pe.constants import DLL_DIRECTORIES
 
 
 def listed(path: str, name: str) -> set[str]:

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from lib.common import program
 from tools.actions.pack import packer
-from tools.lib.common import program
 
 
 class BuildError(Exception):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from lib.common.program import ToolError
 from tests.pipeline.checkout import Checkout
 from tests.pipeline.installed import ModuleSite, RocmSite, Site
 from tests.pipeline.package_reader import FindingError
@@ -28,7 +29,6 @@ from tools.commands.publish.directory import DirectoryPlace
 from tools.commands.publish.files import LocalFile, is_page, read_files
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
-from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 
 from tests.remote.checkouts import Checkout
 
-ALL = ("//packaging/...", "//develop/...", "//tests/...", "//tools/...", "//verify/...")
+ALL = ("//packaging/...", "//develop/...", "//lib/...", "//tests/...", "//tools/...", "//verify/...")
 #: One or two of each kind: the build there has made most of what they look at.
 SOME = (
     "//tests/analysis:wheel",

@@ -1,11 +1,11 @@
 """Faults of one wheel: its metadata, its ELF files, and what should not be published."""
 
 from develop.testing.elf_sample import Sample
+from lib.elf import constants as c
 from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
 from tests.verify.libraries import facts, with_dynamic, with_search_path, with_segment
 from tests.verify.planted_set import small_wheel
-from tools.lib.elf import constants as c
 
 NATIVE = "native/libnative.so"
 #: A library of the mini SDK that no other needs.

@@ -24,10 +24,10 @@ from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import Fuzzer, main
+from lib.common.distributions import parse_distributions
 from tests.verify.editing import file_member, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from tests.verify.planted_set import TARGETS, windows_launcher
-from tools.lib.common.distributions import parse_distributions
 from verify.device.facts import read_facts
 from verify.wheel_set.core_metadata import read_sdist
 from verify.wheel_set.devel_archive import read_devel_archive

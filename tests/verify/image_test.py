@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lib.common.program import ToolError
 from tests.verify.editing import EditedSet
 from tests.verify.libraries import with_needed, with_search_path
 from tests.verify.planted_image import SITE, TARGET, PlantedImage, PlantedLayer
 from tests.verify.planted_set import LIBRARIES, planted_set
 from tests.verify.set_faults import BLAS
 from tools.actions.layer.model import LANDMARK, TOC_NAME
-from tools.lib.common.program import ToolError
 from verify.engine import Request
 from verify.exceptions import DeclaredException
 from verify.finding import Finding

@@ -11,16 +11,16 @@ from struct import pack, pack_into
 from develop.testing.device_sample import HOST, PREFIX, bundle
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
-from tools.lib.device.kpack import MAGIC, PE_REFERENCE_SECTION, REFERENCE_SECTION, VERSION
-from tools.lib.device.wrapper import SECTION as WRAPPERS
-from tools.lib.device.wrapper import SPLIT_MAGIC
-from tools.lib.elf import constants as c
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
-from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.versions import VERDAUX, VERDEF
-from tools.lib.pe.reader import read_pe
+from lib.device.kpack import MAGIC, PE_REFERENCE_SECTION, REFERENCE_SECTION, VERSION
+from lib.device.wrapper import SECTION as WRAPPERS
+from lib.device.wrapper import SPLIT_MAGIC
+from lib.elf import constants as c
+from lib.elf.editor import plan_patch
+from lib.elf.model import ElfFile
+from lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
+from lib.elf.search_path import SearchPath
+from lib.elf.versions import VERDAUX, VERDEF
+from lib.pe.reader import read_pe
 
 #: What is left free in a library for its version definitions, in bytes.
 _ROOM = 256

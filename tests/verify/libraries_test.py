@@ -5,6 +5,9 @@ import io
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
+from lib.device.kpack import read_kpack, read_reference
+from lib.device.reader import read_device_code
+from lib.pe.reader import read_pe
 from tests.verify.libraries import (
     facts,
     fat,
@@ -16,9 +19,6 @@ from tests.verify.libraries import (
     windows_split_off,
     with_section,
 )
-from tools.lib.device.kpack import read_kpack, read_reference
-from tools.lib.device.reader import read_device_code
-from tools.lib.pe.reader import read_pe
 from verify.wheel_set.linked import read_linked
 
 

@@ -7,10 +7,10 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 
+from lib.variants.variant_format import variant_json
 from tests.verify.editing import EditedSet, EditedWheel, record_row
 from tests.verify.faults import fault
 from tests.verify.planted_set import mirror
-from tools.lib.variants.variant_format import variant_json
 
 INIT = "tool/__init__.py"
 Row = tuple[str, str, str]

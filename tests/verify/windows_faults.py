@@ -6,11 +6,11 @@ from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.pe_sample import Sample
+from lib.pe import constants as c
 from tests.verify.editing import EditedSet, EditedWheel
 from tests.verify.faults import fault
 from tests.verify.libraries import kpack, offload_bundle, windows_split_off
 from tests.verify.planted_set import TARGETS, WINDOWS_BASE, WINDOWS_MATH, WINDOWS_TOOL, small_wheel, windows_launcher
-from tools.lib.pe import constants as c
 
 BASE, TOOL, START = "_win_base/bin/base_1.dll", "_win_base/bin/tool.exe", "_win_base/bin/start.exe"
 MATH = "_win_math/bin/math.dll"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rocm_sdk.init_py import init_py_text, preload_names
 
-from tools.lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.program import ToolError, argument_parser, report_errors
 
 
 def names(preload: Sequence[str], extensions: Sequence[str]) -> list[str]:

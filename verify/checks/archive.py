@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from tools.lib.wheel.zip_members import Fault
+from lib.wheel.zip_members import Fault
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings

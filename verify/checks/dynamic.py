@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lib.common.program import ToolError
+from lib.elf.model import ElfFile
 from tools.actions.platform_tag.policy import LINUX_MACHINES, Promise, promises
-from tools.lib.common.program import ToolError
-from tools.lib.elf.model import ElfFile
 from verify.checks.elf import linked_files
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts, Wheel

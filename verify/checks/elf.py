@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts, Wheel
 from verify.settings import Settings

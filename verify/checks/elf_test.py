@@ -2,8 +2,8 @@
 
 import pytest
 
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile, ProgramHeader
+from lib.elf import constants as c
+from lib.elf.model import ElfFile, ProgramHeader
 from verify.checks.elf import layout_faults
 
 

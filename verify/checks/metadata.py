@@ -12,7 +12,7 @@ from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tools.lib.wheel.import_names import MODULE
+from lib.wheel.import_names import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings

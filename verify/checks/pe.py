@@ -6,9 +6,9 @@ Data in wheels for other systems is not checked. W416 finds files for another CP
 from collections.abc import Iterator
 from typing import Final
 
-from tools.lib.elf import constants as elf
-from tools.lib.pe import constants as c
-from tools.lib.pe.model import MACHINES, PeImage
+from lib.elf import constants as elf
+from lib.pe import constants as c
+from lib.pe.model import MACHINES, PeImage
 from verify.checks.dynamic import MACHINE
 from verify.checks.elf import linked_files
 from verify.finding import Finding, Rule, Severity

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tools.lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
+from lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
 from verify.finding import Finding, Rule, Severity
 from verify.model import STRONGER, FileFacts, Wheel
 from verify.settings import Settings

@@ -7,7 +7,7 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.wheel.import_names import MODULE
+from lib.wheel.import_names import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel, is_path_file
 from verify.settings import Settings

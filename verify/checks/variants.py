@@ -8,7 +8,7 @@ from typing import Final
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from tools.lib.variants.variant_format import VARIANT_JSON, index_name, variants_in
+from lib.variants.variant_format import VARIANT_JSON, index_name, variants_in
 from verify.finding import Finding, Rule, Severity
 from verify.model import DistributionSet, Wheel
 from verify.settings import Settings

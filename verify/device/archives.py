@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tools.lib.device.kpack import PLACEHOLDER
-from tools.lib.gpus.target_id import TargetId
+from lib.device.kpack import PLACEHOLDER
+from lib.gpus.target_id import TargetId
 from verify.device.facts import DeviceFacts
 from verify.device.package_contents import device_files
 from verify.device.package_targets import serves

@@ -8,7 +8,7 @@ which a package is for is ballast: everybody downloads it, and nobody runs it.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from tools.lib.gpus.target_id import TargetId
+from lib.gpus.target_id import TargetId
 from verify.device.archives import CodePlace, archives_of, why_missing
 from verify.device.package_contents import device_files
 from verify.device.package_targets import Owned, serves

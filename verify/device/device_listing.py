@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from tools.lib.device.bundle import is_bundle
-from tools.lib.device.content import digests
-from tools.lib.device.kpack import SUFFIX, read_kpack
-from tools.lib.device.model import CodeObject, DeviceCode
-from tools.lib.device.reader import read_device_code
-from tools.lib.device.report import describe, document
-from tools.lib.elf.reader import is_elf
-from tools.lib.gpus.target_id import TargetId
-from tools.lib.pe.reader import is_pe
-from tools.lib.wheel.member_file import MemberReader
+from lib.device.bundle import is_bundle
+from lib.device.content import digests
+from lib.device.kpack import SUFFIX, read_kpack
+from lib.device.model import CodeObject, DeviceCode
+from lib.device.reader import read_device_code
+from lib.device.report import describe, document
+from lib.elf.reader import is_elf
+from lib.gpus.target_id import TargetId
+from lib.pe.reader import is_pe
+from lib.wheel.member_file import MemberReader
 from verify.device.package_contents import target_of_name
 from verify.wheel import open_wheel
 

@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from tools.lib.device.bundle import is_bundle
-from tools.lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
-from tools.lib.device.model import DeviceError
-from tools.lib.device.reader import read_device_code
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.gpus.target_id import TargetId
-from tools.lib.pe.model import PeImage
-from tools.lib.pe.reader import is_pe, read_pe
+from lib.device.bundle import is_bundle
+from lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
+from lib.device.model import DeviceError
+from lib.device.reader import read_device_code
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError
+from lib.gpus.target_id import TargetId
+from lib.pe.model import PeImage
+from lib.pe.reader import is_pe, read_pe
 from verify.suite import Collector
 
 DEVICE: Final = "device"

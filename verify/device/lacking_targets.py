@@ -6,10 +6,10 @@ intended.
 
 from collections.abc import Collection, Iterator, Sequence
 
+from lib.gpus.families import parse_family
+from lib.gpus.target_id import TargetId
 from tools.actions.coverage.compare import refused
 from tools.actions.coverage.table import collect
-from tools.lib.gpus.families import parse_family
-from tools.lib.gpus.target_id import TargetId
 from verify.device.package_targets import expanded, unserved
 from verify.device.places import Copy, DeviceLibrary, Tree
 from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, NOT_CHOSEN, listed

@@ -1,6 +1,6 @@
 """What the packages of a set have: files with device code, files that are named for targets, offered targets.
 
-What a name says (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), `tools.lib.gpus.paths` knows; here
+What a name says (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), `lib.gpus.paths` knows; here
 is which files are asked.
 """
 
@@ -8,10 +8,10 @@ import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from tools.lib.gpus.families import is_target
-from tools.lib.gpus.gpu_files import DATABASES, KERNELS
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
+from lib.gpus.families import is_target
+from lib.gpus.gpu_files import DATABASES, KERNELS
+from lib.gpus.paths import named_targets
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.device.package_targets import Owned
 from verify.wheel_set.model import Package

@@ -15,9 +15,9 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.gpus.families import Family, parse_family
-from tools.lib.gpus.paths import target_of_distribution
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from lib.gpus.families import Family, parse_family
+from lib.gpus.paths import target_of_distribution
+from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 from verify.wheel_set.model import Package
 
 

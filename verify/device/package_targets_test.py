@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.lib.gpus.target_id import TargetId, parse_target_id
+from lib.gpus.target_id import TargetId, parse_target_id
 from verify.device.package_targets import Owned, expanded, in_scope, unserved
 
 

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from lib.common.distributions import PER_TARGET, named_tree
+from lib.gpus.target_id import TargetId
 from tools.actions.coverage.table import owner_of
-from tools.lib.common.distributions import PER_TARGET, named_tree
-from tools.lib.gpus.target_id import TargetId
 from verify.device.archives import CodePlace, archived_places
 from verify.device.package_contents import device_files, known_targets, target_of_name
 from verify.device.package_targets import Owned, unserved

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from tools.lib.gpus.target_id import TargetId
+from lib.gpus.target_id import TargetId
 from verify.finding import Rule, Severity
 
 NO_CODE: Final = Rule(

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tools.lib.device.model import DeviceError
-from tools.lib.elf.source import ElfError
-from tools.lib.wheel.member_file import MemberError
+from lib.device.model import DeviceError
+from lib.elf.source import ElfError
+from lib.wheel.member_file import MemberError
 from verify.device.device_listing import ListedCode, list_path, list_wheel
 
 EPILOG: Final = """examples:

@@ -6,7 +6,7 @@ outcome = verify_image(Path("bazel-bin/packaging/image_gfx942"), request)
 from dataclasses import replace
 from pathlib import Path
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 from verify.engine import Outcome, Request, check, read_opened
 from verify.exceptions import judge
 from verify.foreign_wheels import softened

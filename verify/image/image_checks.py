@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tools.lib.common.paths import directories_above
+from lib.common.paths import directories_above
 from verify.checks.names import MODE, UNWANTED
 from verify.finding import Finding, Rule, Severity
 from verify.image.installed import Installed

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from lib.elf.reader import is_elf
+from lib.elf.source import ElfError
+from lib.wheel.member_file import MemberReader
+from lib.wheel.zip_members import Archive
 from tools.actions.layer.model import DEVEL_STAMP
-from tools.lib.elf.reader import is_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.wheel.member_file import MemberReader
-from tools.lib.wheel.zip_members import Archive
 from verify.image.layers import ImageFile, ImageTree
 from verify.model import FileFacts, Wheel
 from verify.wheel import OpenedWheel, make_wheel

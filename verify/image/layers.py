@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from lib.common.program import ToolError
+from lib.wheel.zip_members import HOST_UNIX, STORED, ZipMember
 from tools.actions.image.base import Base, read_base
 from tools.actions.image.blobs import Blob
 from tools.actions.layer.model import LANDMARK, TAR, TAR_GZIP, TOC_NAME
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.zip_members import HOST_UNIX, STORED, ZipMember
 
 #: CPUs that images are for, as OCI calls them.
 ARCHITECTURES: Final = ("amd64", "arm64")

@@ -15,9 +15,9 @@ from typing import BinaryIO, Final
 
 from packaging.utils import canonicalize_name, parse_sdist_filename
 
-from tools.lib.elf.dynamic_symbols import read_dynamic_symbols
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.source import ElfError
+from lib.elf.dynamic_symbols import read_dynamic_symbols
+from lib.elf.reader import read_elf
+from lib.elf.source import ElfError
 from verify.finding import Finding, Rule, Severity
 from verify.model import DistributionSet, FileFacts, Wheel
 from verify.suite import Collector, Suite

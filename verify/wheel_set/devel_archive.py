@@ -11,11 +11,11 @@ import tarfile
 from itertools import takewhile
 from typing import BinaryIO, Final, cast
 
-from tools.lib.common.paths import directories_above
-from tools.lib.elf.reader import is_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.pe.model import PeImage
-from tools.lib.pe.reader import is_pe, read_pe
+from lib.common.paths import directories_above
+from lib.elf.reader import is_elf
+from lib.elf.source import ElfError
+from lib.pe.model import PeImage
+from lib.pe.reader import is_pe, read_pe
 from verify.wheel_set.linked import read_linked
 from verify.wheel_set.loader import inside
 from verify.wheel_set.model import DevelTree, Linked

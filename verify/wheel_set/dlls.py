@@ -13,7 +13,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from tools.lib.pe.model import PeImage
+from lib.pe.model import PeImage
 from verify.wheel_set.model import Package
 
 _SUFFIXES: Final = (".dll", ".pyd", ".exe", ".drv", ".ocx")

@@ -17,9 +17,9 @@ from typing import BinaryIO, Final
 
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
-from tools.lib.common.distributions import FILE_NAME, Distributions, parse_distributions
-from tools.lib.elf.reader import is_elf
-from tools.lib.elf.source import ElfError
+from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
+from lib.elf.reader import is_elf
+from lib.elf.source import ElfError
 from verify.model import DistributionSet, FileFacts, Wheel
 from verify.suite import Collector
 from verify.wheel_set.core_metadata import dependencies, read_sdist

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from tools.lib.pe.constants import DLL_DIRECTORIES
-from tools.lib.pe.model import PeImage
+from lib.pe.constants import DLL_DIRECTORIES
+from lib.pe.model import PeImage
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.circles import circles

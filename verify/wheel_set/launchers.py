@@ -4,10 +4,10 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final
 
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError, Source
+from lib.pe.reader import is_pe, read_pe
 from tools.actions.pack.launcher import PE_SECTION, SECTION
-from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.source import ElfError, Source
-from tools.lib.pe.reader import is_pe, read_pe
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Collector
 from verify.wheel_set.closure import closure

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from lib.elf.reader import read_elf
+from lib.elf.source import Source
 from tools.actions.pack.forwarder import COMMENT
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.source import Source
 from verify.wheel_set.model import Linked
 
 #: A whole string: maybe directories, and the name.

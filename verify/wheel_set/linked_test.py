@@ -4,7 +4,7 @@ import io
 
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program
-from tools.lib.elf.reader import read_elf
+from lib.elf.reader import read_elf
 from verify.wheel_set.linked import find_names, read_opened_names
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from lib.common.program import ToolError
 from tools.actions.platform_tag.policy import promises
-from tools.lib.common.program import ToolError
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.closure import closure

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tools.lib.elf import constants as c
+from lib.elf import constants as c
 from verify.wheel_set.loader import Loader, Places, expanded, inside
 from verify.wheel_set.model import Linked
 

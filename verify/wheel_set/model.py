@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.version import Version
 
-from tools.lib.common.distributions import Distributions
-from tools.lib.pe.model import PeImage
+from lib.common.distributions import Distributions
+from lib.pe.model import PeImage
 from verify.model import FileFacts
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-from tools.lib.common.distributions import FILE_NAME, PER_TARGET, Distributions
+from lib.common.distributions import FILE_NAME, PER_TARGET, Distributions
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.model import Package

@@ -5,7 +5,7 @@ load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
 visibility(["//rules/..."])
 
-# One request at a time, see tools/lib/common/worker.py. Bazel's multiplex workers are no choice: they share a directory,
+# One request at a time, see lib/common/worker.py. Bazel's multiplex workers are no choice: they share a directory,
 # which Bazel deletes with everybody's sandboxes when it is done with one of them (7.7, after a build that failed).
 _WORKER = {"requires-worker-protocol": "json", "supports-workers": "1"}
 

@@ -1,9 +1,9 @@
 """hip_targets: the build setting that says for which GPUs HIP programs are compiled."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//lib/gpus:gpu_table.bzl", "TARGETS")
+load("//lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner")
 load("//rules/private/common:labels.bzl", "shown")
-load("//tools/lib/gpus:gpu_table.bzl", "TARGETS")
-load("//tools/lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner")
 
 visibility(["//rules", "//rules/private/hip", "//rules/private/rocm", "//tests/..."])
 

@@ -1,6 +1,6 @@
 """Which parts of an SDK have device code that programs may need, so that only these are fetched."""
 
-load("//tools/lib/gpus:gpus.bzl", "is_target", "without_features")
+load("//lib/gpus:gpus.bzl", "is_target", "without_features")
 
 visibility(["//rules/private/rocm", "//tests/..."])
 

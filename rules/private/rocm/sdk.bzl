@@ -31,10 +31,10 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     "shared_libraries.py",
 ]] + [
     Label("//tools/fetch/debian:table.py"),
-    Label("//tools/lib/common:paths.py"),
-    Label("//tools/lib/gpus:target_id.py"),
-    Label("//tools/lib/gpus:paths.py"),
-] + [Label("//tools/lib/elf:" + name) for name in [
+    Label("//lib/common:paths.py"),
+    Label("//lib/gpus:target_id.py"),
+    Label("//lib/gpus:paths.py"),
+] + [Label("//lib/elf:" + name) for name in [
     "constants.py",
     "model.py",
     "reader.py",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
 
-from tools.lib.elf.reader import ELF_MAGIC
+from lib.elf.reader import ELF_MAGIC
 
 WORD: Final = re.compile(r"therock|rocm|\bamd(?!64)|\bhip|\bgfx\d|radeon", re.IGNORECASE)
 #: What stays -> why.

@@ -9,8 +9,8 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.elf.reader import read_elf
 from tests.e2e.testing.builds import Workspace, built
-from tools.lib.elf.reader import read_elf
 
 #: Where the example's archive has its files.
 DIRECTORY = "opt/acme"

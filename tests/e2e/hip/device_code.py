@@ -7,9 +7,9 @@ targets the library is sliced again, and nothing is linked.
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.device.reader import read_device_code
+from lib.gpus.target_id import can_load, parse_target_id
 from tests.e2e.testing.builds import Workspace, built
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.target_id import can_load, parse_target_id
 
 BUILD = """
 cc_binary(

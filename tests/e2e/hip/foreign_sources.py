@@ -25,9 +25,9 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from tools.lib.device.content import code_object_contents
-from tools.lib.device.model import DeviceError
-from tools.lib.device.reader import SECTION, read_device_code
+from lib.device.content import code_object_contents
+from lib.device.model import DeviceError
+from lib.device.reader import SECTION, read_device_code
 
 #: Names that clang derives from all its arguments, paths among them.
 DERIVED = re.compile(r"(__hip_(?:cuid|fatbin|gpubin_handle|module_ctor|module_dtor))_[0-9a-f]+")

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.device.reader import read_device_code
+from lib.elf.reader import read_elf
 from tests.e2e.testing.builds import Workspace, built
-from tools.lib.device.reader import read_device_code
-from tools.lib.elf.reader import read_elf
 
 BUILD = """
 load("@rules_rocm_python//rules:hip.bzl", "hip_library")

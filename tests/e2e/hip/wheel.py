@@ -17,10 +17,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from lib.elf.reader import read_elf
 from tests.e2e.hip import device_code
 from tests.e2e.hip.programs import NO_GPU, TARGETS, copy_project
 from tests.e2e.testing.builds import WORKSPACE, Workspace, built
-from tools.lib.elf.reader import read_elf
 
 EXAMPLE = "examples/hip_wheel"
 #: What the example's README locks.

@@ -9,7 +9,7 @@ libraries of CONTRIBUTING.md ("Tests without Bazel"). It needs clang-offload-bun
 clang-tools), as older ones cannot read all of these wheels. pip fetches the wheels, into `--wheels` if that is given.
 The program prints a table of sizes and times.
 
-Each code object that a thin wheel must have is compared with the fat one's, as `tools.lib.device` and
+Each code object that a thin wheel must have is compared with the fat one's, as `lib.device` and
 clang-offload-bundler read it; every other file must be equal, and rocm-verify may find no other errors. pip and uv
 install both, `pip check` must agree, and modules must be imported, or fail to be, alike.
 """
@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import size_text
 from tests.e2e.testing.commands import attempt, run
 from tests.e2e.thin.bundler import bundler, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, kept, loadable, same
@@ -32,7 +33,6 @@ from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
 from tools.commands.split_wheel.device_files import Form, device_files
 from tools.commands.split_wheel.groups import Group, parse_groups
 from tools.commands.split_wheel.plan import MADE
-from tools.lib.common.program import size_text
 from verify.engine import Request, verify
 from verify.finding import Severity
 

@@ -19,9 +19,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.lib.common.program import ToolError, read_document, write_document
-from tools.lib.gpus.architectures import AMD, Architectures
-from tools.lib.pe.constants import DLL_DIRECTORIES
+from lib.common.program import ToolError, read_document, write_document
+from lib.gpus.architectures import AMD, Architectures
+from lib.pe.constants import DLL_DIRECTORIES
 
 FORMAT = 1
 

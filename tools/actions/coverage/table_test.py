@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.actions.coverage.table import (
     Coverage,
     collect,
@@ -15,7 +16,6 @@ from tools.actions.coverage.table import (
     read_coverage,
     write_coverage,
 )
-from tools.lib.common.program import ToolError
 
 TABLE = Coverage({"lib/librocblas.so.5": ("gfx90a:xnack+", "gfx1030"), "lib/foo/": ("gfx1100",)})
 WRITTEN = """{

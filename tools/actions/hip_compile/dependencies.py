@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: What the rule is for. The name of an output would need escapes of its own.
 TARGET = "dependencies"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.common.program import ToolError
 from tools.actions.hip_compile.dependencies import Declared, place_of, read_includers, read_rule
-from tools.lib.common.program import ToolError
 
 #: As clang 22 of ROCm 7.2.4 wrote it.
 WRITTEN = """\

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from lib.common.program import ToolError, argument_parser, end_with_parent, file_arguments, report_errors
 from tools.actions.hip_compile.dependencies import TARGET, Declared, place_of, read_includers, read_rule
 from tools.actions.hip_compile.hints import hint
-from tools.lib.common.program import ToolError, argument_parser, end_with_parent, file_arguments, report_errors
 
 _REMEDY = (
     "Expected only declared headers: if another header changed, Bazel would compile nothing again. Add a header of the "

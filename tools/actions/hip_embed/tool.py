@@ -16,7 +16,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from tools.lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.program import ToolError, argument_parser, report_errors
 
 #: What the names begin with.
 FATBIN = "__hip_fatbin"

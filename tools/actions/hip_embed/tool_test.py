@@ -8,8 +8,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from develop.testing.linked_elf import compiler
+from lib.common.program import ToolError
 from tools.actions.hip_embed.tool import assembly, main, undefined_symbols
-from tools.lib.common.program import ToolError
 
 #: What clang leaves to others in an object file with relocatable device code, in short.
 SOURCE = """

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.program import ToolError
-from tools.lib.elf.model import ElfFile, refusal
-from tools.lib.elf.reader import is_elf, read_elf
+from lib.common.program import ToolError
+from lib.elf.model import ElfFile, refusal
+from lib.elf.reader import is_elf, read_elf
 
 PROGRAMS: Final = "bin"
 LIBRARIES: Final = "lib"

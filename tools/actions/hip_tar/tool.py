@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from lib.common.archive_time import archive_time
+from lib.common.program import ToolError, argument_parser, report_errors
+from lib.elf.editor import plan_patch
+from lib.elf.patched import open_patched
+from lib.elf.search_path import SearchPath
+from lib.elf.source import ElfError
 from tools.actions.hip_tar.layout import Member, Runfile, left_to_machine, members, search_path
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.program import ToolError, argument_parser, report_errors
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.patched import open_patched
-from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.source import ElfError
 
 #: Modes of what can be executed, and of what cannot.
 PROGRAM, FILE = 0o755, 0o644

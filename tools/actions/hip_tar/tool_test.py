@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
+from lib.elf.reader import read_elf
 from tools.actions.hip_tar.tool import main
-from tools.lib.elf.reader import read_elf
 
 SDK = "../rocm/prefix"
 BUILD = "$ORIGIN/_solib_k8/_U_S_Cl"

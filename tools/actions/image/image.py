@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lib.common.archive_time import archive_time
+from lib.common.program import ToolError
 from tools.actions.image.base import Base
 from tools.actions.image.blobs import CONFIG, MANIFEST, Blob, json_blob
 from tools.actions.image.referrers import EMPTY, bills_of_materials
 from tools.actions.layer.model import LayerDescriptor
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.program import ToolError
 
 #: A reference: host, path and tag, as the distribution specification has them.
 _REFERENCE: Final = re.compile(

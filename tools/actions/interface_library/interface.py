@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import (
+from lib.elf import constants as c
+from lib.elf.dynamic_symbols import (
     FIRST_VERSION,
     STB_LOCAL,
     SYM,
@@ -20,10 +20,10 @@ from tools.lib.elf.dynamic_symbols import (
     place_of,
     version_numbers,
 )
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import read_elf, string_table
-from tools.lib.elf.source import ElfError, Source
-from tools.lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
+from lib.elf.model import ElfFile
+from lib.elf.reader import read_elf, string_table
+from lib.elf.source import ElfError, Source
+from lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
 
 _STT_FUNC: Final = 2
 _STT_GNU_IFUNC: Final = 10

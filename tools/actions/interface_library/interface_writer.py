@@ -11,13 +11,13 @@ that. It does not list the library's own dependencies.
 from collections.abc import Sequence
 from typing import Final
 
+from lib.elf import constants as c
+from lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
+from lib.elf.reader import DYN64
+from lib.elf.search_path import encode
+from lib.elf.versions import version_definitions
+from lib.elf.writer import ElfWriter, Section, StringTableWriter
 from tools.actions.interface_library.interface import Interface, Symbol
-from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
-from tools.lib.elf.reader import DYN64
-from tools.lib.elf.search_path import encode
-from tools.lib.elf.versions import version_definitions
-from tools.lib.elf.writer import ElfWriter, Section, StringTableWriter
 
 #: Of files that may have symbols with the binding STB_GNU_UNIQUE or of the type STT_GNU_IFUNC.
 _ELFOSABI_GNU: Final = 3

@@ -7,11 +7,11 @@ A file that is not an ELF file, such as a linker script, is copied.
 
 from pathlib import Path
 
+from lib.common.program import ToolError, argument_parser, report_errors
+from lib.elf.reader import is_elf
+from lib.elf.source import ElfError
 from tools.actions.interface_library.interface import read_interface
 from tools.actions.interface_library.interface_writer import interface_library
-from tools.lib.common.program import ToolError, argument_parser, report_errors
-from tools.lib.elf.reader import is_elf
-from tools.lib.elf.source import ElfError
 
 
 def convert(library: Path, output: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lib.elf.constants import PT_INTERP
 from tools.actions.pack.launcher import finished_launcher
-from tools.lib.elf.constants import PT_INTERP
 
 CANNOT_EXECUTE = 126
 #: The compiled launcher, beside this test.

@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterable
 from typing import Any, Final
 
+from lib.common.archive_time import archive_time
+from lib.wheel.deflated_run import Joined, Run, join, small_run
 from tools.actions.layer.installed_wheel import InstalledFile
 from tools.actions.layer.layer_file import ArchiveMember, Layer, archive_members, member_bytes
 from tools.actions.layer.model import LANDMARK, TOC_NAME
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
-from tools.lib.common.archive_time import archive_time
-from tools.lib.wheel.deflated_run import Joined, Run, join, small_run
 
 #: Annotations: the digest of the TOC, which the snapshotter asks for, and the archive's size, which podman does.
 TOC_DIGEST: Final = "containerd.io/snapshot/stargz/toc.digest"

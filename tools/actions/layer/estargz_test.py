@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.deflate.library import deflate_block
+from lib.wheel.deflated_run import small_run
 from tools.actions.layer.estargz import estargz_layer, footer
 from tools.actions.layer.installed_wheel import InstalledFile, directory, symbolic_link
 from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import LANDMARK, TOC_NAME
-from tools.lib.deflate.library import deflate_block
-from tools.lib.wheel.deflated_run import small_run
 
 
 def installed(contents: dict[str, bytes]) -> list[InstalledFile]:
@@ -114,7 +114,7 @@ def test_no_byte_is_compressed_again(monkeypatch: pytest.MonkeyPatch) -> None:
         deflated.append(len(data))
         return deflate_block(data, level)
 
-    monkeypatch.setattr("tools.lib.wheel.deflated_run.deflate_block", counted)
+    monkeypatch.setattr("lib.wheel.deflated_run.deflate_block", counted)
     estargz_layer(files)
     assert deflated
     assert max(deflated) <= 1024

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lib.common.paths import directories_above
+from lib.deflate.blocks import FINAL_BLOCK
+from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
+from lib.wheel.output_file import Output
 from tools.actions.layer.installed_wheel import InstalledFile
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
-from tools.lib.common.paths import directories_above
-from tools.lib.deflate.blocks import FINAL_BLOCK
-from tools.lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
-from tools.lib.wheel.output_file import Output
 
 #: Deflated, no flags, no time, no level, an unknown system (RFC 1952, 2.3.1).
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")

@@ -17,16 +17,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.common.program import ToolError
+from lib.deflate.library import deflate_block
+from lib.wheel.deflated_run import Run, small_run
+from lib.wheel.metadata_writer import entry_points_text
+from lib.wheel.wheel_writer import text_member, write_wheel
 from tools.actions.layer.estargz import INFLATED_SIZE, TOC_DIGEST
 from tools.actions.layer.installed_wheel import InstalledFile, installed_files
 from tools.actions.layer.layer_file import GZIP_HEADER, archive_runs, gzip_layer, trailer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, read_layer_descriptor
 from tools.actions.layer.tool import main
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.library import deflate_block
-from tools.lib.wheel.deflated_run import Run, small_run
-from tools.lib.wheel.metadata_writer import entry_points_text
-from tools.lib.wheel.wheel_writer import text_member, write_wheel
 
 SCHEME = InstallScheme("usr/lib/python3/dist-packages", "usr/local/bin", "/usr/bin/python3")
 INFO = "acme-1.0.dist-info"
@@ -120,7 +120,7 @@ def test_no_byte_of_a_wheel_is_compressed_again(tmp_path: Path, monkeypatch: pyt
         deflated.append(len(data))
         return deflate_block(data, level)
 
-    monkeypatch.setattr("tools.lib.wheel.deflated_run.deflate_block", counted)
+    monkeypatch.setattr("lib.wheel.deflated_run.deflate_block", counted)
     assert run(tmp_path, path) == 0
     assert deflated
     assert max(deflated) <= 1024
@@ -218,7 +218,7 @@ def test_what_fits_no_image_is_refused(
 
 @pytest.mark.parametrize("name", ["../x", "a//b", "/a", "acme-1.0.data/scripts/x"])
 def test_a_name_that_leads_out_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.lib.wheel.wheel_writer._check_names", list)
+    monkeypatch.setattr("lib.wheel.wheel_writer._check_names", list)
     with pytest.raises(ToolError, match=f"{name}' cannot be placed in an image; expected"):
         installed_files(wheel(tmp_path, {name: (b"", 0o644)}), SCHEME)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, field
 
-from tools.lib.common.program import read_document, write_document
+from lib.common.program import read_document, write_document
 
 #: Media types of the OCI image specification 1.1: a tar archive, plain and compressed by gzip.
 TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"

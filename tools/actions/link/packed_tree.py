@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from lib.common.program import ToolError, read_document
+from lib.wheel.deflated_run import Run, small_run
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.plan.model import OTHER_NAMES, Entry, Kind, Plan, Treatment
-from tools.lib.common.program import ToolError, read_document
-from tools.lib.wheel.deflated_run import Run, small_run
 
 #: How the path of a file begins that the wheel places in the package's tree.
 IN_TREE = "{tree}/"

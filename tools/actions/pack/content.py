@@ -9,21 +9,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from lib.common.program import ToolError
+from lib.deflate.blocks import BLOCK_BYTES
+from lib.device.model import DeviceError
+from lib.elf import constants as c
+from lib.elf.compose import then
+from lib.elf.editor import plan_patch
+from lib.elf.model import ElfFile
+from lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
+from lib.elf.search_path import SearchPath
+from lib.elf.source import ElfError
 from tools.actions.pack.edits import Edit
 from tools.actions.pack.forwarder import forwarder
 from tools.actions.pack.launcher import finished_launcher
 from tools.actions.pack.linker_script import linker_script
 from tools.actions.pack.slices import Slices
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.blocks import BLOCK_BYTES
-from tools.lib.device.model import DeviceError
-from tools.lib.elf import constants as c
-from tools.lib.elf.compose import then
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
-from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.source import ElfError
 
 
 @dataclass(frozen=True, slots=True)

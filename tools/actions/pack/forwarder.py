@@ -19,12 +19,12 @@ it whole once it is loaded.
 from collections.abc import Sequence
 from struct import pack
 
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import SYM
-from tools.lib.elf.reader import DYN64, PHDR64
-from tools.lib.elf.versions import version_definitions
-from tools.lib.elf.writer import ElfWriter, Section, StringTableWriter
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.elf.dynamic_symbols import SYM
+from lib.elf.reader import DYN64, PHDR64
+from lib.elf.versions import version_definitions
+from lib.elf.writer import ElfWriter, Section, StringTableWriter
 
 ORIGIN = "$ORIGIN"
 #: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.

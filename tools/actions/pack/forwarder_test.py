@@ -15,10 +15,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection
 from elftools.elf.hash import ELFHashTable
 
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.elf.reader import read_elf
 from tools.actions.pack.forwarder import COMMENT, forwarder
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
-from tools.lib.elf.reader import read_elf
 
 HERE = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}[platform.machine()]
 MACHINES = [c.EM_X86_64, c.EM_AARCH64]

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import BinaryIO, Final
 
-from tools.lib.common.program import ToolError
-from tools.lib.elf.constants import EM_386, EM_AARCH64, EM_X86_64, SHT_PROGBITS
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_I386
-from tools.lib.pe.model import MACHINES
-from tools.lib.pe.reader import is_pe, read_pe
+from lib.common.program import ToolError
+from lib.elf.constants import EM_386, EM_AARCH64, EM_X86_64, SHT_PROGBITS
+from lib.elf.reader import read_elf
+from lib.elf.source import ElfError
+from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_I386
+from lib.pe.model import MACHINES
+from lib.pe.reader import is_pe, read_pe
 
 #: The section of tools/actions/launcher/linux.c, zero-filled, that holds the NUL-terminated target; of windows.c, too.
 SECTION: Final = ".launcher.target"

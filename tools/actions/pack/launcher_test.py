@@ -7,11 +7,11 @@ import pytest
 
 from develop.testing.pe_sample import Sample
 from develop.testing.tiny_elf import program
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.pe import constants as pe
+from lib.pe.reader import read_pe
 from tools.actions.pack.launcher import PE_SECTION, SECTION, finished_launcher
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
-from tools.lib.pe import constants as pe
-from tools.lib.pe.reader import read_pe
 
 
 def template(directory: Path, content: bytes) -> str:

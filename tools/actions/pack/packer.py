@@ -10,12 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from lib.deflate.blocks import in_order
+from lib.deflate.library import crc32, deflate_block
 from tools.actions.pack.content import Block, Stretch, entry_blocks
 from tools.actions.pack.edits import Edits
 from tools.actions.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.slices import Slices
-from tools.lib.deflate.blocks import in_order
-from tools.lib.deflate.library import crc32, deflate_block
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.
 _BLOCKS_AHEAD = 8

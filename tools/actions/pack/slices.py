@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from lib.elf.patch import Patch
 from tools.actions.pack.edits import Edit
-from tools.lib.elf.patch import Patch
 
 if TYPE_CHECKING:
-    from tools.lib.device.recompress import Recompression
+    from lib.device.recompress import Recompression
 
 #: What an entry says of its device code: the targets it is for, and the targets among them without any.
 Key = tuple[tuple[str, ...], tuple[str, ...]]
@@ -51,9 +51,9 @@ class Slices:
 
     def _plan(self, file: BinaryIO, source: str, keys: Sequence[Key]) -> list[Patch]:
         # Most units have no device code: what slices takes longer to import than they to pack.
-        from tools.lib.device.recompress import Recompression
-        from tools.lib.device.slice import SliceTargets, plan_slices
-        from tools.lib.gpus.target_id import parse_target_id
+        from lib.device.recompress import Recompression
+        from lib.device.slice import SliceTargets, plan_slices
+        from lib.gpus.target_id import parse_target_id
 
         self._frames = self._frames or Recompression(self.level, self.pool, self.directory)
         wanted = [SliceTargets(*(tuple(map(parse_target_id, texts)) for texts in key)) for key in keys]

@@ -13,10 +13,8 @@ have in common is deflated once.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.pack.edits import Edits
-from tools.actions.pack.segment import SegmentIndex
-from tools.lib.common.manifest import located_sources
-from tools.lib.common.program import (
+from lib.common.manifest import located_sources
+from lib.common.program import (
     Stopwatch,
     ToolError,
     argument_parser,
@@ -25,6 +23,8 @@ from tools.lib.common.program import (
     usable_cores,
     write_document,
 )
+from tools.actions.pack.edits import Edits
+from tools.actions.pack.segment import SegmentIndex
 
 #: What the build setting `compression` may be.
 COMPRESSIONS = ("balanced", "fast", "small")

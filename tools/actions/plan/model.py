@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import AMD, Architectures, read_architectures
+from lib.common.program import ToolError
+from lib.gpus.architectures import AMD, Architectures, read_architectures
 
 #: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.
 LIBRARY = "elf-library"

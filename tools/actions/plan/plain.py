@@ -14,6 +14,7 @@ What is too big to be there twice is not copied: a program gets a launcher, and 
 import posixpath
 from dataclasses import dataclass, replace
 
+from lib.common.program import ToolError
 from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.model import (
     BUNDLE,
@@ -32,7 +33,6 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.prefix import Prefix
 from tools.actions.plan.runtime import readable, with_facts
-from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

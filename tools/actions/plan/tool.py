@@ -12,6 +12,15 @@ import posixpath
 import sys
 from collections.abc import Container, Iterator, Mapping
 
+from lib.common.manifest import read_manifest
+from lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    read_document,
+    report_errors,
+    write_document,
+)
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.model import (
@@ -34,15 +43,6 @@ from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.rpath_policy import with_rpaths
 from tools.actions.plan.runtime import left_out, plan_runtime
 from tools.actions.plan.windows_names import check_windows_names
-from tools.lib.common.manifest import read_manifest
-from tools.lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    read_document,
-    report_errors,
-    write_document,
-)
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel, "plain": plan_plain}
 

@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from lib.common.program import read_document
 from tools.actions.plan.model import (
     COPIES,
     LIBRARY,
@@ -23,7 +24,6 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.rpath import directory_of
 from tools.actions.platform_tag.policy import WINDOWS_MACHINES
-from tools.lib.common.program import read_document
 
 #: The types of files that are linked to libraries.
 LINKED = (LIBRARY, PROGRAM, PE_LIBRARY, PE_PROGRAM)

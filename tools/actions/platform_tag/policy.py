@@ -21,9 +21,9 @@ from typing import Any
 
 from delvewheel._dll_list import MachineType, ignore_names
 
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
-from tools.lib.pe import constants as pe
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.pe import constants as pe
 
 #: Architecture of a tag -> Machine of PE images, or e_machine of ELF files: those that ROCm is built for.
 LINUX_MACHINES = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.actions.platform_tag.policy import LINUX_MACHINES, policies_of, promises
-from tools.lib.common.program import ToolError
 
 
 @pytest.mark.parametrize("architecture", LINUX_MACHINES)

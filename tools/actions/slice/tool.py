@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.lib.common.program import argument_parser, report_errors
-from tools.lib.device.model import DeviceError, device_errors
-from tools.lib.device.reader import read_device_code
-from tools.lib.device.slice import plan_slice
-from tools.lib.device.slice_plan import missing_targets
-from tools.lib.elf.patched import write_patched
-from tools.lib.gpus.target_id import TargetId, gpus_of, parse_target_id
+from lib.common.program import argument_parser, report_errors
+from lib.device.model import DeviceError, device_errors
+from lib.device.reader import read_device_code
+from lib.device.slice import plan_slice
+from lib.device.slice_plan import missing_targets
+from lib.elf.patched import write_patched
+from lib.gpus.target_id import TargetId, gpus_of, parse_target_id
 
 
 def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
 from develop.testing.elf_sample import Sample as Library
+from lib.device.reader import read_device_code
 from tools.actions.slice.tool import main
-from tools.lib.device.reader import read_device_code
 
 CODE = {
     target: target.encode() for target in ("gfx1100", "gfx1250", "gfx1250-strict", "gfx90a", "gfx942", "gfx942:xnack+")

@@ -7,12 +7,12 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Final
 
+from lib.common.program import ToolError
+from lib.wheel.member_file import MemberError, MemberReader
+from lib.wheel.output_file import Output
+from lib.wheel.wheel_writer import WheelMember
+from lib.wheel.zip_members import ZipMember
 from tools.commands.common.sound_wheel import SoundWheel
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.member_file import MemberError, MemberReader
-from tools.lib.wheel.output_file import Output
-from tools.lib.wheel.wheel_writer import WheelMember
-from tools.lib.wheel.zip_members import ZipMember
 
 #: Permissions of a file whose archive does not say them: it was not made on Unix.
 DEFAULT_MODE: Final = 0o644

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tools.lib.common.program import ToolError, size_text
+from lib.common.program import ToolError, size_text
 
 #: What the names of scratch directories begin with.
 PREFIX: Final = ".new-wheels-"

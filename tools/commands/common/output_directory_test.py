@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.commands.common.output_directory import scratch_directory
-from tools.lib.common.program import ToolError
 
 
 def killed_run(output: Path) -> Path:

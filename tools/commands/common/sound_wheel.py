@@ -14,11 +14,11 @@ from typing import Final
 
 from packaging.version import Version
 
-from tools.lib.common.digest import file_sha256
-from tools.lib.common.program import ToolError, size_text
-from tools.lib.wheel.metadata_editor import CoreMetadata, parse_core_metadata
-from tools.lib.wheel.wheel_name import WheelName, read_name
-from tools.lib.wheel.zip_members import ZipMember
+from lib.common.digest import file_sha256
+from lib.common.program import ToolError, size_text
+from lib.wheel.metadata_editor import CoreMetadata, parse_core_metadata
+from lib.wheel.wheel_name import WheelName, read_name
+from lib.wheel.zip_members import ZipMember
 from verify.checks import archive, names, record
 from verify.engine import Request, read_distributions
 from verify.finding import Finding

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: The directory of HIP object files. It marks the entries that an earlier run wrote.
 _OWN_OUTPUTS = "/_hip/"

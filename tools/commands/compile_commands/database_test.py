@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.commands.compile_commands import tool
 from tools.commands.compile_commands.database import Places
-from tools.lib.common.program import ToolError
 
 
 class Project:

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.common.program import ToolError
 from tools.commands.compile_commands.database import Places, read_index, update
-from tools.lib.common.program import ToolError
 
 
 def main(argv: Sequence[str] | None = None) -> int:

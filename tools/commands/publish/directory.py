@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from lib.common.digest import file_sha256
+from lib.common.program import ToolError
 from tools.commands.publish.files import LocalFile
 from tools.commands.publish.place import Sent, TakenError
-from tools.lib.common.digest import file_sha256
-from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20
 #: Servers and other users read what is published, whatever the umask of the publisher is.

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import pytest
 
 from develop.testing.publish_sample import CORE, FILES, SDIST, tree, with_pages, write
+from lib.common.program import ToolError
 from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, TakenError
 from tools.commands.publish.run import Options, publish
-from tools.lib.common.program import ToolError
 
 #: More than one chunk, so that a kill can come in the middle of a file.
 BIG = bytes(CHUNK + 1)

@@ -10,9 +10,9 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.digest import file_sha256
-from tools.lib.common.program import ToolError
-from tools.lib.variants.variant_format import INDEX_SUFFIX, split_label
+from lib.common.digest import file_sha256
+from lib.common.program import ToolError
+from lib.variants.variant_format import INDEX_SUFFIX, split_label
 
 DISTRIBUTION_SUFFIXES = (".whl", ".tar.gz")
 #: What PEP 658 has behind the name of a distribution whose core metadata it is.

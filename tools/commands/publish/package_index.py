@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import urllib3
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
+from lib.common.program import ToolError
 from tools.commands.publish.files import LocalFile, is_uploaded
 from tools.commands.publish.place import Sent
 from tools.commands.publish.simple_api import IndexClient, IndexFile, Origin, project_files
-from tools.lib.common.program import ToolError
 
 CHUNK = 1 << 20
 #: What uv takes credentials from.

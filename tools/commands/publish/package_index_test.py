@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from develop.testing.publish_sample import FILES, with_pages, write
+from lib.common.program import ToolError
 from tools.commands.publish import tool
 from tools.commands.publish.files import read_files
 from tools.commands.publish.package_index import IndexUrls, PackageIndexPlace, authorization, check_upload, projects
 from tools.commands.publish.simple_api import IndexClient, Origin
-from tools.lib.common.program import ToolError
 
 SAME = IndexUrls("https://pypi.example/legacy/", "https://pypi.example/simple/")
 OTHER = IndexUrls("https://upload.example/legacy/", "https://pypi.example/simple/")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from lib.common.program import ToolError
 from tools.commands.publish.files import LocalFile
-from tools.lib.common.program import ToolError
 
 #: Called with the number of bytes that were sent since the last call; from any thread.
 Sent = Callable[[int], None]

@@ -5,7 +5,7 @@ import threading
 import time
 from typing import TextIO
 
-from tools.lib.common.program import size_text
+from lib.common.program import size_text
 
 #: Seconds between two looks at the present file.
 INTERVAL = 0.2

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from develop.testing.publish_sample import CORE, FILES, promises_kept, tree, with_pages, write
+from lib.common.program import ToolError
 from tools.commands.publish.directory import CHUNK, DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.progress import Progress
 from tools.commands.publish.run import Options, publish
-from tools.lib.common.program import ToolError
 
 ROUNDS = int(os.environ.get("PUBLISH_ROUNDS", "20"))
 FIRST = int(os.environ.get("PUBLISH_SEED", "0"))

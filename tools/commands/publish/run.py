@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lib.common.program import ToolError, size_text
 from tools.commands.publish.files import LocalFile, is_distribution, is_page, is_uploaded, is_variant, page_order
 from tools.commands.publish.place import ConflictError, Place, TakenError
 from tools.commands.publish.progress import Progress
-from tools.lib.common.program import ToolError, size_text
 
 REMEDY = """\
 Published files never change: lock files and caches contain their hashes. Build another version, or publish to another

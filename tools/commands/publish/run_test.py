@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from develop.testing.publish_sample import CORE, FILES, SDIST, STATIC, VARIANT, VARIANT_LIST, tree, with_pages, write
+from lib.common.program import ToolError
 from tools.commands.publish.directory import DirectoryPlace
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, Sent
 from tools.commands.publish.run import Comparison, Options, check, compare, describe, publish
-from tools.lib.common.program import ToolError
 
 OTHER = "rocm-6.0.tar.gz"
 PAGES = ("simple/rocm/index.html", "simple/index.html", "index.html")

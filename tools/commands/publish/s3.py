@@ -21,9 +21,9 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
+from lib.common.program import ToolError
 from tools.commands.publish.files import LocalFile, headers
 from tools.commands.publish.place import Bucket, Sent, TakenError
-from tools.lib.common.program import ToolError
 
 #: Bytes of a part. S3 takes parts from 5 MiB on, and 10,000 of them: files up to 160 GiB.
 PART = 16 << 20

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from lib.common.program import ToolError
 from tools.commands.publish.files import LocalFile, headers
 from tools.commands.publish.place import Bucket, TakenError, parse_bucket
 from tools.commands.publish.s3 import PART, S3Place, make_client, stored_sha256
-from tools.lib.common.program import ToolError
 
 DIGEST = hashlib.sha256(b"content")
 CHECKED = base64.b64encode(DIGEST.digest()).decode()

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import urllib3
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: As PEP 691 recommends: what is preferred, what is understood.
 ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.commands.publish import simple_api
 from tools.commands.publish.simple_api import ACCEPT, IndexClient, IndexFile, project_files
-from tools.lib.common.program import ToolError
 
 DIGEST = "ab" * 32
 HTML = f"""<!DOCTYPE html><html><body>

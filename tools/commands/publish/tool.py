@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import ToolError
+from lib.common.wheel_scripts import put_on_path
 from tools.commands.publish.files import LocalFile, read_files
 from tools.commands.publish.place import ConflictError, Place, check_url, parse_bucket, parse_directory, run_directory
 from tools.commands.publish.run import Options, publish
-from tools.lib.common.program import ToolError
-from tools.lib.common.wheel_scripts import put_on_path
 
 EPILOG = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.publish_sample import CORE, FILES, SDIST, tree, with_pages, write
+from lib.common.wheel_scripts import put_on_path
 from tools.commands.publish.tool import CONFLICT, main
-from tools.lib.common.wheel_scripts import put_on_path
 
 BUILD = with_pages(FILES)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 _REF_NAME: Final = "org.opencontainers.image.ref.name"
 #: What skopeo and podman call a registry.

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from lib.common.program import ToolError, size_text
 from tools.commands.push.images import LocalImage
-from tools.lib.common.program import ToolError, size_text
 
 _MIB, _GIB, _GB = 1 << 20, 1 << 30, 10**9
 #: A pattern for hosts -> the largest layer, in bytes.

@@ -12,8 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from lib.common.program import ToolError
 from tools.commands.push.images import LocalImage
-from tools.lib.common.program import ToolError
 
 #: How often a push is tried, and the seconds before the second time; the next waits are twice as long each.
 TRIES, PATIENCE = 4, 2.0

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.commands.push.images import Destination, LayerSize, LocalImage, parse_destination, read_images
 from tools.commands.push.limits import check_limits
 from tools.commands.push.tool import main
-from tools.lib.common.program import ToolError
 
 DIGEST = "sha256:" + "1" * 64
 #: Notes how it is called, fails as often as a file says, and resolves what was copied to one digest.

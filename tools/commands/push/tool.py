@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.common.program import ToolError
 from tools.commands.push.images import chosen, parse_destination, read_images
 from tools.commands.push.limits import check_limits
 from tools.commands.push.oras import Oras, find_oras
-from tools.lib.common.program import ToolError
 
 
 def push_all(arguments: argparse.Namespace) -> None:

@@ -5,9 +5,9 @@ require_sdk --label TARGET --sdk WHEEL… --output DIR --report FILE [--specifie
 
 from pathlib import Path
 
+from lib.common.program import argument_parser, report_errors
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.tool import Arguments, add_arguments, require
-from tools.lib.common.program import argument_parser, report_errors
 
 
 def main(argv: list[str], init_py: InitPy) -> int:

@@ -12,8 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.paths import target_of_distribution
+from lib.common.program import ToolError
+from lib.gpus.paths import target_of_distribution
 from verify.wheel_set.closure import accepts, applies
 from verify.wheel_set.model import Package
 

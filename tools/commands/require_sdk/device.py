@@ -14,14 +14,14 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.distributions import DEVICE, LIBRARIES, target_extra
+from lib.common.program import ToolError
+from lib.gpus.families import package_owner
+from lib.gpus.known_targets import is_known, suggestion
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from tools.commands.require_sdk.sdk import Sdk
-from tools.lib.common.distributions import DEVICE, LIBRARIES, target_extra
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.families import package_owner
-from tools.lib.gpus.known_targets import is_known, suggestion
 from verify.wheel_set.closure import applies
 from verify.wheel_set.model import Package
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Final
 
+from lib.wheel.member_file import MemberError, MemberReader
 from tools.commands.common.sound_wheel import SoundWheel
-from tools.lib.wheel.member_file import MemberError, MemberReader
 from verify.wheel_set.model import Package
 
 #: Sources of Python are not larger, in bytes.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from lib.common.program import ToolError
 from tools.commands.require_sdk.names import is_library, known_as, stem, ungrafted
 from tools.commands.require_sdk.sdk import Sdk, SdkLibrary
-from tools.lib.common.program import ToolError
 from verify.wheel_set.model import Linked, Package
 
 #: So many faults are named; the rest is a number.

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Final
 
+from lib.common.program import ToolError
+from lib.device.machine import code_object_target
+from lib.elf import constants as c
+from lib.gpus.families import is_target, overlap, package_owner, parse_family
+from lib.gpus.known_targets import suggestion
+from lib.gpus.paths import target_of_local_version
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
 from tools.commands.common.sound_wheel import SoundWheel
-from tools.lib.common.program import ToolError
-from tools.lib.device.machine import code_object_target
-from tools.lib.elf import constants as c
-from tools.lib.gpus.families import is_target, overlap, package_owner, parse_family
-from tools.lib.gpus.known_targets import suggestion
-from tools.lib.gpus.paths import target_of_local_version
-from tools.lib.gpus.table import TARGETS
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
 from verify.device.package_contents import device_files, known_targets
 from verify.model import DistributionSet
 from verify.wheel_set.gather import gather

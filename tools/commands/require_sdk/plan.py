@@ -12,6 +12,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.program import ToolError
+from lib.gpus.paths import target_of_distribution
+from lib.wheel.metadata_editor import CoreMetadata
+from lib.wheel.wheel_name import WheelName, with_local
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.require_sdk.conditions import check_other_gpu, check_required, lost_extras
 from tools.commands.require_sdk.device import DeviceCode, find_selector, plan_device
@@ -20,10 +24,6 @@ from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.paths import target_of_distribution
-from tools.lib.wheel.metadata_editor import CoreMetadata
-from tools.lib.wheel.wheel_name import WheelName, with_local
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.wheel_set.gather import LINKED, gather

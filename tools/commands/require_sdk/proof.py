@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 
 from packaging.utils import canonicalize_name
 
+from lib.common.program import ToolError
+from lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
 from tools.commands.require_sdk.needs import FileNeeds, matches, shown
 from tools.commands.require_sdk.plan import FileEdit, RequiringWheel
 from tools.commands.require_sdk.symbols import symbols_of
-from tools.lib.common.program import ToolError
-from tools.lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
 from verify.settings import Settings
 from verify.wheel_set.closure import applies, by_name, closure
 from verify.wheel_set.installation import install

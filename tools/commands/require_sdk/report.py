@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lib.common.program import size_text
+from lib.wheel.wheel_writer import Written
 from tools.commands.require_sdk.needs import Copy
 from tools.commands.require_sdk.plan import RequiringWheel
 from tools.commands.require_sdk.proof import Proof
-from tools.lib.common.program import size_text
-from tools.lib.wheel.wheel_writer import Written
 
 #: So many names are in a line; the rest is a number.
 _SHOWN = 5

@@ -29,11 +29,11 @@ from develop.testing.framework_wheel import (
     sdk,
 )
 from develop.testing.wheel_sample import Sample, zipped
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from lib.elf.reader import read_elf
 from tools.actions.pack.forwarder import forwarder
 from tools.commands.require_sdk import tool
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import read_elf
 from verify.engine import Request, verify
 from verify.finding import Severity
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.program import ToolError
+from lib.elf.dynamic_symbols import DynamicSymbols
+from lib.gpus.paths import target_of_distribution
+from lib.wheel.zip_members import ZipMember
 from tools.commands.require_sdk.names import is_library, stem
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
-from tools.lib.common.program import ToolError
-from tools.lib.elf.dynamic_symbols import DynamicSymbols
-from tools.lib.gpus.paths import target_of_distribution
-from tools.lib.wheel.zip_members import ZipMember
 from verify.engine import find_distributions
 from verify.member_facts import Reader, is_dist_info, read_members
 from verify.model import DistributionSet, FileFacts

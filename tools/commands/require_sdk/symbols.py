@@ -4,11 +4,11 @@ import posixpath
 from collections.abc import Mapping
 from typing import BinaryIO, Final
 
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
-from tools.lib.elf.dynamic_symbols import DynamicSymbols, read_dynamic_symbols
-from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.source import ElfError
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.elf.dynamic_symbols import DynamicSymbols, read_dynamic_symbols
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError
 from verify.model import FileFacts
 from verify.suite import Collector
 

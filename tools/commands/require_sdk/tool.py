@@ -14,6 +14,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from lib.common.program import ToolError, printable
 from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import publish, scratch_directory
 from tools.commands.common.sound_wheel import read_sound_wheel
@@ -25,7 +26,6 @@ from tools.commands.require_sdk.report import describe
 from tools.commands.require_sdk.sdk import Sdk
 from tools.commands.require_sdk.symbols import COLLECTOR
 from tools.commands.require_sdk.write import Writer, space_for_wheel
-from tools.lib.common.program import ToolError, printable
 
 EPILOG = """what changes:
   file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl

@@ -3,22 +3,22 @@
 from pathlib import Path
 from typing import Final
 
+from lib.common.program import ToolError, usable_cores
+from lib.elf.dynamic_edit import DynamicEdit
+from lib.elf.editor import plan_patch
+from lib.elf.patched import write_patched
+from lib.elf.reader import read_elf
+from lib.elf.search_path import SearchPath
+from lib.elf.source import ElfError
+from lib.wheel.deflated_run import join
+from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
+from lib.wheel.zip_members import STORED
 from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
 from tools.commands.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.plan import MADE, FileEdit, RequiringWheel
-from tools.lib.common.program import ToolError, usable_cores
-from tools.lib.elf.dynamic_edit import DynamicEdit
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.patched import write_patched
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.source import ElfError
-from tools.lib.wheel.deflated_run import join
-from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
-from tools.lib.wheel.zip_members import STORED
 
 #: More threads would wait for the disk.
 MAX_THREADS: Final = 8

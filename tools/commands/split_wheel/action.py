@@ -5,8 +5,8 @@ split_wheel --label TARGET --targets LIST --output DIR --report FILE [--shape SH
 
 from pathlib import Path
 
+from lib.common.program import argument_parser, report_errors
 from tools.commands.split_wheel.tool import Arguments, add_arguments, split
-from tools.lib.common.program import argument_parser, report_errors
 
 
 def main(argv: list[str]) -> int:

@@ -5,16 +5,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from lib.common.program import ToolError
+from lib.device.kpack import SUFFIX
+from lib.device.machine import code_object_target
+from lib.elf import constants as c
+from lib.gpus import gpu_files
+from lib.gpus.families import is_target, parse_family
+from lib.gpus.paths import named_targets
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from tools.commands.split_wheel.groups import Group
-from tools.lib.common.program import ToolError
-from tools.lib.device.kpack import SUFFIX
-from tools.lib.device.machine import code_object_target
-from tools.lib.elf import constants as c
-from tools.lib.gpus import gpu_files
-from tools.lib.gpus.families import is_target, parse_family
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.table import TARGETS
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.model import FileFacts, Wheel
 

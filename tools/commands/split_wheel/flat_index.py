@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from lib.common.program import ToolError, size_text
+from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.lib.common.program import ToolError, size_text
-from tools.lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 
 #: The page with a link to each file, for `--find-links` over HTTP: a bucket lists nothing by itself.
 PAGE: Final = "find-links.html"

@@ -2,17 +2,17 @@
 
     parse_groups("gfx942,gfx110X-all")   # one wheel for gfx942, one for all of gfx1100 to gfx1103
 
-Names, families and owners are as in AMD's table (`tools.lib.gpus`).
+Names, families and owners are as in AMD's table (`lib.gpus`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
-from tools.lib.gpus.known_targets import is_known, suggestion
-from tools.lib.gpus.table import TARGETS
-from tools.lib.gpus.target_id import TargetId, can_load
+from lib.common.program import ToolError
+from lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
+from lib.gpus.known_targets import is_known, suggestion
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import TargetId, can_load
 
 
 @dataclass(frozen=True)

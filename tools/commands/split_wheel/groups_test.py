@@ -2,9 +2,9 @@
 
 import pytest
 
+from lib.common.program import ToolError
+from lib.gpus.target_id import parse_target_id
 from tools.commands.split_wheel.groups import parse_groups
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.target_id import parse_target_id
 
 
 def test_targets_and_families_are_groups_sorted_by_label() -> None:

@@ -10,7 +10,7 @@ Device wheels are called as AMD calls its own, such as `amd-torch-device-gfx942`
 
 import re
 
-from tools.lib.wheel.wheel_name import WheelName
+from lib.wheel.wheel_name import WheelName
 
 #: How the names of AMD's distributions begin.
 PREFIX = "amd-"

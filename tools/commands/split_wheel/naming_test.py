@@ -2,8 +2,8 @@
 
 from packaging.version import Version
 
+from lib.wheel.wheel_name import WheelName, read_name
 from tools.commands.split_wheel.naming import device_distribution, device_name
-from tools.lib.wheel.wheel_name import WheelName, read_name
 
 
 def fat(version: str = "1.0", tags: str = "cp311-cp311-linux_x86_64") -> WheelName:

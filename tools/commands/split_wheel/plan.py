@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from lib.common.program import ToolError
+from lib.gpus.known_targets import suggestion
+from lib.gpus.target_id import TargetId
+from lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
+from lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
+from lib.wheel.wheel_name import WheelName, with_local
 from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
 from tools.commands.split_wheel.stray_code import stray_code
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.known_targets import suggestion
-from tools.lib.gpus.target_id import TargetId
-from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
-from tools.lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
-from tools.lib.wheel.wheel_name import WheelName, with_local
 
 #: Files of the .dist-info directory that every thin wheel has its own of, or none.
 MADE: Final = ("METADATA", "RECORD", *SIGNATURES)

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lib.common.program import size_text, write_document
 from tools.commands.common.output_directory import full_disk
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.lib.common.program import size_text, write_document
 
 
 @dataclass(frozen=True)

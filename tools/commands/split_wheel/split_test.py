@@ -13,12 +13,12 @@ from packaging.requirements import Requirement
 
 from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, written
 from develop.testing.wheel_sample import Sample, zipped
+from lib.common.program import usable_cores
+from lib.device.content import code_object_contents
+from lib.device.model import DeviceCode
+from lib.device.reader import read_device_code
+from lib.gpus.target_id import parse_target_id
 from tools.commands.split_wheel import tool
-from tools.lib.common.program import usable_cores
-from tools.lib.device.content import code_object_contents
-from tools.lib.device.model import DeviceCode
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.target_id import parse_target_id
 from verify.engine import Request, verify
 from verify.finding import Severity
 

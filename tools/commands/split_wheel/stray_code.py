@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
+from lib.device.bundle import MAGIC, read_bundle
+from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
+from lib.device.kpack import SUFFIX
+from lib.device.machine import code_object_target
+from lib.device.reader import SECTION
+from lib.elf import constants as c
+from lib.elf.source import ElfError, Source
+from lib.gpus.gpu_files import naming_part
+from lib.gpus.target_id import TargetId
+from lib.wheel.member_file import MemberReader
 from tools.commands.common.sound_wheel import SoundWheel
-from tools.lib.device.bundle import MAGIC, read_bundle
-from tools.lib.device.inflate import MAGIC as COMPRESSED_MAGIC
-from tools.lib.device.kpack import SUFFIX
-from tools.lib.device.machine import code_object_target
-from tools.lib.device.reader import SECTION
-from tools.lib.elf import constants as c
-from tools.lib.elf.source import ElfError, Source
-from tools.lib.gpus.gpu_files import naming_part
-from tools.lib.gpus.target_id import TargetId
-from tools.lib.wheel.member_file import MemberReader
 from verify.device.facts import DEVICE, DeviceFacts
 from verify.model import FileFacts
 from verify.suite import Collector

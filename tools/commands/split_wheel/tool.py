@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import ToolError, printable
+from lib.variants.variant_format import DRAFT, SCHEMA
 from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import check_free, publish, scratch_directory
 from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
@@ -21,8 +23,6 @@ from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
 from tools.commands.split_wheel.stray_code import COLLECTOR
 from tools.commands.split_wheel.write import space_for_thin_wheels, write_thin_wheels
-from tools.lib.common.program import ToolError, printable
-from tools.lib.variants.variant_format import DRAFT, SCHEMA
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:

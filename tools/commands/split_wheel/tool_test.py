@@ -11,12 +11,12 @@ import pytest
 
 from develop.testing.fat_wheel import FAT, written
 from develop.testing.wheel_sample import Sample
+from lib.variants.variant_format import DRAFT
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.split_wheel import tool
 from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import plan_local_versions
 from tools.commands.split_wheel.write import space_for_thin_wheels, write_thin_wheels
-from tools.lib.variants.variant_format import DRAFT
 
 
 def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:

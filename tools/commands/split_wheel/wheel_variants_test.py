@@ -18,13 +18,11 @@ from packaging.version import Version
 
 from develop.testing.fat_wheel import FAT, MACHINES, METADATA, VARIANTS, WORDS, content, written
 from develop.testing.wheel_sample import Sample
-from tools.commands.split_wheel import tool
-from tools.commands.split_wheel.groups import parse_groups
-from tools.lib.common.program import ToolError
-from tools.lib.device.content import digests
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.table import TARGETS
-from tools.lib.variants.variant_format import (
+from lib.common.program import ToolError
+from lib.device.content import digests
+from lib.device.reader import read_device_code
+from lib.gpus.table import TARGETS
+from lib.variants.variant_format import (
     FEATURE,
     NAMESPACE,
     PLUGIN_API,
@@ -34,6 +32,8 @@ from tools.lib.variants.variant_format import (
     variant_json,
     variant_label,
 )
+from tools.commands.split_wheel import tool
+from tools.commands.split_wheel.groups import parse_groups
 from verify.engine import Request, verify
 from verify.finding import Severity
 

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from lib.common.program import ToolError, usable_cores
+from lib.device.model import DeviceError
+from lib.gpus.target_id import TargetId, can_load
+from lib.wheel.deflated_run import join
+from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
+from lib.wheel.zip_members import STORED
 from tools.actions.link.packed_tree import packed_run
 from tools.actions.pack.edits import Edit, Edits
 from tools.actions.pack.packer import LEVELS, Work, pack_unit
 from tools.commands.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.plan import PlannedFile, ThinWheel
-from tools.lib.common.program import ToolError, usable_cores
-from tools.lib.device.model import DeviceError
-from tools.lib.gpus.target_id import TargetId, can_load
-from tools.lib.wheel.deflated_run import join
-from tools.lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
-from tools.lib.wheel.zip_members import STORED
 from verify.device.facts import DEVICE, DeviceFacts
 
 #: More threads would wait for the disk.

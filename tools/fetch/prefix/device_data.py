@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.lib.gpus.families import is_target
-from tools.lib.gpus.paths import named_targets
-from tools.lib.gpus.table import TARGETS
-from tools.lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load, gpus_of
+from lib.gpus.families import is_target
+from lib.gpus.paths import named_targets
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load, gpus_of
 
 
 class DeviceData:

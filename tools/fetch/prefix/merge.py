@@ -19,9 +19,9 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Final
 
+from lib.common.paths import directories_above
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.installed import files_of_packages
-from tools.lib.common.paths import directories_above
 
 #: A directory with one of these is a package of Bazel. The package above does not have its files.
 BUILD_FILES: Final = ("BUILD", "BUILD.bazel")

@@ -16,9 +16,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.source import ElfError
+from lib.elf.model import ElfFile
+from lib.elf.reader import read_elf
+from lib.elf.source import ElfError
 
 #: Where libraries are that no search path leads to: Debian's have none.
 _DIRECTORIES: Final = ("lib", "lib64", "lib/rocm_sysdeps/lib", "lib/llvm/lib", "lib/host-math/lib")
