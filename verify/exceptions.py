@@ -8,7 +8,7 @@
     target = "gfx103*"               # pattern of GPU targets; left out: any, and findings about none
     reason = "its trampolines are written at run time"
 
-Patterns are as in `tools.actions.plan.model`: `*` stops at `/`, `**` does not. If a finding is about several targets,
+Patterns are as in `lib.plan.model`: `*` stops at `/`, `**` does not. If a finding is about several targets,
 an exception that names some of them leaves the others. An exception that no finding needs is a finding itself: it would
 hide the next fault of its kind.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.common.program import ToolError
-from tools.actions.plan.model import matches
+from lib.plan.model import matches
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Suite
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from lib.common.program import ToolError
+from lib.coverage.table import Coverage, read_coverage
 from lib.gpus.architectures import AMD, Architectures, load_architectures
-from tools.actions.coverage.table import Coverage, read_coverage
 from verify.strings import fixed_prefix
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes,

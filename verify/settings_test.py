@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from lib.common.program import ToolError
+from lib.coverage.table import Coverage, write_coverage
 from lib.gpus.architectures import ArchitectureTable
-from tools.actions.coverage.table import Coverage, write_coverage
 from verify.settings import Settings, make_settings, read_config
 
 

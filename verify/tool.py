@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from lib.common.program import ToolError
+from lib.coverage.table import read_coverage
 from lib.gpus.architectures import load_architectures
-from tools.actions.coverage.table import read_coverage
 from verify import registry
 from verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from verify.exceptions import DeclaredException, make_exceptions

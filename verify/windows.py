@@ -13,7 +13,7 @@ from typing import Final
 from packaging.tags import Tag
 
 from lib.pe import constants as c
-from tools.actions.platform_tag.policy import policies_of
+from lib.wheel.platform_policy import policies_of
 
 #: Platform tags of Windows -> the Machine of PE images that they are for.
 PLATFORMS: Final = {

@@ -224,7 +224,7 @@ def real_dlls(machine: Machine) -> None:
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits, and of what linkers and the loader take, where every linker is."""
     machine.module_in(machine.debian13, *PYTEST_THERE, "lib/elf")
-    _all_tests(machine, "tools/actions/pack/linker_script_test.py", "tools/actions/pack/forwarder_test.py")
+    _all_tests(machine, "lib/pack/linker_script_test.py", "lib/pack/forwarder_test.py")
 
 
 def devel_trust(machine: Machine) -> None:

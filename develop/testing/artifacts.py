@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from lib.elf import constants as c
 from lib.pe import constants as pe
-from tools.actions.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
+from lib.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
 from tools.actions.plan.tool import make_plan
 
 #: The base directory of every artifact made here.

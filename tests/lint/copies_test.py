@@ -2,10 +2,10 @@
 
 import re
 
+from lib.pack.packer import LEVELS
+from lib.pack.segment import COMPRESSIONS
 from lib.pe.constants import DLL_DIRECTORIES
 from tests.lint.workspace import WORKSPACE
-from tools.actions.pack.packer import LEVELS
-from tools.actions.pack.tool import COMPRESSIONS
 from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
 
 

@@ -108,7 +108,7 @@ SHOWN_BY = (
     ),
     (
         "a target that is too long for a launcher",
-        "tools/actions/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
+        "lib/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
     ),
     # ELF files
     (

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from lib.common import program
-from tools.actions.pack import packer
+from lib.pack import packer
 
 
 class BuildError(Exception):

@@ -24,6 +24,8 @@ from lib.common.program import ToolError, read_document
 from lib.device import slice_plan
 from lib.elf.source import Source
 from lib.gpus.target_id import SPIRV
+from lib.pack import content, packed_tree
+from lib.pack import launcher as pack_launcher
 from lib.wheel import wheel_writer as wheel
 from tests.pipeline import run
 from tests.pipeline.drawing import ONLY_FRESH
@@ -32,10 +34,7 @@ from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second
 from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
-from tools.actions.link import packed_tree
 from tools.actions.link import tool as link_tool
-from tools.actions.pack import content
-from tools.actions.pack import launcher as pack_launcher
 from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan

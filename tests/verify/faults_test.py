@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
+from lib.coverage.table import collect
 from tests.verify import (
     content_faults,
     devel_faults,
@@ -22,7 +23,6 @@ from tests.verify.faults import FAULTS, Fault
 from tests.verify.libraries import with_needed
 from tests.verify.planted_set import planted_set
 from tests.verify.set_faults import BLAS, kernels_for
-from tools.actions.coverage.table import collect
 from verify import registry
 from verify.device.package_targets import owned_packages
 from verify.device.places import find_libraries, find_trees

@@ -11,9 +11,9 @@ from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
+from lib.pack.launcher import PE_SECTION
 from tests.verify.editing import EditedSet, EditedWheel, link_member
 from tests.verify.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
-from tools.actions.pack.launcher import PE_SECTION
 
 LIBRARIES = "_rocm_sdk_libraries"
 DEVEL = "_rocm_sdk_devel"

@@ -1,11 +1,11 @@
 """Faults between wheels: libraries that the loader does not find, and paths with two owners."""
 
 from develop.testing.elf_sample import Sample
+from lib.pack.linker_script import linker_script
 from tests.verify.editing import EditedSet, EditedWheel, file_member
 from tests.verify.faults import fault
 from tests.verify.libraries import using, versioned, with_needed, with_search_path, with_section
 from tests.verify.planted_set import DEVEL, LIBRARIES, add_library, mirror, small_wheel, unmirror
-from tools.actions.pack.linker_script import linker_script
 
 BLAS = f"{LIBRARIES}/lib/libhipblas.so.3"
 PLUGIN = f"{LIBRARIES}/lib/rand/librand_plugin.so"

@@ -7,7 +7,7 @@ from typing import Final
 
 from lib.common.program import ToolError
 from lib.elf.model import ElfFile
-from tools.actions.platform_tag.policy import LINUX_MACHINES, Promise, promises
+from lib.wheel.platform_policy import LINUX_MACHINES, Promise, promises
 from verify.checks.elf import linked_files
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts, Wheel

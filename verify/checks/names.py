@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from lib.plan.windows_names import LONGEST_PATH, is_device, reason_against, units_of
 from lib.wheel.zip_members import ZipMember
-from tools.actions.plan.windows_names import LONGEST_PATH, is_device, reason_against, units_of
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
 from verify.settings import Settings

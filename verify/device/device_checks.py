@@ -12,9 +12,9 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from lib.coverage.table import Coverage
 from lib.gpus.families import overlap
 from lib.gpus.target_id import TargetId
-from tools.actions.coverage.table import Coverage
 from verify.device.archives import check_entries
 from verify.device.code_for_targets import check_ballast, check_even
 from verify.device.facts import COLLECTORS

@@ -1,15 +1,15 @@
 """D108, D110, D113, S138: offered targets that a library does not serve, and those that hardly any library serves.
 
-A target that lacks what nearly all others have (`tools.actions.coverage.compare`) is an error; else it is taken for
+A target that lacks what nearly all others have (`lib.coverage.compare`) is an error; else it is taken for
 intended.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 
+from lib.coverage.compare import refused
+from lib.coverage.table import collect
 from lib.gpus.families import parse_family
 from lib.gpus.target_id import TargetId
-from tools.actions.coverage.compare import refused
-from tools.actions.coverage.table import collect
 from verify.device.package_targets import expanded, unserved
 from verify.device.places import Copy, DeviceLibrary, Tree
 from verify.device.rules import LACKS_BASE, NARROW, NO_CODE, NOT_CHOSEN, listed

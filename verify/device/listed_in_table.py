@@ -7,10 +7,10 @@ need no packages.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
+from lib.coverage.table import Coverage, owner_of
 from lib.device.kpack import SUFFIX
 from lib.gpus.families import parse_family
 from lib.gpus.target_id import TargetId, parse_target_id
-from tools.actions.coverage.table import Coverage, owner_of
 from verify.device.package_contents import device_files, target_of_database
 from verify.device.package_targets import in_scope, serves, serves_family
 from verify.device.places import Copy, DeviceLibrary, Tree

@@ -3,7 +3,7 @@
     for library in find_libraries(find_trees(packages, owned).values()):
         library.codes   # the union of all that it has, in all packages of its kind
 
-Files by themselves belong to a library (`tools.actions.coverage.table`). Packages that are for one target each, or for
+Files by themselves belong to a library (`lib.coverage.table`). Packages that are for one target each, or for
 one family, have copies of a library, each with a part of its code: these are one library with several copies.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lib.common.distributions import PER_TARGET, named_tree
+from lib.coverage.table import owner_of
 from lib.gpus.target_id import TargetId
-from tools.actions.coverage.table import owner_of
 from verify.device.archives import CodePlace, archived_places
 from verify.device.package_contents import device_files, known_targets, target_of_name
 from verify.device.package_targets import Owned, unserved

@@ -10,7 +10,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from lib.common.distributions import Distributions, PackageNames
-from tools.actions.plan.windows_names import upper_of
+from lib.plan.windows_names import upper_of
 from verify.finding import Finding, Rule, Severity
 from verify.wheel_set.installation import Installation, outward
 from verify.wheel_set.model import DevelTree, Package

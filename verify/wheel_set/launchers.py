@@ -6,8 +6,8 @@ from typing import BinaryIO, Final
 
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError, Source
+from lib.pack.launcher import PE_SECTION, SECTION
 from lib.pe.reader import is_pe, read_pe
-from tools.actions.pack.launcher import PE_SECTION, SECTION
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Collector
 from verify.wheel_set.closure import closure

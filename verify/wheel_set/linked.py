@@ -15,7 +15,7 @@ from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import read_elf
 from lib.elf.source import Source
-from tools.actions.pack.forwarder import COMMENT
+from lib.pack.forwarder import COMMENT
 from verify.wheel_set.model import Linked
 
 #: A whole string: maybe directories, and the name.

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
-from tools.actions.pack.linker_script import read_linker_script
+from lib.pack.linker_script import read_linker_script
 from verify.finding import Finding, Rule, Severity
 from verify.suite import Collector
 from verify.wheel_set.loader import inside

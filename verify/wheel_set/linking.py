@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from lib.common.program import ToolError
-from tools.actions.platform_tag.policy import promises
+from lib.wheel.platform_policy import promises
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.closure import closure

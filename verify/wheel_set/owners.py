@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from lib.elf import constants as c
-from tools.actions.plan.windows_names import upper_of
+from lib.plan.windows_names import upper_of
 from verify.device.package_targets import Owned, owned_packages
 from verify.finding import Finding, Rule, Severity
 from verify.model import FileFacts

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.program import ToolError, argument_parser, file_arguments, report_errors, write_document
+from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
+from lib.coverage.table import Coverage, read_coverage, write_coverage
 from lib.gpus.architectures import load_architectures
-from tools.actions.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
-from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from lib.common.program import ToolError
+from lib.coverage.table import Coverage, collect, owner_of
 from lib.gpus.architectures import AMD, Architectures
-from tools.actions.coverage.table import Coverage, collect, owner_of
-from tools.actions.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
+from lib.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 
 CODE_OBJECT = "gpu-code-object"
 _LIBRARIES = (LIBRARY, PE_LIBRARY)

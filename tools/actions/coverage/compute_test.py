@@ -6,10 +6,10 @@ import pytest
 
 from develop.testing.artifacts import artifact, file, image, library, link, program
 from lib.common.program import ToolError
+from lib.coverage.table import Coverage
 from lib.gpus.architectures import ArchitectureTable
+from lib.plan.model import Artifact, Found
 from tools.actions.coverage.compute import coverage_of, unread
-from tools.actions.coverage.table import Coverage
-from tools.actions.plan.model import Artifact, Found
 
 
 def fat(path: str, *targets: str, soname: str | None = None) -> Found:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lib.common.committed_table import accept
+from lib.coverage.compare import accepted
+from lib.coverage.table import Coverage, read_coverage, write_coverage
 from lib.gpus.architectures import read_architectures
-from tools.actions.coverage.compare import accepted
-from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:

@@ -10,11 +10,11 @@ from types import ModuleType
 import pytest
 
 from lib.deflate.library import deflate_block
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Entry, Kind, Plan, Treatment
 from lib.wheel.deflated_run import small_run
 from lib.wheel.wheel_writer import text_member, write_wheel
 from tools.actions.layer.tool import main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
 
 SITE = "usr/lib/python3/dist-packages"
 CLANG = b"\x7fELF clang"

@@ -27,14 +27,14 @@ from lib.common.program import (
     usable_cores,
 )
 from lib.deflate.inflater import InflateError
+from lib.pack.packed_tree import add_to_tree, read_tree
+from lib.plan.model import Plan, Treatment
 from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
 from tools.actions.layer.estargz import estargz_layer
 from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
 from tools.actions.layer.layer_file import gzip_layer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
 from tools.actions.layer.wheel_members import Recompressor, own_members
-from tools.actions.link.packed_tree import add_to_tree, read_tree
-from tools.actions.plan.model import Plan, Treatment
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}

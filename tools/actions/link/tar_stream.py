@@ -16,8 +16,8 @@ from typing import IO
 
 from lib.common.archive_time import archive_time
 from lib.deflate.blocks import blocks, in_order
+from lib.plan.model import Entry, Kind, Treatment
 from lib.wheel.deflated_run import Run, small_run, stored_run
-from tools.actions.plan.model import Entry, Kind, Treatment
 
 
 def header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "", *, is_gnu: bool = False) -> Run:

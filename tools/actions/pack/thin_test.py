@@ -13,8 +13,8 @@ from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, co
 from lib.deflate import library as deflate_library
 from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
 from lib.device.reader import read_device_code
-from tools.actions.pack import packer
-from tools.actions.pack.segment import SegmentIndex
+from lib.pack import packer
+from lib.pack.segment import SegmentIndex
 from tools.actions.pack.tool import main
 
 NAME = "a_lib_gfx9-all"

@@ -16,8 +16,8 @@ from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
 from lib.deflate.blocks import FINAL_BLOCK
 from lib.elf import constants as c
-from tools.actions.pack.launcher import SECTION
-from tools.actions.pack.segment import Packed, SegmentIndex
+from lib.pack.launcher import SECTION
+from lib.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.tool import main
 
 NAME = "a_lib_generic"

@@ -9,7 +9,7 @@ import posixpath
 from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
-from tools.actions.plan.model import (
+from lib.plan.model import (
     DANGLES,
     LIBRARY,
     OTHER_NAMES,

@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from lib.common.program import ToolError
-from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
+from lib.plan.model import Definition, Entry, Found, Plan, Treatment
 from tools.actions.plan.tool import make_plan
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))

@@ -15,8 +15,7 @@ import posixpath
 from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
-from tools.actions.plan.devel import plan_devel
-from tools.actions.plan.model import (
+from lib.plan.model import (
     BUNDLE,
     LAUNCHED,
     LIBRARY,
@@ -31,6 +30,7 @@ from tools.actions.plan.model import (
     Treatment,
     is_executable,
 )
+from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.prefix import Prefix
 from tools.actions.plan.runtime import readable, with_facts
 

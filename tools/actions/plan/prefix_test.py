@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan
 from lib.common.program import ToolError
-from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
+from lib.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import MAX_LINKS, Prefix, merge
 from tools.actions.plan.tool import make_plan
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
-from tools.actions.plan.model import (
+from lib.plan.model import (
     COPIES,
     DT_RPATH,
     DT_RUNPATH,

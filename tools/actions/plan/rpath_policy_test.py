@@ -7,7 +7,7 @@ import pytest
 
 from develop.testing.artifacts import library, plan
 from lib.common.program import ToolError
-from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
+from lib.plan.model import Definition, Entry, Found, Plan, Treatment
 
 CORE = plan(Definition("core", "runtime", "_core"), library("lib/libcore.so.1", "libcore.so.1"))
 PACKAGE = Definition("math", "runtime", "_math", rpath=("_math/lib", "_core/lib"), rpath_for="needed")

@@ -4,7 +4,7 @@ import pytest
 
 from develop.testing.artifacts import artifact, file, library
 from lib.common.program import ToolError
-from tools.actions.plan.model import Definition, Plan
+from lib.plan.model import Definition, Plan
 from tools.actions.plan.rpath import directory_of, extended, is_relocatable, origin_relative
 from tools.actions.plan.tool import make_plan
 

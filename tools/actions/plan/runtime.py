@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
-from tools.actions.plan.forwarders import forwarders, needed_names
-from tools.actions.plan.model import (
+from lib.plan.model import (
     COPIES,
     DANGLES,
     LAUNCHED,
@@ -30,6 +29,7 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
+from tools.actions.plan.forwarders import forwarders, needed_names
 from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
 

@@ -8,7 +8,7 @@ import pytest
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from lib.common.program import ToolError
 from lib.elf import constants as c
-from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
+from lib.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.tool import make_plan
 
 _OF_CORE = ("_core/lib", "_core/lib/llvm/lib")

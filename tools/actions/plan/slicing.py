@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from lib.common.program import ToolError
 from lib.gpus.families import without_features
-from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
+from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
 
 class RefusedError(ToolError):

@@ -8,7 +8,7 @@ from develop.testing.artifacts import file, library, link, plan
 from lib.common.program import ToolError
 from lib.gpus.architectures import ArchitectureTable
 from lib.gpus.families import is_target, package_owner
-from tools.actions.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
+from lib.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
 from tools.actions.plan.slicing import RefusedError, other_target
 
 ALL = ("gfx1030", "gfx906", "gfx90a")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from lib.common.program import ToolError
-from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Facts, Found, Kind, Plan, Treatment
+from lib.plan.model import OTHER_NAMES, Artifact, Definition, Facts, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.tool import edits_by_unit, main, make_plan, read_artifact
 

@@ -8,9 +8,9 @@ from develop.testing.artifacts import artifact, directory, file, image, link
 from lib.common.program import ToolError
 from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64 as AMD64
 from lib.pe.constants import IMAGE_SUBSYSTEM_WINDOWS_GUI as GUI
-from tools.actions.plan.model import PE_LIBRARY, PE_PROGRAM, Definition, Entry, Facts, Found, Plan, Treatment
+from lib.plan.model import PE_LIBRARY, PE_PROGRAM, Definition, Entry, Facts, Found, Plan, Treatment
+from lib.plan.windows_names import LONGEST_PATH
 from tools.actions.plan.tool import edits_by_unit, make_plan
-from tools.actions.plan.windows_names import LONGEST_PATH
 
 CORE = Definition("core", "runtime", "_core", platform="windows")
 

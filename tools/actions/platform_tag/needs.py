@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lib.common.program import read_document
-from tools.actions.plan.model import (
+from lib.plan.model import (
     COPIES,
     LIBRARY,
     PE_LIBRARY,
@@ -22,8 +22,8 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
+from lib.wheel.platform_policy import WINDOWS_MACHINES
 from tools.actions.plan.rpath import directory_of
-from tools.actions.platform_tag.policy import WINDOWS_MACHINES
 
 #: The types of files that are linked to libraries.
 LINKED = (LIBRARY, PROGRAM, PE_LIBRARY, PE_PROGRAM)

@@ -8,7 +8,7 @@ import pytest
 from develop.testing.artifacts import file, image, library, link, plan, program
 from lib.elf.constants import EM_AARCH64, EM_X86_64
 from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64
-from tools.actions.plan.model import Definition, Found, Plan
+from lib.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.needs import LinkedFacts, Need, collect, has_linked, library_paths, read_linked
 
 CORE = Definition("core", "runtime", "_core", exclude=("share/**",), rpath=("_core/lib",))

@@ -11,10 +11,10 @@ import sys
 from dataclasses import dataclass
 
 from lib.common.program import argument_parser, read_document, report_errors, write_document
-from tools.actions.plan.model import Plan
+from lib.plan.model import Plan
+from lib.wheel.platform_policy import MACHINES, promises
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import collect, has_linked, read_linked
-from tools.actions.platform_tag.policy import MACHINES, promises
 
 
 @dataclass(frozen=True)

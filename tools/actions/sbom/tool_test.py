@@ -8,8 +8,8 @@ import pytest
 
 from develop.testing.artifacts import artifact, file
 from lib.common.program import ToolError
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition
 from tools.actions.plan.tool import make_plan
 from tools.actions.sbom.contents import digest
 from tools.actions.sbom.origins import read_origins

@@ -16,8 +16,8 @@ from packaging.utils import parse_wheel_filename
 
 from lib.common.program import ToolError
 from lib.gpus.architectures import AMD, Architectures
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import MADE, Entry, Kind, Plan, Treatment
+from lib.pack.segment import Packed
+from lib.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
 
 #: What `tools.actions.inspect` calls an ELF file that is a code object.

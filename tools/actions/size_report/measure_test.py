@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from develop.testing.size_report_sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
 from lib.common.program import ToolError
 from lib.gpus.architectures import ArchitectureTable
-from tools.actions.plan.model import Entry, Kind, Treatment
+from lib.plan.model import Entry, Kind, Treatment
 from tools.actions.size_report.measure import (
     NO_TARGET,
     MeasuredPackage,

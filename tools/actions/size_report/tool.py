@@ -20,8 +20,8 @@ from lib.common.program import (
     write_document,
 )
 from lib.gpus.architectures import load_architectures
-from tools.actions.pack.segment import SegmentIndex
-from tools.actions.plan.model import Plan
+from lib.pack.segment import SegmentIndex
+from lib.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
 from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page

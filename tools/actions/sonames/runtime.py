@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lib.common.program import ToolError, argument_parser, read_document, report_errors, write_document
-from tools.actions.plan.model import Plan
+from lib.plan.model import Plan
 from tools.actions.sonames.table import libraries_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from develop.testing.artifacts import file, image, library, link, plan
 from lib.common.program import ToolError
-from tools.actions.plan.model import Definition, Plan
+from lib.plan.model import Definition, Plan
 from tools.actions.sonames.check import main as check
 from tools.actions.sonames.table import Sonames, read_sonames, sonames_of, write_sonames
 from tools.actions.sonames.tool import main

@@ -16,7 +16,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 
 from lib.common.program import ToolError, read_document, write_document
-from tools.actions.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
+from lib.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
 
 FORMAT = 1
 

@@ -4,7 +4,7 @@ sonames --label TARGET --plan PLAN… --output TABLE
 """
 
 from lib.common.program import ToolError, argument_parser, read_document, report_errors
-from tools.actions.plan.model import Plan
+from lib.plan.model import Plan
 from tools.actions.sonames.table import sonames_of, write_sonames
 
 

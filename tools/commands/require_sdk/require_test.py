@@ -32,7 +32,7 @@ from develop.testing.wheel_sample import Sample, zipped
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import read_elf
-from tools.actions.pack.forwarder import forwarder
+from lib.pack.forwarder import forwarder
 from tools.commands.require_sdk import tool
 from verify.engine import Request, verify
 from verify.finding import Severity

@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from lib.common.program import ToolError, printable
-from tools.actions.pack.tool import COMPRESSIONS
+from lib.pack.segment import COMPRESSIONS
 from tools.commands.common.output_directory import publish, scratch_directory
 from tools.commands.common.sound_wheel import read_sound_wheel
 from tools.commands.require_sdk.init_py import InitPy

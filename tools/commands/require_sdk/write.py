@@ -10,12 +10,12 @@ from lib.elf.patched import write_patched
 from lib.elf.reader import read_elf
 from lib.elf.search_path import SearchPath
 from lib.elf.source import ElfError
+from lib.pack.packed_tree import packed_run
+from lib.pack.packer import LEVELS, Work, pack_unit
+from lib.plan.edits import Edit, Edits
 from lib.wheel.deflated_run import join
 from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
 from lib.wheel.zip_members import STORED
-from tools.actions.link.packed_tree import packed_run
-from tools.actions.pack.edits import Edit, Edits
-from tools.actions.pack.packer import LEVELS, Work, pack_unit
 from tools.commands.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.plan import MADE, FileEdit, RequiringWheel

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.program import ToolError, printable
+from lib.pack.segment import COMPRESSIONS
 from lib.variants.variant_format import DRAFT, SCHEMA
-from tools.actions.pack.tool import COMPRESSIONS
 from tools.commands.common.output_directory import check_free, publish, scratch_directory
 from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
 from tools.commands.split_wheel.flat_index import write_flat_index

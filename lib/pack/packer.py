@@ -12,10 +12,10 @@ from typing import BinaryIO, Final
 
 from lib.deflate.blocks import in_order
 from lib.deflate.library import crc32, deflate_block
-from tools.actions.pack.content import Block, Stretch, entry_blocks
-from tools.actions.pack.edits import Edits
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.pack.slices import Slices
+from lib.pack.content import Block, Stretch, entry_blocks
+from lib.pack.segment import Packed, SegmentIndex
+from lib.pack.slices import Slices
+from lib.plan.edits import Edits
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.
 _BLOCKS_AHEAD = 8

@@ -7,9 +7,9 @@ refused(coverage, targets)     # targets that lack so much that they should not 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from lib.coverage.table import Coverage, collect
 from lib.gpus.architectures import Architectures
 from lib.gpus.families import without_features
-from tools.actions.coverage.table import Coverage, collect
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
 BASE_PERCENT = 80

@@ -2,7 +2,7 @@
 
 import json
 
-from tools.actions.pack.segment import Packed, SegmentIndex
+from lib.pack.segment import Packed, SegmentIndex
 
 
 def test_an_index_is_what_was_written() -> None:

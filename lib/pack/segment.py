@@ -7,7 +7,10 @@ directory and a RECORD ask for. So `link` never looks into the bytes.
 """
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
+
+#: What the build setting `compression` may be; `lib.pack.packer` has the levels of each.
+COMPRESSIONS: Final = ("balanced", "fast", "small")
 
 
 @dataclass(frozen=True)

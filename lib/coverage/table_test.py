@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lib.common.program import ToolError
-from tools.actions.coverage.table import (
+from lib.coverage.table import (
     Coverage,
     collect,
     library_name,

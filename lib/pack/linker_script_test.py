@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.pack.linker_script import linker_script, read_linker_script
+from lib.pack.linker_script import linker_script, read_linker_script
 
 #: Linkers, and how GNU's compiler is told to take them.
 LINKERS = {"ld.bfd": "bfd", "ld.gold": "gold", "ld.lld": "lld", "ld.mold": "mold"}

@@ -19,11 +19,11 @@ from lib.elf.model import ElfFile
 from lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from lib.elf.search_path import SearchPath
 from lib.elf.source import ElfError
-from tools.actions.pack.edits import Edit
-from tools.actions.pack.forwarder import forwarder
-from tools.actions.pack.launcher import finished_launcher
-from tools.actions.pack.linker_script import linker_script
-from tools.actions.pack.slices import Slices
+from lib.pack.forwarder import forwarder
+from lib.pack.launcher import finished_launcher
+from lib.pack.linker_script import linker_script
+from lib.pack.slices import Slices
+from lib.plan.edits import Edit
 
 
 @dataclass(frozen=True, slots=True)

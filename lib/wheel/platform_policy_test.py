@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lib.common.program import ToolError
-from tools.actions.platform_tag.policy import LINUX_MACHINES, policies_of, promises
+from lib.wheel.platform_policy import LINUX_MACHINES, policies_of, promises
 
 
 @pytest.mark.parametrize("architecture", LINUX_MACHINES)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from lib.common.program import ToolError
-from tools.actions.plan.model import LEFT_OUT, Entry, Kind, Plan, Treatment
+from lib.plan.model import LEFT_OUT, Entry, Kind, Plan, Treatment
 
 #: Names of devices, whatever follows a dot.
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[1-9¹²³]|lpt[1-9¹²³])(?:\..*)?", re.IGNORECASE)

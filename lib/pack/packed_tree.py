@@ -5,9 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from lib.common.program import ToolError, read_document
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import OTHER_NAMES, Entry, Kind, Plan, Treatment
 from lib.wheel.deflated_run import Run, small_run
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import OTHER_NAMES, Entry, Kind, Plan, Treatment
 
 #: How the path of a file begins that the wheel places in the package's tree.
 IN_TREE = "{tree}/"

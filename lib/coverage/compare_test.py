@@ -5,7 +5,7 @@ from itertools import chain, combinations, product
 import pytest
 
 from develop.testing.coverage_sample import ALL, BASE, ROCM_7
-from tools.actions.coverage.compare import (
+from lib.coverage.compare import (
     accepted,
     base_libraries,
     differences,
@@ -15,7 +15,7 @@ from tools.actions.coverage.compare import (
     refused,
     restricted,
 )
-from tools.actions.coverage.table import Coverage, collect
+from lib.coverage.table import Coverage, collect
 
 TARGETS = ("gfx1100", "gfx90a", "gfx90a:xnack+")
 PAIRS = [*product(("lib/a", "lib/b/"), TARGETS)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.actions.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment, matches
+from lib.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment, matches
 
 TEXTS = st.text(max_size=8)
 ENTRIES = st.builds(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from lib.elf.patch import Patch
-from tools.actions.pack.edits import Edit
+from lib.plan.edits import Edit
 
 if TYPE_CHECKING:
     from lib.device.recompress import Recompression
