@@ -25,10 +25,10 @@ from lib.device.model import DeviceError
 from lib.device.reader import read_device_code
 from lib.gpus.target_id import TargetId, can_load
 from lib.wheel.member_file import MemberReader
-from tools.commands.split_wheel import tool
-from verify.engine import Request, verify
-from verify.finding import Severity
-from verify.wheel import open_wheel
+from wheels.split import tool
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
+from wheels.verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")
 SHAPES: Final = ("local-versions", "host-device", "wheel-variants")

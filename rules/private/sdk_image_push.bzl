@@ -14,12 +14,12 @@ def sdk_image_push(name, layout, **kwargs):
     """
     py_binary(
         name = name,
-        srcs = [Label("//tools/commands/push:tool.py")],
-        main = Label("//tools/commands/push:tool.py"),
+        srcs = [Label("//wheels/push:tool.py")],
+        main = Label("//wheels/push:tool.py"),
         args = ["--layout=$(rootpath {})".format(layout)],
         data = [layout],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/commands/push")],
+        deps = [Label("//wheels/push")],
         **kwargs
     )

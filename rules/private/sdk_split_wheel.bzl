@@ -58,6 +58,6 @@ programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wh
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
         "wheel": attr.label(mandatory = True, allow_single_file = True, doc = "The wheel, or an `sdk_requiring_wheel`."),
         "whole": attr.string_list(doc = "Patterns of files that keep the code for all GPUs."),
-        "_split_wheel": tool_attr("//tools/commands/split_wheel:split_wheel_tool"),
+        "_split_wheel": tool_attr("//wheels/split:split_wheel_tool"),
     },
 )

@@ -12,7 +12,7 @@ def _verify_config_impl(ctx):
 _verify_config = rule(
     doc = "Settings and exceptions of a test, as a file for verify.",
     implementation = _verify_config_impl,
-    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see verify/settings.py.")},
+    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see wheels/verify/settings.py.")},
 )
 
 def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", target = "**"):
@@ -49,8 +49,8 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
     options = options + ["--{}=$(rootpath {})".format(option, table) for option, table in tables.items()]
     py_test(
         name = name,
-        srcs = [Label("//verify:bazel_main.py")],
-        main = Label("//verify:bazel_main.py"),
+        srcs = [Label("//wheels/verify:bazel_main.py")],
+        main = Label("//wheels/verify:bazel_main.py"),
         args = options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions] +
                (["--others"] if others else []) +
@@ -60,7 +60,7 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
         data = distributions + others + last_release + [name + ".config"] + configs + tables.values(),
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//verify:library")],
+        deps = [Label("//wheels/verify:library")],
         **kwargs
     )
 

@@ -152,7 +152,7 @@ def test_files_and_modules_that_pages_name_are_there() -> None:
     missing = []
     for page in PAGES:
         text = (WORKSPACE / page).read_text(encoding="utf-8")
-        named = re.findall(r"`((?:develop|docs|examples|lib|packaging|rules|tests|tools|verify)/[\w./-]+)`", text)
+        named = re.findall(r"`((?:develop|docs|examples|lib|packaging|rules|tests|tools|wheels)/[\w./-]+)`", text)
         named += [
             f"{module.replace('.', '/')}.py" for module in re.findall(r"python3 (?:-B )?-m (tests[\w.]+\w)", text)
         ]

@@ -14,7 +14,7 @@ import pytest
 from develop.testing.elf_sample import Sample
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, planted
 from tests.e2e.testing.builds import built
-from tools.commands.push.images import LayerSize, read_images
+from wheels.push.images import LayerSize, read_images
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:

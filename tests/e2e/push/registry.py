@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.testing.servers import flaky_proxy, free_port, running
-from tools.commands.push.images import LocalImage, read_images
+from wheels.push.images import LocalImage, read_images
 
 USER, PASSWORD = "publisher", "correct horse"
 #: What bcrypt makes of the password: the one kind of digest that the registry reads.
@@ -107,7 +107,7 @@ def run(*command: object, environment: Mapping[str, str], status: int = 0) -> st
 
 def push(image: LocalImage, host: str, environment: Mapping[str, str], status: int = 0) -> str:
     """Push one image."""
-    command = (sys.executable, "-B", "-m", "tools.commands.push.tool", f"--layout={image.directory}")
+    command = (sys.executable, "-B", "-m", "wheels.push.tool", f"--layout={image.directory}")
     return run(
         *command, f"--only={image.tag}", "--plain-http", f"docker://{host}/rocm", environment=environment, status=status
     )

@@ -29,12 +29,12 @@ from lib.common.program import size_text
 from tests.e2e.testing.commands import attempt, run
 from tests.e2e.thin.bundler import bundler, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, kept, loadable, same
-from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
-from tools.commands.split_wheel.device_files import Form, device_files
-from tools.commands.split_wheel.groups import Group, parse_groups
-from tools.commands.split_wheel.plan import MADE
-from verify.engine import Request, verify
-from verify.finding import Severity
+from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
+from wheels.split.device_files import Form, device_files
+from wheels.split.groups import Group, parse_groups
+from wheels.split.plan import MADE
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 def split(fat: Path, project: Project, output: Path) -> tuple[int, str, Cost]:
     """Run the command; returns its exit status, what it said, and what it took."""
     targets = project.targets or "gfx1100"
-    command = (sys.executable, "-B", "-m", "tools.commands.split_wheel.tool", fat, f"--targets={targets}")
+    command = (sys.executable, "-B", "-m", "wheels.split.tool", fat, f"--targets={targets}")
     options = (f"--output={output}", f"--shape={project.shape}")
     done = attempt(sys.executable, "-c", MEASURE, *command, *options, **environment())
     *said, last = done.stdout.splitlines()

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.e2e.testing.builds import WORKSPACE, Workspace, built
 
 CONFIGS = (WORKSPACE / "packaging/verify.toml", Path(__file__).resolve().with_suffix(".toml"))
-COMMAND = "//verify:rocm_verify"
+COMMAND = "//wheels/verify:rocm_verify"
 #: Seconds between two samples of memory.
 INTERVAL = 0.1
 
@@ -26,7 +26,7 @@ def build_command() -> Path:
     """Build the command; return the file that Python runs."""
     workspace = Workspace()
     built(workspace.build(COMMAND))
-    return Path(workspace.info("bazel-bin"), "verify/rocm_verify.pyz")
+    return Path(workspace.info("bazel-bin"), "wheels/verify/rocm_verify.pyz")
 
 
 def children(parent: int) -> list[int]:
