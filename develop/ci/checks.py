@@ -253,7 +253,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "hip",
         "HIP programs: what a change runs, the same bytes from the strictest sandbox",
-        steps.with_rocm7("tests.e2e.hip.programs"),
+        steps.with_rocm7("hip.tests.e2e.programs"),
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
@@ -267,14 +267,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "hip-optional",
         "a thousand C++ targets of which ten use HIP, with an SDK and without",
-        steps.with_rocm7("tests.e2e.hip.optional"),
-        (steps.DEBIAN_PACKAGES,),
-        holds="",
-    ),
-    Check(
-        "xla",
-        "XLA's labels and load statements, with the ROCm of rocm.sdk",
-        steps.with_rocm7("tests.e2e.hip.xla_consumer.run"),
+        steps.with_rocm7("hip.tests.e2e.optional"),
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
@@ -333,6 +326,5 @@ SCHEDULED = frozenset(
         "layouts-of-devel",
         "split-sets",
         "wheel-variants",
-        "xla",
     }
 )

@@ -12,9 +12,9 @@ _SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
 _TARGETS: Final = "packaging/package_targets.bzl"
-_HIP: Final = "examples/hip/BUILD.bazel"
-_HIP_SDK: Final = "tests/analysis/hip_sdk/BUILD.bazel"
-_HIP_WHEEL: Final = "examples/hip_wheel/BUILD.bazel"
+_HIP: Final = "hip/examples/programs/BUILD.bazel"
+_HIP_SDK: Final = "hip/tests/sdk/BUILD.bazel"
+_HIP_WHEEL: Final = "hip/examples/wheel/BUILD.bazel"
 _GPUS: Final = "examples/gpu_packages/BUILD.bazel"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
@@ -46,10 +46,9 @@ EXAMPLES: Final = {
     "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
     "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),
     "rocm.lock": Example("MODULE.bazel", "own_rocm_locked"),
-    "rocm.sdk": Example("examples/hip/MODULE.bazel"),
+    "hip.sdk": Example("hip/examples/programs/MODULE.bazel"),
     "rocm.selection": Example("MODULE.bazel", "own_rocm_selection"),
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
-    "rocm.xla_config": Example("tests/e2e/hip/xla_consumer/MODULE.bazel"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_image": Example(_TWO, "image"),

@@ -106,7 +106,7 @@ def starlark_table() -> str:
     families = "".join(f'    "{name}": {json.dumps(members)},\n' for name, members in family_members().items())
     return (
         f'"""The GPU targets and families of ROCm\'s builds, by AMD\'s own tables.\n\n{_NOTE}\n"""\n\n'
-        'visibility(["//packaging", "//rules/...", "//tests/..."])\n\n'
+        'visibility(["//..."])\n\n'
         "# Target -> its kind, and the target whose package holds its code.\n"
         f"TARGETS = {{\n{targets}}}\n\n"
         "# Family -> its targets that ROCm's builds make code for.\n"

@@ -3,7 +3,7 @@
 Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this.
 """
 
-visibility(["//packaging", "//rules/...", "//tests/..."])
+visibility(["//..."])
 
 # Target -> its kind, and the target whose package holds its code.
 TARGETS = {

@@ -2,7 +2,7 @@
 
 load("//lib/gpus:gpu_table.bzl", "TARGETS")
 
-visibility(["//packaging", "//rules/...", "//tests/..."])
+visibility(["//..."])
 
 _KINDS = ["all", "dcgpu", "dgpu", "igpu"]
 _DIGITS = "0123456789abcdef"

@@ -2,8 +2,8 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:image_action.bzl", "IMAGE_TOOL_ATTRS", "write_images")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "ImageInfo", "LayerInfo")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

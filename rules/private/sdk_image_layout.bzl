@@ -1,8 +1,8 @@
 """sdk_image_layout: puts container images into one OCI image layout."""
 
 load("//rules/private/common:image_action.bzl", "IMAGE_TOOL_ATTRS", "write_images")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "ImageInfo")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

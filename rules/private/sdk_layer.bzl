@@ -1,9 +1,9 @@
 """sdk_layer: makes the layer of a container image out of a wheel."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

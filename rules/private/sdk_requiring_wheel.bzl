@@ -1,10 +1,10 @@
 """sdk_requiring_wheel: makes a wheel that expects or bundles an SDK's libraries require its packages."""
 
-load("//rules/private/common:labels.bzl", "shown", "written")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
+load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _sdk_requiring_wheel_impl(ctx):
     wheels = [file for file in ctx.files.sdk if file.extension == "whl" or file.is_directory]

@@ -1,10 +1,10 @@
 """sdk_split_wheel: makes thin wheels of any wheel with device code for many GPUs."""
 
-load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:

@@ -1,8 +1,8 @@
 """Tests of sdk_layer, sdk_image and sdk_image_layout: their actions, and what they are refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:images.bzl", "sdk_image", "sdk_image_layout")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

@@ -49,7 +49,7 @@ def sources() -> list[str]:
         for suffix in ("*.py", "*.bzl")
         for path in (WORKSPACE / folder).rglob(suffix)
     )
-    return sorted(path for path in found if not path.endswith("_test.py"))
+    return sorted(path for path in found if not path.endswith("_test.py") and "/tests/" not in path)
 
 
 def calls(node: ast.AST, name: str) -> bool:

@@ -4,7 +4,7 @@ The programs of `tools/` need Python 3.11, the standard library, and nothing tha
 of is watched: when one changes, what was fetched with it is fetched again.
 """
 
-visibility(["//rules/..."])
+visibility(["//..."])
 
 # What the catalog's programs consist of.
 CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [

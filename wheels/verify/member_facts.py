@@ -65,7 +65,7 @@ def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> It
 def read_algorithms(path: Path, members: Iterable[ZipMember]) -> dict[str, str]:
     """Read for which members of a wheel RECORD names a stronger digest than SHA-256, and which.
 
-    Raises OSError when the wheel cannot be read. What is wrong with RECORD is not said here: `wheels.verify.checks.record`.
+    Raises OSError when the wheel cannot be read. `wheels.verify.checks.record` says what is wrong with RECORD.
     """
     records = [one for one in members if is_dist_info(one.name) and one.name.count("/") == 1]
     records = [one for one in records if one.name.endswith("/RECORD") and one.readable and one.size <= MAX_TEXT]

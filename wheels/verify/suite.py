@@ -2,7 +2,7 @@
 
     SUITE = Suite(rules=(MISSING, WRONG), check_wheel=check)
 
-The engine reads every member of every wheel once. Where a check needs more than `wheels.verify.model` has, a `Collector`
+The engine reads every member of every wheel once. Where a check needs more than `verify.model` has, a `Collector`
 of its suite takes it out of the bytes, in the process that reads them; what it returns is then in
 `wheel.files[path].collected[collector.name]`.
 """

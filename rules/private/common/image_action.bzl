@@ -1,6 +1,6 @@
 """The action that writes container images: an OCI image layout, as a directory or a tar."""
 
-load(":run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules/private"])
 

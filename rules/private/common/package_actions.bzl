@@ -1,13 +1,13 @@
 """The actions that plan and pack a package, or several from the same artifacts; each is a member."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "check_path")
 load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/common:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules/..."])
 

@@ -1,7 +1,7 @@
 """rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
-load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

@@ -1,4 +1,4 @@
-"""Reads core metadata of wheels and sdists, as leniently as can be: `wheels.verify.checks` says already what is malformed."""
+"""Reads core metadata of wheels and sdists leniently: `wheels.verify.checks` says what is malformed."""
 
 import lzma
 import tarfile

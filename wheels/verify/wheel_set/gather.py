@@ -3,7 +3,7 @@
     packages, faults = gather(distributions)
     for together in by_platform(packages): …
 
-What cannot be read of a wheel by itself is a finding of `wheels.verify.checks`, and left out here. The collectors take out of
+What cannot be read of a wheel by itself is a finding of `verify.checks`, and left out here. The collectors take out of
 the bytes of files what the checks over a set need; they are called in the process that reads, and what they return is
 pickled.
 """

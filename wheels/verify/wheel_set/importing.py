@@ -2,7 +2,7 @@
 
 Each file is looked at with the package that brings it and all that this requires. What Windows itself and the
 interpreter have is there, and what the metadata (Requires-External) or the setting `system_libraries` names.
-`wheels.verify.wheel_set.dlls` says where a DLL is looked for; `wheels.verify.wheel_set.linking` checks the same of ELF files.
+`wheels.verify.wheel_set.dlls` says where a DLL is looked for. `wheels.verify.wheel_set.linking` checks ELF files.
 """
 
 import posixpath
