@@ -147,6 +147,11 @@ CHECKS: tuple[Check, ...] = (
     Check("publish", "publish to a directory, S3 and a package index", steps.publish),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
+    Check(
+        "rocm-wheels",
+        "the command on wheels, installed by pip and uv without Bazel",
+        steps.module("tests.e2e.wheels_command.commands"),
+    ),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(
         "hermetic",

@@ -69,7 +69,7 @@ EXAMPLES: Final = {
     "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_sonames": Example(_TWO, "sonames"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
-    "sdk_static_wheel": Example("wheels/verify/console/BUILD.bazel", "wheel"),
+    "sdk_static_wheel": Example("wheels/BUILD.bazel", "wheel"),
     "rocm_library": Example(_HIP_SDK, "rocrand"),
     "rocm_program": Example(_HIP_SDK, "rocminfo"),
     "rocm_shared_library": Example(_HIP_SDK, "lib/librocrand.so.1"),

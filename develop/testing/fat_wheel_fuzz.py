@@ -1,4 +1,4 @@
-"""Feeds damaged wheels to split-wheel.
+"""Feeds damaged wheels to rocm-wheels split.
 
     python3 -m develop.testing.fat_wheel_fuzz --count 20000 [--seed 1] [--save FOLDER] [FILE...]
 
@@ -63,7 +63,7 @@ def check(data: bytes, shape: str, path: Path) -> str:
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
         status = tool.main([str(path), f"--targets={TARGET}", f"--output={output}", f"--shape={shape}"])
     if status:
-        if output.exists() or not said.getvalue().startswith("split-wheel: "):
+        if output.exists() or not said.getvalue().startswith("rocm-wheels split: "):
             raise FindingError(f"refused, but with {sorted(output.rglob('*'))}, {said.getvalue()!r}")
         return "refused"
     thin = sorted(one for one in output.rglob("*.whl") if one.name != path.name)

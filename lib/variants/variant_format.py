@@ -192,7 +192,7 @@ def _listed(existing: bytes, where: str) -> dict[str, object]:
     variants = found.get("variants") if isinstance(found, dict) else None
     if not isinstance(variants, dict) or {**found, "variants": {}} != json.loads(_document({})):
         raise ToolError(
-            f"{where}: lists variants in another form than split-wheel does; expected {DRAFT}, with the provider "
+            f"{where}: lists variants in another form than rocm-wheels split does; expected {DRAFT}, with the provider "
             f"{REQUIRES}. Write the wheels into another directory"
         )
     return variants

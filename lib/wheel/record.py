@@ -1,7 +1,7 @@
 """RECORD: every file of a wheel with its digest and size (PyPA, "Recording installed projects"; PEP 376, PEP 427).
 
-The digest is SHA-256. Pack takes it of packed files, link and `wheel_writer.py` of small ones, rocm-verify's reader of
-those that split-wheel and require-sdk copy (`wheels/common/copying.py`). Bills of materials have the same
+The digest is SHA-256. Pack takes it of packed files, link and `wheel_writer.py` of small ones, verify's reader of
+those that rocm-wheels split and require-sdk copy (`wheels/common/copying.py`). Bills of materials have the same
 digest (docs/sdk/metadata.md). There is a second writer, in the backend of `rocm`'s sdist (`packaging/rocm/backend`): it
 imports nothing of the build. A test compares the two.
 """

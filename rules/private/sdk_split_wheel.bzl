@@ -44,7 +44,7 @@ def _sdk_split_wheel_impl(ctx):
     ]
 
 sdk_split_wheel = rule(
-    doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `split-wheel` does.
+    doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `rocm-wheels split` does.
 
 The output is a directory with the target's name. [split-wheels.md](../wheels/split-wheels.md) says what it contains, and how installers
 use it. The output group `report` has `{name}.report.txt`: what each wheel has, and what was left as it is. `size_report` has the sizes before and after, to download and installed: `{name}.sizes.txt` and, for

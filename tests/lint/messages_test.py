@@ -23,7 +23,7 @@ LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|lib|tests|tools|
 #: Where programs are that other projects run.
 FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheels")
 #: Where ROCm is what it is about.
-ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/require_sdk/rocm.py")
+ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
     "tools/actions/image/compressed_root.py",

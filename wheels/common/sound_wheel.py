@@ -83,7 +83,7 @@ def read_sound_wheel(
     """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 
     With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
-    of the files than the rules of rocm-verify need.
+    of the files than the rules of rocm-wheels verify need.
     """
     if not path.is_file() or path.suffix != ".whl":
         raise ToolError(f"{path}: is not a wheel; expected a file NAME-VERSION-…-PLATFORM.whl")

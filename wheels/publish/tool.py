@@ -68,7 +68,7 @@ class Arguments:
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     result = argparse.ArgumentParser(
-        prog="publish",
+        prog="rocm-wheels publish",
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -139,14 +139,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
         print(publish(files, place, options))
     except ConflictError as error:
-        print(f"publish: {error}", file=sys.stderr)
+        print(f"rocm-wheels publish: {error}", file=sys.stderr)
         return CONFLICT
     except (ToolError, OSError) as error:
-        print(f"publish: {error}", file=sys.stderr)
+        print(f"rocm-wheels publish: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(
-            "publish: interrupted; what is visible is whole, and calling this again does the rest",
+            "rocm-wheels publish: interrupted; what is visible is whole, and calling this again does the rest",
             file=sys.stderr,
         )
         return 130

@@ -72,7 +72,7 @@ def test_conflict(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     place = write(tmp_path / "place", {CORE: b"other"})
     for options in ((), ("--dry-run",)):
         assert run(dist, f"--to={place}", *options) == CONFLICT == 3
-        assert f"publish: {place} has other bytes than this build" in capsys.readouterr().err
+        assert f"rocm-wheels publish: {place} has other bytes than this build" in capsys.readouterr().err
     assert tree(place) == {CORE: b"other"}, "nothing is sent where something conflicts"
 
 
@@ -124,7 +124,7 @@ def test_nothing_to_publish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_place_that_cannot_be_written(dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(dist, "--to=/proc/place") == 1
-    assert "publish: [Errno" in capsys.readouterr().err
+    assert "rocm-wheels publish: [Errno" in capsys.readouterr().err
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

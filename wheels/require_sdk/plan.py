@@ -122,7 +122,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
     metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
-    origin = f"This wheel was made by require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
+    origin = f"This wheel was made by rocm-wheels require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
     elsewhere = tuple(_elsewhere(package, sdk))
     return RequiringWheel(
         wheel,

@@ -1,6 +1,6 @@
 """Proves that the planned wheel works with the SDK, as far as tables of ELF files tell.
 
-rocm-verify's loader finds the libraries of each edited file in a site-packages with the wheel and the packages that it
+verify's loader finds the libraries of each edited file in a site-packages with the wheel and the packages that it
 requires. Then each symbol that the SDK's libraries must supply has to be there, in its version.
 """
 
@@ -24,7 +24,7 @@ from wheels.verify.wheel_set.linking import NOT_REQUIRED, SYSTEM_LIBRARIES, VERS
 from wheels.verify.wheel_set.loader import Loader, Missing
 from wheels.verify.wheel_set.model import Package
 
-#: Rules of rocm-verify that an edited file must not break.
+#: Rules of rocm-wheels verify that an edited file must not break.
 RULES = frozenset((NOT_REQUIRED, VERSION))
 #: Symbols of the interpreter, which loads extension modules.
 _PYTHON = re.compile(r"_?Py")

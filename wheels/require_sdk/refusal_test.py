@@ -32,7 +32,7 @@ def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *o
     assert run(folder, sample, *options) == 1
     assert not (folder / "out").exists()
     said = capsys.readouterr()
-    assert (said.out, said.err[:13]) == ("", "require-sdk: ")
+    assert (said.out, said.err[:25]) == ("", "rocm-wheels require-sdk: ")
     return said.err
 
 
@@ -290,7 +290,7 @@ def test_an_interrupted_run_leaves_nothing(
 
     monkeypatch.setattr("wheels.require_sdk.write.write_wheel", interrupted)
     assert run(tmp_path, EXPECTS) == 130
-    assert capsys.readouterr().err == "require-sdk: interrupted; nothing was written\n"
+    assert capsys.readouterr().err == "rocm-wheels require-sdk: interrupted; nothing was written\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -298,7 +298,7 @@ def test_the_help_has_examples_and_the_exit_status(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"], INIT_PY)
     said = capsys.readouterr().out
-    for part in ("examples:\n", "what changes:\n", "exit status:\n", "require-sdk acme-1.0"):
+    for part in ("examples:\n", "what changes:\n", "exit status:\n", "rocm-wheels require-sdk acme-1.0"):
         assert part in said
 
 
@@ -306,7 +306,7 @@ def test_the_help_has_examples_and_the_exit_status(capsys: pytest.CaptureFixture
 def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         tool.main(arguments, INIT_PY)
-    assert "usage: require-sdk" in capsys.readouterr().err
+    assert "usage: rocm-wheels require-sdk" in capsys.readouterr().err
 
 
 def test_a_file_in_the_place_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

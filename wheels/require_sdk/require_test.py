@@ -50,7 +50,7 @@ def requirements(path: Path, info: str = INFO) -> list[str]:
 
 
 def errors(paths: list[Path]) -> set[tuple[str, str, str]]:
-    """Return the errors that rocm-verify finds in wheels, alone and together."""
+    """Return the errors that rocm-wheels verify finds in wheels, alone and together."""
     found = verify(paths, Request(processes=1)).judged.findings
     return {(one.id, one.file, one.evidence) for one in found if one.severity is Severity.ERROR}
 
@@ -81,7 +81,7 @@ def test_libraries_find_the_sdk(tmp_path: Path) -> None:
 
 
 def missing(path: Path, folder: Path) -> list[str]:
-    """Return what rocm-verify says of the one library that the system must have."""
+    """Return what rocm-wheels verify says of the one library that the system must have."""
     said = [one[2] for one in errors([path, folder / "sdk"]) if one[0] == "S101" and one[1].startswith("acme/")]
     assert len(said) == 1
     assert said[0].startswith("needs libdrm.so.2; ")
@@ -122,7 +122,7 @@ def test_what_was_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ):
         assert part in said
     text = content(made(tmp_path))[f"{INFO}/METADATA"].decode()
-    assert f"This wheel was made by require-sdk from {EXPECTS.filename} (SHA-256 " in text
+    assert f"This wheel was made by rocm-wheels require-sdk from {EXPECTS.filename} (SHA-256 " in text
 
 
 def test_copies_are_reported_and_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,7 +228,7 @@ def test_a_second_time_nothing_is_added(tmp_path: Path) -> None:
 
 
 def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
-    """`split-wheel` makes such a wheel. The end of its version says the GPU: what is installed where goes by that."""
+    """`split` makes such a wheel. The end of its version says the GPU: what is installed where goes by that."""
     assert (
         run(
             tmp_path,
@@ -381,6 +381,6 @@ def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     monkeypatch.setattr("wheels.require_sdk.write.write_wheel", full)
     assert run(tmp_path, EXPECTS) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"require-sdk: {tmp_path / 'out'}: No space left on device; about ")
+    assert said.startswith(f"rocm-wheels require-sdk: {tmp_path / 'out'}: No space left on device; about ")
     assert "kB are needed there, and " in said
     assert not (tmp_path / "out").exists()

@@ -1,6 +1,6 @@
 """The command `require-sdk`, which gives a wheel `_rocm_init.py` if that is asked for.
 
-    require-sdk WHEEL --sdk PATH… --output DIR [--init-py PACKAGE] …
+    rocm-wheels require-sdk WHEEL --sdk PATH… --output DIR [--init-py PACKAGE] …
 
 `tool` does the work, for any SDK. This module says which module loads ROCm's libraries: `rocm_sdk` makes it.
 """

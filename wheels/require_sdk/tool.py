@@ -36,11 +36,11 @@ EPILOG = """what changes:
   other files   are copied, byte by byte
 
 examples:
-  require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
-  require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
-  require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
-  require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
-  require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
+  rocm-wheels require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
+  rocm-wheels require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
 
 Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
@@ -73,7 +73,7 @@ class Arguments:
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     result = argparse.ArgumentParser(
-        prog="require-sdk",
+        prog="rocm-wheels require-sdk",
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -206,9 +206,9 @@ def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
     try:
         print(printable("\n".join(require(arguments, init_py))))
     except (ToolError, OSError) as error:
-        print(f"require-sdk: {error}", file=sys.stderr)
+        print(f"rocm-wheels require-sdk: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("require-sdk: interrupted; nothing was written", file=sys.stderr)
+        print("rocm-wheels require-sdk: interrupted; nothing was written", file=sys.stderr)
         return 130
     return 0

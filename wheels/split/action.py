@@ -1,4 +1,4 @@
-"""Splits a wheel, as `sdk_split_wheel` asks for it: what `split-wheel` does, with the errors of an action.
+"""Splits a wheel, as `sdk_split_wheel` asks for it: what `rocm-wheels split` does, with the errors of an action.
 
 split_wheel --label TARGET --targets LIST --output DIR --report FILE [--shape SHAPE] … WHEEL
 """

@@ -154,7 +154,7 @@ def _device_file(path: str, device: DeviceFile, group: Group) -> PlannedFile:
 
 
 def _origin(fat: SoundWheel) -> str:
-    return f"This wheel was made by split-wheel from {fat.path.name} (SHA-256 {fat.sha256})."
+    return f"This wheel was made by rocm-wheels split from {fat.path.name} (SHA-256 {fat.sha256})."
 
 
 def plan_host_device(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str] = ()) -> list[ThinWheel]:

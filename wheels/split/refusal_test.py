@@ -24,7 +24,7 @@ def refused(path: Path, output: Path, capsys: pytest.CaptureFixture[str], *optio
     assert tool.main([str(path), "--output", str(output), *options]) == 1
     assert not output.exists()
     said = capsys.readouterr()
-    assert (said.out, said.err[:13]) == ("", "split-wheel: ")
+    assert (said.out, said.err[:19]) == ("", "rocm-wheels split: ")
     return said.err
 
 
@@ -286,4 +286,4 @@ def test_an_output_directory_that_cannot_be(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "file").write_bytes(b"")
     path = written(tmp_path)
     assert tool.main([str(path), "--targets=gfx1100", "--output", str(tmp_path / "file")]) == 1
-    assert "split-wheel: " in capsys.readouterr().err
+    assert "rocm-wheels split: " in capsys.readouterr().err

@@ -48,7 +48,7 @@ def codes(data: bytes) -> list[list[tuple[str, bytes]]]:
 
 
 def errors(path: Path) -> set[tuple[str, str]]:
-    """Return the errors that rocm-verify finds in wheels."""
+    """Return the errors that rocm-wheels verify finds in wheels."""
     found = verify([path], Request(wheel_set=False, processes=1)).judged.findings
     return {(one.id, one.evidence) for one in found if one.severity is Severity.ERROR}
 
@@ -106,7 +106,7 @@ def test_metadata_say_what_it_was_made_from(tmp_path: Path) -> None:
     before = Metadata.from_email(FILES["acme-1.0.dist-info/METADATA"], validate=True)
     assert (str(found.version), found.requires_dist) == ("1.0+gfx1100", before.requires_dist)
     digest = hashlib.sha256(fat.read_bytes()).hexdigest()
-    assert f"split-wheel from {FAT.filename} (SHA-256 {digest})" in (found.description or "")
+    assert f"rocm-wheels split from {FAT.filename} (SHA-256 {digest})" in (found.description or "")
     assert "code is for gfx1100 alone" in (found.description or "")
 
 

@@ -1,4 +1,4 @@
-"""Finds device code where `split-wheel` cannot slice it, so that the report names it.
+"""Finds device code where `rocm-wheels split` cannot slice it, so that the report names it.
 
 HIP programs have their code in the section `.hip_fatbin`, or in files by themselves. Others have code objects among
 their constants, and hand them to `hipModuleLoadData`; archives and object files have some, too. All of it stays whole.

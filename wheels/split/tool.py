@@ -39,9 +39,9 @@ EPILOG = f"""shapes:
                   This works only if all device code is in files of its own (.co, .hsaco, …), not inside a library.
 
 examples:
-  split-wheel acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
-  split-wheel *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
-  split-wheel acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
+  rocm-wheels split acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
+  rocm-wheels split *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
+  rocm-wheels split acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
 
 A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V: wheels keep
 all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
@@ -73,7 +73,7 @@ class Arguments:
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     result = argparse.ArgumentParser(
-        prog="split-wheel",
+        prog="rocm-wheels split",
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -170,10 +170,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         print(printable("\n".join(split(arguments))))
     except (ToolError, OSError) as error:
-        print(f"split-wheel: {error}", file=sys.stderr)
+        print(f"rocm-wheels split: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("split-wheel: interrupted; what is there is whole", file=sys.stderr)
+        print("rocm-wheels split: interrupted; what is there is whole", file=sys.stderr)
         return 130
     return 0
 

@@ -23,7 +23,14 @@ def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.Capture
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"])
     said = capsys.readouterr().out
-    parts = ("examples:\n", "shapes:\n", "exit status:\n", "split-wheel acme-1.0", "'acme[device-gfx1100]'", DRAFT)
+    parts = (
+        "examples:\n",
+        "shapes:\n",
+        "exit status:\n",
+        "rocm-wheels split acme-1.0",
+        "'acme[device-gfx1100]'",
+        DRAFT,
+    )
     for part in parts:
         assert part in said
 
@@ -32,7 +39,7 @@ def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.Capture
 def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         tool.main(arguments)
-    assert "usage: split-wheel" in capsys.readouterr().err
+    assert "usage: rocm-wheels split" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_nothing(
@@ -43,7 +50,7 @@ def test_an_interrupted_run_leaves_nothing(
 
     monkeypatch.setattr("wheels.split.write.write_wheel", interrupted)
     assert tool.main([str(written(tmp_path)), "--targets=gfx942", f"--output={tmp_path / 'thin'}"]) == 130
-    assert capsys.readouterr().err == "split-wheel: interrupted; what is there is whole\n"
+    assert capsys.readouterr().err == "rocm-wheels split: interrupted; what is there is whole\n"
     assert not (tmp_path / "thin").exists()
 
 
@@ -57,7 +64,7 @@ def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     output = tmp_path / "thin"
     assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"split-wheel: {output}: No space left on device; about ")
+    assert said.startswith(f"rocm-wheels split: {output}: No space left on device; about ")
     assert said.count("\n") == 1
     assert not output.exists()
 
@@ -107,7 +114,7 @@ def test_a_directory_in_the_place_of_a_file_is_refused_before_anything_is_writte
     path.mkdir(parents=True)
     before = sorted(output.rglob("*"))
     assert tool.main([str(written(tmp_path)), f"--output={output}", *options]) == 1
-    assert f"split-wheel: {path}: {message}" in capsys.readouterr().err
+    assert f"rocm-wheels split: {path}: {message}" in capsys.readouterr().err
     assert sorted(output.rglob("*")) == before
 
 

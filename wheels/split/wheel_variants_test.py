@@ -60,7 +60,7 @@ def document(data: bytes) -> dict[str, Any]:
 
 
 def errors(path: Path) -> set[tuple[str, str]]:
-    """Return the errors that rocm-verify finds."""
+    """Return the errors that rocm-wheels verify finds."""
     found = verify([path], Request(wheel_set=False, processes=1)).judged.findings
     return {(one.id, one.evidence) for one in found if one.severity is Severity.ERROR}
 
@@ -161,7 +161,7 @@ def test_wheels_of_several_projects_and_pythons_have_one_directory(tmp_path: Pat
     ("there", "message"),
     [
         (index_json({"gfx942": ("gfx90a",)}, None, ""), 'the variant gfx942 has other properties there: {"amd": {'),
-        (b"[]", "lists variants in another form than split-wheel does; expected drafts PEP 825 and PEP 850"),
+        (b"[]", "lists variants in another form than rocm-wheels split does; expected drafts PEP 825 and PEP 850"),
         (b"\xff", "lists variants in another form"),
         (b"[" * 100_000, "lists variants in another form"),
         (index_json({}, None, "").replace(b"0.2.0", b"0.1.1"), "lists variants in another form"),

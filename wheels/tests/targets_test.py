@@ -1,4 +1,4 @@
-"""What the command `targets` says of libraries, archives and whole wheels."""
+"""What `rocm-wheels code list` says of libraries, archives and whole wheels."""
 
 import hashlib
 import json
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from develop.testing.device_sample import compressed
+from wheels.code.tool import main
 from wheels.tests.libraries import fat, offload_bundle
 from wheels.tests.planted_set import LIBRARIES, planted_set
-from wheels.verify.tool import main
 
 DIST = Path(os.environ["DIST"]).absolute()
 CODE = b"gfx1100" * 9
@@ -19,7 +19,7 @@ CODE = b"gfx1100" * 9
 
 def listed(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
     """Return the files with device code, by path."""
-    assert main(["targets", "--json", *options, str(path)]) == 0
+    assert main(["list", "--json", *options, str(path)]) == 0
     (document,) = json.loads(capsys.readouterr().out)
     assert document["file"] == str(path)
     return {one["path"]: one for one in document["device_code"]}
@@ -59,21 +59,21 @@ def test_archives_and_named_files_of_a_wheel(wheels: Path, capsys: pytest.Captur
 def test_a_library_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "libfat.so.1"
     path.write_bytes(fat("libfat.so.1", [offload_bundle(["gfx1100"]), compressed(offload_bundle(["gfx1100"]))]))
-    assert main(["targets", str(path)]) == 0
+    assert main(["list", str(path)]) == 0
     said = capsys.readouterr().out
     assert "2 bundles (1 plain, 1 zlib (CCOB version 2))" in said
     assert said.count(hashlib.sha256(CODE).hexdigest()) == 2
-    assert main(["targets", "--no-hashes", str(path)]) == 0
+    assert main(["list", "--no-hashes", str(path)]) == 0
     assert hashlib.sha256(CODE).hexdigest() not in capsys.readouterr().out
 
 
 def test_nothing_and_damage(wheels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (wheel,) = wheels.glob("tool-*.whl")
-    assert main(["targets", str(wheel)]) == 0
+    assert main(["list", str(wheel)]) == 0
     assert "no device code" in capsys.readouterr().out
     path = tmp_path / "libfat.so.1"
     path.write_bytes(fat("libfat.so.1", [compressed(offload_bundle(["gfx1100"]))[:-20]]))
-    assert main(["targets", str(path)]) == 2
-    assert "rocm-verify: " in capsys.readouterr().err
-    assert main(["targets", str(tmp_path / "gone.so")]) == 2
+    assert main(["list", str(path)]) == 2
+    assert "rocm-wheels code: " in capsys.readouterr().err
+    assert main(["list", str(tmp_path / "gone.so")]) == 2
     assert "gone.so" in capsys.readouterr().err

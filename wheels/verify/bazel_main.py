@@ -1,4 +1,4 @@
-"""Runs rocm-verify as the program of a Bazel test (`sdk_wheel_test`): writes JUnit results to XML_OUTPUT_FILE."""
+"""Runs rocm-wheels verify as the program of a Bazel test (`sdk_wheel_test`): writes JUnit XML to XML_OUTPUT_FILE."""
 
 import os
 import sys

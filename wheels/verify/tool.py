@@ -24,14 +24,13 @@ from wheels.verify.report import documents, junit, text
 from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
-  rocm-verify bazel-bin/wheels/dist
-  rocm-verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
-  rocm-verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
-  rocm-verify bazel-bin/wheels/dist --last-release ~/released/7.1
-  rocm-verify --target gfx942 bazel-bin/packaging/image_gfx942
-  rocm-verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
-  rocm-verify rules W415
-  rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
+  rocm-wheels verify bazel-bin/wheels/dist
+  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
+  rocm-wheels verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-wheels verify bazel-bin/wheels/dist --last-release ~/released/7.1
+  rocm-wheels verify --target gfx942 bazel-bin/packaging/image_gfx942
+  rocm-wheels verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
+  rocm-wheels verify rules W415
 
 Exit status: 0 if there are no findings except notes, 1 if there are, 2 if the wheels cannot be checked."""
 CLEAN: Final = 0
@@ -62,7 +61,7 @@ class Arguments:
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     result = argparse.ArgumentParser(
-        prog="rocm-verify",
+        prog="rocm-wheels verify",
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -170,7 +169,7 @@ def explain(identifiers: Sequence[str]) -> int:
     rules = registry.rules()
     for identifier in identifiers or rules:
         if identifier not in rules:
-            print(f"rocm-verify: no rule is called {identifier!r}; expected {', '.join(rules)}", file=sys.stderr)
+            print(f"rocm-wheels verify: no rule is called {identifier!r}; expected {', '.join(rules)}", file=sys.stderr)
             return CANNOT_RUN
         rule = rules[identifier]
         print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
@@ -193,10 +192,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv[:1] == ["rules"]:
         return explain(argv[1:])
-    if argv[:1] == ["targets"]:
-        from wheels.verify.device import targets
-
-        return targets.main(argv[1:])
     arguments = Arguments(**vars(parser().parse_args(argv)))
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
@@ -204,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         outcome = _verified(arguments)
         write(outcome, arguments)
     except (ToolError, OSError) as error:
-        print(f"rocm-verify: {error}", file=sys.stderr)
+        print(f"rocm-wheels verify: {error}", file=sys.stderr)
         return CANNOT_RUN
     failed = any(finding.severity is not Severity.NOTE for finding in outcome.judged.findings)
     return FOUND if failed else CLEAN

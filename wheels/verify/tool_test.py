@@ -75,7 +75,7 @@ def test_what_cannot_be_done_is_said_in_one_line(wheel: Path, capsys: pytest.Cap
     for arguments in (["/nowhere"], [str(wheel), f"--config={bad}"], [str(wheel), "--json=/nowhere/x"]):
         assert main(arguments) == CANNOT_RUN
         error = capsys.readouterr().err
-        assert error.startswith("rocm-verify: ")
+        assert error.startswith("rocm-wheels verify: ")
         assert error.count("\n") == 1
 
 

@@ -20,7 +20,7 @@ PACKAGE_ATTRS = {
     "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
     "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "rpath_for": attr.string(default = "all", values = ["all", "needed"], doc = "Which programs and libraries get the entries of `rpath`: `all`, or only files that would not find a `needed` library without them. With `needed`, entries that lead to no packaged file are also dropped, and a file that needs no change stays byte for byte."),
-    "rpath_tag": attr.string(default = "DT_RPATH", values = ["DT_RPATH", "DT_RUNPATH"], doc = "How the entries are written. The loader searches DT_RUNPATH after `LD_LIBRARY_PATH`, and only for the file's own libraries, not for the libraries that these need. `rocm-verify` reports DT_RUNPATH as W413."),
+    "rpath_tag": attr.string(default = "DT_RPATH", values = ["DT_RPATH", "DT_RUNPATH"], doc = "How the entries are written. The loader searches DT_RUNPATH after `LD_LIBRARY_PATH`, and only for the file's own libraries, not for the libraries that these need. `rocm-wheels verify` reports DT_RUNPATH as W413."),
     "unedited": attr.string_list(doc = "Glob patterns of files that are packed byte for byte, because they are signed or check themselves. They get no RPATH and keep all device code. The plan lists which changes were left out."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),

@@ -10,7 +10,7 @@ clang-tools), as older ones cannot read all of these wheels. pip fetches the whe
 The program prints a table of sizes and times.
 
 Each code object that a thin wheel must have is compared with the fat one's, as `lib.device` and
-clang-offload-bundler read it; every other file must be equal, and rocm-verify may find no other errors. pip and uv
+clang-offload-bundler read it; every other file must be equal, and verify may find no other errors. pip and uv
 install both, `pip check` must agree, and modules must be imported, or fail to be, alike.
 """
 
@@ -178,7 +178,7 @@ def compare_files(fat: SoundWheel, thin: Path) -> int:
     made = {f"{wheel.name.dist_info}/{name}" for name in MADE}
     originals = {wheel.name.path_from(name, fat.name): facts for name, facts in fat.wheel.files.items()}
     if more := errors(thin) - errors(fat.path):
-        sys.exit(f"{thin.name}: rocm-verify finds {sorted(more)}, not so in the fat wheel")
+        sys.exit(f"{thin.name}: rocm-wheels verify finds {sorted(more)}, not so in the fat wheel")
     names = sorted(wheel.wheel.files.keys() - made - sliced)
     for name in names:
         if originals[name].sha256 != wheel.wheel.files[name].sha256:
@@ -187,7 +187,7 @@ def compare_files(fat: SoundWheel, thin: Path) -> int:
 
 
 def errors(wheel: Path) -> set[str]:
-    """Return the rules of rocm-verify that a wheel breaks by errors."""
+    """Return the rules of rocm-wheels verify that a wheel breaks by errors."""
     found = verify([wheel], Request(wheel_set=False)).judged.findings
     return {one.id for one in found if one.severity is Severity.ERROR}
 

@@ -45,7 +45,7 @@ def render_sarif(outcome: Outcome, rules: dict[str, Rule]) -> str:
     for finding, exception in outcome.judged.excused:
         suppression = {"kind": "external", "justification": exception.reason}
         results.append(_result(finding, order) | {"suppressions": [suppression]})
-    driver = {"name": "rocm-verify", "rules": [_rule(rule) for rule in rules.values()]}
+    driver = {"name": "rocm-wheels verify", "rules": [_rule(rule) for rule in rules.values()]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 

@@ -20,7 +20,7 @@ def render(outcome: Outcome, rules: dict[str, Rule]) -> str:
     found: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in outcome.judged.findings:
         found[finding.wheel if finding.id.startswith(PER_WHEEL) else "", finding.id].append(finding)
-    root = Element("testsuites", name="rocm-verify")
+    root = Element("testsuites", name="rocm-wheels verify")
     for wheel in (*(wheel.filename for wheel in outcome.distributions.wheels), ""):
         cases = {
             rule.id: found[wheel, rule.id] for rule in rules.values() if rule.id.startswith(PER_WHEEL) == bool(wheel)

@@ -78,7 +78,7 @@ def list_wheel(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
             if member.readable:
                 reader = MemberReader(file, member)
                 head = next(reader.chunks(), b"")
-                if _may_have(member.name, head):
+                if may_have_code(member.name, head):
                     yield from _list_member(reader, member.name, hashes=hashes)
 
 
@@ -111,6 +111,7 @@ def list_file(file: BinaryIO, path: str, sha256: str, *, hashes: bool) -> Iterat
         yield ListedCode(path, size, sha256, named=target_of_name(path))
 
 
-def _may_have(path: str, head: bytes) -> bool:
+def may_have_code(path: str, head: bytes) -> bool:
+    """Say whether a file may have device code, by its path and first bytes."""
     is_image = is_pe(head) and path.lower().endswith(_IMAGES)
     return is_elf(head) or is_image or is_bundle(head) or path.endswith(SUFFIX) or target_of_name(path) is not None
