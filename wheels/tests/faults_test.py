@@ -139,8 +139,6 @@ def test_there_is_a_fault_for_every_rule() -> None:
     planted = {fault.rule for fault in FAULTS} | {"X101"}
     assert planted <= registry.rules().keys()
     not_planted = {
-        "I101",  # layers of images: wheels/tests/image_test.py
-        "I102",
         "W104",  # members that share bytes: lib/wheel/zip_reader_test.py
         "W113",  # budgets are settings, and the set has none
         "W407",  # debug information: the mini SDK has it

@@ -27,7 +27,6 @@ GROUPS: Final = {
     "S": "Over the set",
     "D": "Device code",
     "R": "Since the last release",
-    "I": "Images",
     "X": "Exceptions",
 }
 

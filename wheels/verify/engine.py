@@ -148,17 +148,13 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
     wheels, sdists = find_distributions(paths)
     try:
         opened = [open_wheel(path) for path in wheels]
-        facts = read_opened(opened, request)
+        reader = Reader(request.settings, (*registry.collectors(), *request.collectors))
+        facts = _read(opened, reader, request.processes)
     except OSError as error:
         raise ToolError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None
     return DistributionSet(
         tuple(make_wheel(one, found) for one, found in zip(opened, facts, strict=True)), tuple(sdists)
     )
-
-
-def read_opened(opened: Sequence[OpenedWheel], request: Request) -> list[list[FileFacts]]:
-    """Return the facts about the members of each wheel. Raises OSError when one cannot be read."""
-    return _read(opened, Reader(request.settings, (*registry.collectors(), *request.collectors)), request.processes)
 
 
 def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:

@@ -4,7 +4,7 @@
     yield MISSING.finding(wheel.filename, path, "RECORD has no line for it")
 
 Identifiers: W1xx archive, W2xx RECORD, W3xx metadata, W4xx ELF files, W5xx content, S1xx over the set, D1xx device
-code, R1xx since the last release, I1xx images, X1xx exceptions. An identifier that was published is never used for
+code, R1xx since the last release, X1xx exceptions. An identifier that was published is never used for
 something else.
 """
 

@@ -1,7 +1,7 @@
 """All suites of checks, and with them all rules. To add a suite, import it here.
 
 `checks/` looks at one wheel by itself, `wheel_set/` and `device/` at what lies between wheels, `release/` at what lies
-between releases, `image/` at container images. Each has a `SUITE` (see `wheels.verify.suite`).
+between releases. Each has a `SUITE` (see `wheels.verify.suite`).
 """
 
 from wheels.verify import exceptions, installed_for_target
@@ -20,7 +20,6 @@ from wheels.verify.checks import (
 )
 from wheels.verify.device import device_checks
 from wheels.verify.finding import Rule
-from wheels.verify.image import image_checks
 from wheels.verify.release import release_checks
 from wheels.verify.suite import Collector, Suite
 from wheels.verify.wheel_set import set_checks
@@ -40,7 +39,6 @@ SUITES: tuple[Suite, ...] = (
     *set_checks.SUITES,
     *device_checks.SUITES,
     release_checks.SUITE,
-    image_checks.SUITE,
     installed_for_target.SUITE,
     exceptions.SUITE,
 )

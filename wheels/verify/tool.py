@@ -18,8 +18,6 @@ from wheels.verify import registry
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
 from wheels.verify.finding import Severity
-from wheels.verify.image.engine import verify_image
-from wheels.verify.image.layers import is_image
 from wheels.verify.report import documents, junit, text
 from wheels.verify.settings import Settings, make_settings, read_config
 
@@ -28,7 +26,6 @@ EPILOG: Final = """examples:
   rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-wheels verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
   rocm-wheels verify bazel-bin/wheels/dist --last-release ~/released/7.1
-  rocm-wheels verify --target gfx942 bazel-bin/packaging/image_gfx942
   rocm-wheels verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
 
@@ -72,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="a wheel, an sdist, a directory of them, or a container image: an OCI layout, or a tar of one",
+        help="a wheel, an sdist, or a directory of them",
     )
     result.add_argument(
         "--others",
@@ -176,17 +173,6 @@ def explain(identifiers: Sequence[str]) -> int:
     return CLEAN
 
 
-def _verified(arguments: Arguments) -> Outcome:
-    """Verify distributions, or an image. Raises ToolError."""
-    request = make_request(arguments)
-    images = [path for path in arguments.paths if is_image(path)]
-    if not images:
-        return verify(arguments.paths, request)
-    if len(arguments.paths) > 1:
-        raise ToolError(f"{images[0]}: is an image; expected no other path beside it. Verify each image alone")
-    return verify_image(images[0], request)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -196,7 +182,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     try:
-        outcome = _verified(arguments)
+        outcome = verify(arguments.paths, make_request(arguments))
         write(outcome, arguments)
     except (ToolError, OSError) as error:
         print(f"rocm-wheels verify: {error}", file=sys.stderr)

@@ -108,7 +108,7 @@ def _check_architecture(definition: ImageDefinition, layers: Iterable[LayerDescr
 
 
 def _blob(layer: LayerDescriptor, file: str) -> Blob:
-    return Blob(layer.media_type, layer.sha256, layer.size, file=file, annotations=layer.annotations)
+    return Blob(layer.media_type, layer.sha256, layer.size, file=file)
 
 
 def _manifest(definition: ImageDefinition, base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
