@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from lib.elf.library_name import parse_library_name
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
@@ -19,7 +20,7 @@ from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols
 from lib.gpus.paths import target_of_distribution
 from lib.wheel.zip_members import ZipMember
-from wheels.require_sdk.names import is_library, stem
+from wheels.require_sdk.names import stem
 from wheels.require_sdk.own_gpus import Gpus
 from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
@@ -122,7 +123,9 @@ class Sdk:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         libraries = [
-            (member, place) for member in opened.to_read if is_library(place := wheel.installed(member.name) or "")
+            (member, place)
+            for member in opened.to_read
+            if parse_library_name(place := wheel.installed(member.name) or "")
         ]
         if is_for_windows(wheel.tags) or (wheel.label and not libraries):  # Variants of the selector are many.
             return
@@ -271,7 +274,7 @@ class Sdk:
             for path, found in symbols_of(wheel.files, opened.path.name).items():
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
-        return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
+        return SdkFacts(packages, symbols, frozenset(self.libraries))
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
@@ -299,11 +302,3 @@ class SdkFacts:
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
     """The file names of all libraries that the SDK has."""
-    distributions: frozenset[str] = frozenset()
-    """The names of all its wheels."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the packages require none that is no wheel of the SDK."""
-        required = (one for package in self.packages for one in package.requires if applies(one))
-        return all(canonicalize_name(one.name) in self.distributions for one in required)
