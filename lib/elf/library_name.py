@@ -1,1 +1,1 @@
-../../../rules/runtime/libraries/names.py
+../../rules/runtime/libraries/names.py

@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.gpus.paths import split_local_version, target_of_distribution
 from lib.wheel.metadata_editor import CoreMetadata
@@ -251,7 +252,7 @@ def _requirements(
         check_other_gpu(package, name)
         wanted = SpecifierSet(specifier or f"=={version}")
         if not wanted.contains(version, prereleases=True):
-            raise ToolError(
+            raise CannotRunError(
                 f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
             )
         if all(one.marker is not None for one in check_required(package, name, version)):
@@ -267,9 +268,9 @@ def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes
     if f"{package}/__init__.py" not in wheel.wheel.files:
         tops = sorted({path.split("/")[0] for path in wheel.wheel.files if path.count("/") == 1})
         there = ", ".join(top for top in tops if f"{top}/__init__.py" in wheel.wheel.files) or "none"
-        raise ToolError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
+        raise CannotRunError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
     path = f"{package}/{file_name}"
     if path in wheel.wheel.files:
-        raise ToolError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
+        raise CannotRunError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
     text = wishes.init_py.text(sorted(names), None if wishes.specifier else str(version))
     return {path: text.encode()}

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from lib.elf.library_name import parse_library_name
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols
+from lib.elf.library_name import parse_library_name
 from lib.gpus.paths import target_of_distribution
 from lib.wheel.zip_members import ZipMember
 from wheels.require_sdk.names import stem
@@ -91,7 +92,9 @@ class Sdk:
         self.gpus = gpus
         wheels, sdists = find_distributions(paths)
         if not wheels:
-            raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
+            raise CannotRunError(
+                f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk"
+            )
         self._opened = [open_wheel(path) for path in wheels]
         self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
         self._found: dict[str, list[_SdkMember]] = defaultdict(list)
@@ -109,7 +112,9 @@ class Sdk:
             raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
         for pattern in take:
             if not any(fnmatchcase(name, pattern) for name in self.libraries):
-                raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
+                raise CannotRunError(
+                    f"--take={pattern}: matches no library of the SDK; expected a file name or pattern"
+                )
         self.offered = _offered(self.libraries, take)
         """What wheels take from the SDK, by file name."""
         self.selectors = self._selectors(sdists)
@@ -119,8 +124,7 @@ class Sdk:
         wheel = make_wheel(opened, ())
         if wheel.name is None or wheel.version is None:
             raise ToolError(f"{opened.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-…")
-        if opened.archive.troubles:
-            trouble = opened.archive.troubles[0]
+        if trouble := opened.archive.damage:
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         libraries = [
             (member, place)
@@ -133,7 +137,7 @@ class Sdk:
             other = self._opened[self._wheels[wheel.name]].path
             if other.name == opened.path.name and filecmp.cmp(other, opened.path, shallow=False):
                 return
-            raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+            raise CannotRunError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
         self._wheels[wheel.name] = number
         for member, path in libraries:
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)

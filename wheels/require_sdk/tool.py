@@ -5,7 +5,6 @@ symbol version that the wheel needs from it.
 """
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lib.common.program import ToolError, printable
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from lib.common.program import printable
 from lib.pack.segment import COMPRESSIONS
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
@@ -47,10 +47,9 @@ examples:
 
 Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
-exit status:
-  0  the new wheel was written
-  1  the wheel does not fit the SDK, or cannot be edited: nothing was written
-  2  the command line is wrong"""
+""" + exit_codes(
+    "the new wheel was written", "a wheel is damaged, does not fit the SDK, or cannot be edited: nothing was written"
+)
 
 
 @dataclass(frozen=True)
@@ -175,14 +174,16 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     try:
         SpecifierSet(arguments.specifier).contains("0")
     except ValueError:  # InvalidSpecifier, or too many digits for Python.
-        raise ToolError(
+        raise CannotRunError(
             f"--specifier={arguments.specifier}: expected a version specifier, such as `>=7.10,<7.11` or `~=7.10.0`"
         ) from None
     local = arguments.local_version
     try:
         Version(f"1+{local or 'x'}")
     except ValueError:
-        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk.7.10") from None
+        raise CannotRunError(
+            f"--local-version={local}: expected letters and digits, with dots between: sdk.7.10"
+        ) from None
     return Wishes(
         arguments.specifier,
         arguments.drop_bundled,
@@ -214,14 +215,10 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
 
 
 def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
-    try:
+
+    def work() -> None:
         print(printable("\n".join(require(arguments, init_py))))
-    except (ToolError, OSError) as error:
-        print(f"rocm-wheels require-sdk: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("rocm-wheels require-sdk: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    return 0
+
+    return run_command("require-sdk", work, otherwise=FOUND)
