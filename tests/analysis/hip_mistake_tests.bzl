@@ -18,6 +18,7 @@ _for_two_gpus_test = failure_test(HIP_SDK | {HIP_TARGETS: ["gfx90a", "gfx1100"]}
 
 # Attributes of a `hip_library` -> what the refusal says, after the target.
 _REFUSED = {
+    "compression": ({"copts": ["--offload-compress"]}, "copts: --offload-compress; expected the attribute `compress`, which also says how programs are linked. Remove the option, and set the attribute"),
     "commands": ({"copts": ["-emit-llvm"]}, "copts: -emit-llvm; expected no such option: the rule compiles each source for the host and for each GPU, to object files. Remove it"),
     "define": ({"local_defines": ["A=1 B=2"]}, "local_defines: [\"A=1 B=2\"]; expected one word in each, such as NAME=value. Quote spaces"),
     "define_for_others": ({"defines": ["A=1 B=2"]}, "defines: [\"A=1 B=2\"]; expected one word in each"),

@@ -124,14 +124,24 @@ _STEMS = {
 
 #: Stems of system libraries that come along, so that programs run where they are missing or too old.
 _SYSTEM_LIBRARIES = (
-    *("boost-atomic", "boost-filesystem", "bsd", "bz2-", "drm", "drm-amdgpu", "edit", "elf", "ffi", "fmt", "gomp"),
-    *("icu", "lzma", "md", "mnl", "nl-3-", "nl-genl-3-", "numa", "protobuf", "sqlite3-", "tinfo", "xml2-", "z3-"),
+    *("boost-atomic", "boost-filesystem", "bsd", "bz2-", "drm", "drm-amdgpu", "edit", "elf", "ffi", "fmt", "icu"),
+    *("lzma", "md", "mnl", "nl-3-", "nl-genl-3-", "numa", "protobuf", "sqlite3-", "tinfo", "xml2-", "z3-"),
     "zstd",
 )
 #: Patterns of the packages that stay with the system: what a compiler and scripts need, and what their libraries do.
 SYSTEM = (
-    *("binutils", "file", "gcc-*-base", "kmod", "lib*-perl", "lib32*", "libc6*", "libcurl4*", "libdrm-common"),
-    *("libdrm-dev", "libgcc-*", "libobjc-*", "libpfm4", "libstdc++*", "llvm-*-linker-tools", "pciutils", "perl"),
+    *("binutils", "file", "kmod", "lib*-perl", "lib32*", "libc6*", "libcurl4*", "libdrm-common"),
+    *(
+        "libdrm-dev",
+        "libgcc-*",
+        "libgomp1",
+        "libobjc-*",
+        "libpfm4",
+        "libstdc++*",
+        "llvm-*-linker-tools",
+        "pciutils",
+        "perl",
+    ),
     "python3*",
 )
 _VERSION = r"-?[0-9][0-9.]*(?:t64)?"
