@@ -24,7 +24,6 @@ def _hip_toolchain_impl(ctx):
         profile_runtime = ctx.file.profile_runtime,
         resource_directory = "{}/{}".format(root, ctx.attr.resource_directory),
         root = root,
-        runfiles_root = ctx.file.clang.short_path[:-len(ctx.attr.clang_path)].rstrip("/"),
         runtime = ctx.attr.runtime[CcInfo],
         targets = ctx.attr.targets[BuildSettingInfo].value,
     ))]

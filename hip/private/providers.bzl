@@ -49,7 +49,6 @@ HipToolchainInfo = provider(
         "profile_runtime": "File: the static library that writes the counts of coverage; None if the SDK lacks it.",
         "resource_directory": "string: clang's resource directory, relative to the execution root.",
         "root": "string: the SDK's install prefix, relative to the execution root.",
-        "runfiles_root": "string: the SDK's install prefix, relative to the runfiles of the main repository.",
         "runtime": "CcInfo of the HIP runtime: every HIP program is compiled and linked with it.",
         "targets": "list of string: GPU targets to compile for, such as `gfx942` or `gfx90a:xnack+`.",
     },

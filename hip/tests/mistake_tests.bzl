@@ -6,7 +6,7 @@ Mistakes that only real builds show are in hip/tests/e2e/mistakes.py: in MODULE.
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//develop/testing:analysis.bzl", "failure_test")
-load("//hip:defs.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_tar")
+load("//hip:defs.bzl", "hip_binary", "hip_compile_commands", "hip_library")
 load(":sdk.bzl", "HIP_SDK", "HIP_TARGETS")
 
 visibility("private")
@@ -88,8 +88,6 @@ def hip_mistake_test_suite(name):
     hip_compile_commands(name = name + "_nothing", tags = ["manual"], targets = [name + "_plain"])
     messages = ["//hip/tests:{0}_nothing: targets: //hip/tests:{0}_plain and what they depend on have no HIP source; expected a hip_library, or what depends on one. Change `targets`".format(name)]
     tests["nothing"] = (_refused_test, name + "_nothing.index", messages)
-    hip_tar(name = name + "_tar", tags = ["manual"], programs = [name + "_right"])
-    tests["tar"] = (_refused_test, name + "_tar", ["//hip/tests:{0}_tar: programs: //hip/tests:{0}_right is not a program; expected one, such as a hip_binary. Change `programs`".format(name)])
     for what, (test, target, messages) in tests.items():
         test(name = "{}_{}_test".format(name, what), messages = messages, target_under_test = target)
     native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in tests])
