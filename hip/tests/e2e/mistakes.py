@@ -113,9 +113,7 @@ IN_BUILD_FILES = (
     ),
     Mistake(
         "a mistyped attribute of a program",
-        (
-            "//mistake:it: scrs: hip_binary has no such attribute; expected one of `hip_library` about compilation, or of",
-        ),
+        ("//mistake:it: scrs: hip_binary has no such attribute; expected one of `hip_library` about compilation",),
         target='hip_binary(name = "it", scrs = ["it.hip"])',
     ),
     Mistake(
