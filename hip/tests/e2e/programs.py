@@ -60,8 +60,8 @@ def copy_project(directory: Path, example: str, artifacts: Path | None = None) -
     shutil.copytree(rules / example, project)
     module = project / "MODULE.bazel"
     text = module.read_text(encoding="utf-8")
-    assert '"../.."' in text
-    module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
+    assert '"../../.."' in text
+    module.write_text(text.replace('"../../.."', '"../rules"'), encoding="utf-8")
     (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
     (project / "bazelw").chmod(0o755)
     # The artifacts may lie below /tmp, which sandboxes hide. In other projects, toolchains have other names.

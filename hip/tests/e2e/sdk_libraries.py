@@ -193,16 +193,17 @@ def check_kernels(workspace: Workspace, targets: Sequence[str]) -> None:
     print(f"runfiles with rocBLAS: {len(kernels)} files of kernels, for {', '.join(sorted(found))}", flush=True)
 
 
-def sdk_libraries(workspace: Workspace, given: Sequence[str]) -> list[str]:
+def sdk_libraries(workspace: Workspace) -> list[str]:
     """List the libraries of @rocm: which there are depends on the artifacts."""
-    result = workspace.run("query", *given, "kind(rocm_library, @rocm//:all)")
+    artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}",) if workspace.artifacts else ()
+    result = workspace.run("query", *artifacts, "kind(rocm_library, @rocm//:all)")
     assert result.returncode == 0, result.stdout
     return [line.removeprefix("@rocm//:") for line in result.stdout.splitlines() if line.startswith("@rocm//:")]
 
 
 def check_sdk_libraries(workspace: Workspace, given: Sequence[str], targets: Sequence[str]) -> None:
     """Add a package of programs to the project, with the libraries that the artifacts have."""
-    there = sdk_libraries(workspace, given)
+    there = sdk_libraries(workspace)
     unknown = [one for one in there if one not in LIBRARIES and not OTHERS.fullmatch(one)]
     assert not unknown, f"no program has {unknown}; add them to LIBRARIES"
     programs = {name: one for name, one in PROGRAMS.items() if one.library in there}
