@@ -1,4 +1,4 @@
-"""The options of clang 21 about HIP, as `clang --help-hidden` lists them: hip.tests.e2e.mistakes compares the SDK's own clang."""
+"""The options of clang 21 about HIP, as `clang --help-hidden` lists them: hip.tests.e2e.clang_options compares the SDK's own."""
 
 visibility(["//hip/tests"])
 

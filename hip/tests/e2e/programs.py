@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hip.tests.e2e.clang_options import check_clang_options
 from hip.tests.e2e.device_code import check_device_code
 from hip.tests.e2e.headers import check_headers
 from hip.tests.e2e.instrumented import check_instrumented
@@ -221,6 +222,7 @@ def check_debian(workspace: Workspace) -> None:
     text = module.read_text(encoding="utf-8")
     assert PACKAGES in text, text
     module.write_text(text.replace(PACKAGES, ""), encoding="utf-8")
+    check_clang_options(workspace, _artifacts(workspace))
     check_sdk_libraries(workspace, _artifacts(workspace), TARGETS)
 
 
