@@ -35,6 +35,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name == "_dist_info":
+        from importlib import import_module
+
+        value = import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
