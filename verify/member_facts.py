@@ -26,14 +26,15 @@ from tools.lib.pe.model import PeImage
 from tools.lib.pe.reader import is_pe, read_pe
 from tools.lib.wheel.member_file import CHUNK, MemberError, MemberReader
 from tools.lib.wheel.zip_members import ZipMember
-from verify.model import STRONGER, FileFacts, is_path_file
+from verify.model import STRONGER, FileFacts, is_driver_name, is_path_file
 from verify.settings import Settings
 from verify.strings import Search, Strings
 from verify.suite import Collector
 
 #: So much of a file's beginning is shown to collectors, in bytes.
 HEAD: Final = 4096
-#: Files of the .dist-info directory, and .pth files, up to this size are kept, in bytes: RECORD has about 100 per file.
+#: Files of the .dist-info directory, .pth and .icd files are kept up to this size, in bytes: RECORD has about 100 per
+#: file.
 MAX_TEXT: Final = 32 << 20
 #: Types of sections that are numbers throughout; SHT_RELA and SHT_REL are 4 and 9.
 TABLES: Final = frozenset((c.SHT_HASH, c.SHT_GNU_HASH, c.SHT_DYNSYM, c.SHT_SYMTAB, 4, 9))
@@ -99,7 +100,8 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     chunks = opened.chunks()
     first = next(chunks, b"")
     head = first[:HEAD]
-    is_kept = (is_dist_info(member.name) or is_path_file(member.name)) and member.size <= MAX_TEXT
+    is_text = is_dist_info(member.name) or is_path_file(member.name) or is_driver_name(member.name)
+    is_kept = is_text and member.size <= MAX_TEXT
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}

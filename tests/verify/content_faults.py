@@ -212,6 +212,21 @@ def _(edited: EditedSet) -> None:
     native(edited).files[NATIVE] = sample.build()
 
 
+@fault("W505", "a pkg-config file of the build machine", "tool", "tool/tool.pc")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/tool.pc"] = b"prefix=/home/builder/work/install\n"
+
+
+@fault("W505", "a file below etc of the build machine", "tool", "tool/etc/tool")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/etc/tool"] = b"plugins /therock/build/lib/tool\n"
+
+
+@fault("W505", "an OpenCL driver where the build had it", "tool", "tool/etc/OpenCL/vendors/tool.icd")
+def _(edited: EditedSet) -> None:
+    tool(edited).files["tool/etc/OpenCL/vendors/tool.icd"] = b"/opt/rocm/lib/libamdocl64.so\n"
+
+
 @fault("W511", "a wheel of nothing", "void")
 def _(edited: EditedSet) -> None:
     edited.add(small_wheel("void", {}))

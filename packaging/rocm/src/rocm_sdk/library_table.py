@@ -17,7 +17,9 @@ DLL_DIRECTORIES = ("bin",)
 # Where a library that others link against can lie there; in other directories nothing here looks for one. What loads it
 # finds it by RPATHs, whose directories the build lists apart, in `packages.bzl`.
 LIBRARY_DIRECTORIES = (
-    DLL_DIRECTORIES if IS_WINDOWS else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
+    DLL_DIRECTORIES
+    if IS_WINDOWS
+    else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib", "lib/opencl")
 )
 # The files in them that may be libraries.
 LIBRARY_GLOB = "*.dll" if IS_WINDOWS else "*.so*"

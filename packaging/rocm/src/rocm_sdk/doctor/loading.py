@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..environment import OPENCL_VARIABLE
 from ..libraries import find_libraries, library_directories, listed_libraries
 from ..library_table import LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..process import PRELOAD_VARIABLE, split_list
@@ -141,6 +142,15 @@ def empty_entries(facts: Facts) -> Iterator[Finding]:
         text = f"{SEARCH_VARIABLE}={value} has an empty entry: programs load libraries from the current directory"
         remedy = f"export {SEARCH_VARIABLE}={shlex.quote(kept)}" if kept else f"unset {SEARCH_VARIABLE}"
         yield Finding("shadowed", "warning", text, remedy)
+
+
+def opencl_drivers(facts: Facts) -> Iterator[Finding]:
+    """Find drivers for OpenCL's loaders that are not there: the loaders pass over them without a word."""
+    for name in (OPENCL_VARIABLE, "OCL_ICD_VENDORS"):
+        for path in facts.environ.get(name, "").split(os.pathsep):
+            if Path(path).is_absolute() and not Path(path).exists():
+                text = f"{name} names {path}, which is not there: OpenCL's loader does not find the driver"
+                yield Finding("opencl", "problem", text, f'unset {name}, then eval "$(rocm-sdk env)"')
 
 
 def unknown_preloads(facts: Facts) -> Iterator[Finding]:
