@@ -179,7 +179,7 @@ sdk_wheel = rule(
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "python_packages": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. The build notes packages that it leaves out, because the package does not contain them.",
+            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. A row may have `requires`, a list of requirements, which the wheel gets together with the package. The build notes packages that it leaves out, because the package does not contain them.",
         ),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),
