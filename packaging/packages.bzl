@@ -97,7 +97,7 @@ _LIBRARIES = [
 # Without one of these artifacts, there is no profiler.
 PROFILERS = ["rocprofiler-compute", "rocprofiler-systems"]
 
-# What of all artifacts is the profiler's: those of rocprofiler-sdk also carry parts of it.
+# The profiler's files, in any artifact: rocprofiler-sdk's also have some.
 _PROFILER_FILES = [
     "bin/rocprof-*",
     "include/rocprofiler-systems/**",

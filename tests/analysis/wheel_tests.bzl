@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
 load(
     "//rules:sdk.bzl",
@@ -17,7 +18,6 @@ load(
 )
 load("//rules:wheels.bzl", "sdk_split_wheel")
 load("//tests/mini:like_py_wheel.bzl", "like_py_wheel")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

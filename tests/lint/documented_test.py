@@ -113,7 +113,7 @@ SHOWN_BY = (
     ),
     (
         "a target that is too long for a launcher",
-        "tools/actions/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
+        "lib/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
     ),
     # ELF files
     (
@@ -262,13 +262,13 @@ SHOWN_BY = (
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
     (
         "an `import_name` that leads out of site-packages",
-        "tools/lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
+        "lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
     ),
     (
         "a licence text whose name the metadata cannot contain",
         "tools/actions/link/license_texts_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
-    ("metadata that indexes refuse", "tools/lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
+    ("metadata that indexes refuse", "lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
 )
 
 

@@ -7,11 +7,11 @@ that is searched after site-packages itself. So a package of that name that a us
 from collections.abc import Iterable
 from typing import Any
 
+from lib.common.program import ToolError
+from lib.plan.model import Plan
+from lib.wheel.metadata_checks import check_requirements
+from lib.wheel.wheel_writer import WheelMember, text_member
 from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.plan.model import Plan
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.metadata_checks import check_requirements
-from tools.lib.wheel.wheel_writer import WheelMember, text_member
 
 
 def shipped_packages(listed: str, plan: Plan, label: str) -> list[dict[str, Any]]:

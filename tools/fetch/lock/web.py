@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: Bytes that a listing or a checksum may have at most.
 SMALL = 64 << 20
