@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from .library_name import parse_library_name
 from .system import IS_WINDOWS
 
 # Where DLLs lie in the trees of core and libraries. The build's tools have a copy, in `constants.py` of PE files; a
@@ -59,7 +60,8 @@ class Library:
         if is_dll:
             expression = rf"(lib)?{re.escape(self.stem[3:])}[_\d.]*\.dll"
             return re.fullmatch(expression, file_name, re.IGNORECASE) is not None
-        return file_name == f"{self.stem}.so" or file_name.startswith(f"{self.stem}.so.")
+        name = parse_library_name(file_name)
+        return name is not None and name.stem == self.stem
 
 
 LIBRARIES = {
