@@ -78,7 +78,7 @@ EXAMPLES: Final = {
     "sdk_wheel": Example(_TWO, "runtime_wheel"),
     "sdk_wheel_set_test": Example(_WHEELS, "dist_test"),
     "sdk_wheel_test": Example("tests/wheel_test/BUILD.bazel", "core_test"),
-    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "W504"),
+    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "D103"),
 }
 
 
