@@ -3,15 +3,13 @@
 PyPA, "Core metadata specifications" (through `packaging.metadata`, strictly), "Entry points specification"; PEP 639.
 """
 
-import configparser
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from tools.lib.wheel.entry_points import read_entry_points
 from tools.lib.wheel.import_names import MODULE
 from verify.finding import Finding, Rule, Severity
 from verify.model import Wheel
@@ -76,7 +74,6 @@ IMPORTS = Rule(
     why="Tools suggest the package for it, and may refuse another with it. No name may be in both fields (PEP 794).",
     remedy="Let the build tool compute Import-Name and Import-Namespace.",
 )
-_REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*)?(\s*\[[\w\s.,-]*\])?")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -150,21 +147,17 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
     content = wheel.text("entry_points.txt")
     if content is None:
         return
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=True)
-    parser.optionxform = str  # type: ignore[method-assign,assignment]
     try:
-        parser.read_string(content.decode("utf-8"))
-    except (ValueError, configparser.Error) as error:
-        yield ENTRY_POINTS.finding(wheel.filename, path, " ".join(str(error).split()))
+        found = read_entry_points(content)
+    except ValueError as error:
+        yield ENTRY_POINTS.finding(wheel.filename, path, str(error))
         return
-    for group in parser.sections():
-        for name, reference in parser.items(group):
-            if not _REFERENCE.fullmatch(reference or ""):
-                yield ENTRY_POINTS.finding(
-                    wheel.filename, path, f"[{group}] {name} is {reference!r}; expected module:object"
-                )
-            elif (module := re.split(r"[\s:\[]", reference)[0]) and _is_absent(wheel, module):
-                yield ABSENT_MODULE.finding(wheel.filename, path, f"[{group}] {name} is {reference!r}; no {module}")
+    for one in found:
+        what = f"[{one.group}] {one.name} is {one.reference!r}"
+        if not one.module or (one.is_script and not one.attribute):
+            yield ENTRY_POINTS.finding(wheel.filename, path, f"{what}; expected module:object")
+        elif _is_absent(wheel, one.module):
+            yield ABSENT_MODULE.finding(wheel.filename, path, f"{what}; no {one.module}")
 
 
 def _is_absent(wheel: Wheel, module: str) -> bool:

@@ -69,7 +69,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     try:
         rows = record_rows(content)
     except ValueError as error:
-        yield UNREADABLE.finding(wheel.filename, path, f"expected lines of CSV in UTF-8: {error}")
+        yield UNREADABLE.finding(wheel.filename, path, str(error))
         return
     counts = Counter(row[0] for row in rows if row)
     for listed, count in sorted(counts.items()):
