@@ -147,6 +147,7 @@ CHECKS: tuple[Check, ...] = (
     Check("publish", "publish to a directory, S3 and a package index", steps.publish),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
+    Check("hostile-zips", "hostile archives, as pip and uv judge them", steps.module("tests.e2e.validators.hostile")),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(
         "hermetic",

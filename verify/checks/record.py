@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tools.lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
+from tools.lib.wheel.zip_members import Fault
 from verify.finding import Finding, Rule, Severity
 from verify.model import STRONGER, FileFacts, Wheel
 from verify.settings import Settings
@@ -63,7 +64,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     path = f"{wheel.dist_info}/RECORD"
     content = wheel.text("RECORD")
     if content is None:
-        if wheel.files:
+        if all(trouble.fault is not Fault.UNREADABLE for trouble in wheel.archive.troubles):
             yield UNREADABLE.finding(wheel.filename, path if wheel.dist_info else "", "there is none that can be read")
         return
     try:

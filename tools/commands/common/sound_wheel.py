@@ -32,7 +32,7 @@ MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.DIGEST, record
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
 RULES: Final = MENDED | frozenset(
     (
-        *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
+        *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.FIELD, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
         *(names.SPECIAL, names.OUTSIDE, record.UNREADABLE),
     )
 )

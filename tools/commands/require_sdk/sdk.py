@@ -118,8 +118,7 @@ class Sdk:
         wheel = make_wheel(opened, ())
         if wheel.name is None or wheel.version is None:
             raise ToolError(f"{opened.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-…")
-        if opened.archive.troubles:
-            trouble = opened.archive.troubles[0]
+        if trouble := opened.archive.damage:
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         libraries = [
             (member, place) for member in opened.to_read if is_library(place := wheel.installed(member.name) or "")
