@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.actions.coverage.table import read_coverage
+from tools.lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.architectures import load_architectures
 from verify import registry
@@ -33,10 +34,7 @@ EPILOG: Final = """examples:
   rocm-verify rules W415
   rocm-verify targets acme_solver-1.0.0-py3-none-linux_x86_64.whl
 
-Exit status: 0 if there are no findings except notes, 1 if there are, 2 if the wheels cannot be checked."""
-CLEAN: Final = 0
-FOUND: Final = 1
-CANNOT_RUN: Final = 2
+""" + exit_codes("there are no findings, or only notes", "there are findings")
 
 
 @dataclass(frozen=True)
@@ -165,16 +163,27 @@ def write(outcome: Outcome, arguments: Arguments) -> None:
             path.write_text(content, encoding="utf-8")
 
 
-def explain(identifiers: Sequence[str]) -> int:
+def explain(argv: Sequence[str]) -> int:
     """Print what rules say, all without arguments; returns the exit code."""
     rules = registry.rules()
-    for identifier in identifiers or rules:
-        if identifier not in rules:
-            print(f"rocm-verify: no rule is called {identifier!r}; expected {', '.join(rules)}", file=sys.stderr)
-            return CANNOT_RUN
-        rule = rules[identifier]
-        print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
-    return CLEAN
+    known = argparse.ArgumentParser(
+        prog="rocm-verify rules",
+        description="Explains rules: what is wrong, why that is bad, and what to do.",
+        epilog=exit_codes("the rules are printed"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
+    wanted = known.parse_args(argv).rules
+
+    def work() -> None:
+        for identifier in wanted or rules:
+            if identifier not in rules:
+                raise CannotRunError(f"no rule is called {identifier!r}; expected {', '.join(rules)}")
+            rule = rules[identifier]
+            print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
+
+    return run_command("rocm-verify", work)
 
 
 def _verified(arguments: Arguments) -> Outcome:
@@ -200,14 +209,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments(**vars(parser().parse_args(argv)))
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
-    try:
+
+    def work() -> int:
         outcome = _verified(arguments)
         write(outcome, arguments)
-    except (ToolError, OSError) as error:
-        print(f"rocm-verify: {error}", file=sys.stderr)
-        return CANNOT_RUN
-    failed = any(finding.severity is not Severity.NOTE for finding in outcome.judged.findings)
-    return FOUND if failed else CLEAN
+        return FOUND if any(one.severity is not Severity.NOTE for one in outcome.judged.findings) else OK
+
+    return run_command("rocm-verify", work)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from stat import S_IMODE
 from typing import Final
 
 from tools.commands.common.sound_wheel import SoundWheel
-from tools.lib.common.program import ToolError
+from tools.lib.common.command import CannotRunError
 from tools.lib.wheel.member_file import MemberError, MemberReader
 from tools.lib.wheel.output_file import Output
 from tools.lib.wheel.wheel_writer import WheelMember
@@ -71,6 +71,6 @@ def inflate(wheel: SoundWheel, source: str, to: Path) -> None:
                 out.write(chunk)
     except MemberError as error:
         reason = f"{source} {error}; was the wheel changed while it was read? Try again"
-        raise ToolError(f"{wheel.path}: {reason}") from None
+        raise CannotRunError(f"{wheel.path}: {reason}") from None
     if sha256.hexdigest() != wheel.wheel.files[source].sha256:
-        raise ToolError(f"{wheel.path}: {source} was changed while the wheel was read. Try again")
+        raise CannotRunError(f"{wheel.path}: {source} was changed while the wheel was read. Try again")

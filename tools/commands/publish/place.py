@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from tools.commands.publish.files import LocalFile
+from tools.lib.common.command import FoundError
 from tools.lib.common.program import ToolError
 
 #: Called with the number of bytes that were sent since the last call; from any thread.
@@ -23,7 +24,7 @@ class TakenError(Exception):
     """The path has a file already; with which bytes, the caller has to find out."""
 
 
-class ConflictError(ToolError):
+class ConflictError(FoundError):
     """What is published differs from what was to be published under the same name."""
 
 

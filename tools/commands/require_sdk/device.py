@@ -18,6 +18,7 @@ from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.require_sdk.init_py import InitPy
 from tools.commands.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from tools.commands.require_sdk.sdk import Sdk
+from tools.lib.common.command import CannotRunError
 from tools.lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.families import package_owner
@@ -50,7 +51,7 @@ class Selector:
         is_unproven = self.package is None and gpus.is_told
         unknown = [target for target in gpus.targets if not is_known(target)] if is_unproven else []
         if unknown:
-            raise ToolError(
+            raise CannotRunError(
                 f"{gpus.reason}, and {unknown[0]} is a GPU that neither AMD's nor LLVM's table has; "
                 f"{suggestion(unknown[0])}. Name one of them, or name the {self.name} that has it with --sdk"
             )

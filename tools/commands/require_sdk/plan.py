@@ -20,6 +20,7 @@ from tools.commands.require_sdk.mentions import mentioned, opened_by_name
 from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
+from tools.lib.common.command import CannotRunError
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.paths import target_of_distribution
 from tools.lib.wheel.metadata_editor import CoreMetadata
@@ -238,7 +239,7 @@ def _requirements(
         check_other_gpu(package, name)
         wanted = SpecifierSet(specifier or f"=={version}")
         if not wanted.contains(version, prereleases=True):
-            raise ToolError(
+            raise CannotRunError(
                 f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
             )
         if all(one.marker is not None for one in check_required(package, name, version)):
@@ -254,9 +255,9 @@ def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes
     if f"{package}/__init__.py" not in wheel.wheel.files:
         tops = sorted({path.split("/")[0] for path in wheel.wheel.files if path.count("/") == 1})
         there = ", ".join(top for top in tops if f"{top}/__init__.py" in wheel.wheel.files) or "none"
-        raise ToolError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
+        raise CannotRunError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
     path = f"{package}/{file_name}"
     if path in wheel.wheel.files:
-        raise ToolError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
+        raise CannotRunError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
     text = wishes.init_py.text(sorted(names), None if wishes.specifier else str(version))
     return {path: text.encode()}

@@ -27,9 +27,9 @@ from develop.testing.wheel_sample import METADATA, Sample, make_record
 from tools.commands.require_sdk import proof, tool
 
 
-def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *options: str, code: int = 1) -> str:
     """Return what the command says; it must fail, and leave nothing behind."""
-    assert run(folder, sample, *options) == 1
+    assert run(folder, sample, *options) == code
     assert not (folder / "out").exists()
     said = capsys.readouterr()
     assert (said.out, said.err[:13]) == ("", "require-sdk: ")
@@ -97,7 +97,7 @@ def test_wheels_that_do_not_fit(
 def test_options_that_do_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
 ) -> None:
-    assert message in refused(tmp_path, EXPECTS, capsys, *options)
+    assert message in refused(tmp_path, EXPECTS, capsys, *options, code=2)
 
 
 def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +113,7 @@ def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_module_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(tmp_path, acme("acme/_sdk_init.py", b""), capsys, "--init-py=acme")
+    said = refused(tmp_path, acme("acme/_sdk_init.py", b""), capsys, "--init-py=acme", code=2)
     assert "has acme/_sdk_init.py already" in said
 
 
@@ -154,7 +154,7 @@ def test_another_version_can_be_left_to_the_system(tmp_path: Path) -> None:
 
 def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sdk").mkdir()
-    assert "holds no distributions" in refused(tmp_path, EXPECTS, capsys)
+    assert "holds no distributions" in refused(tmp_path, EXPECTS, capsys, code=2)
     (tmp_path / "sdk/sdk.whl").write_bytes(CORE.build())
     assert "sdk.whl: not a wheel's file name" in refused(tmp_path, EXPECTS, capsys)
     (tmp_path / "sdk/sdk.whl").unlink()
@@ -167,7 +167,7 @@ def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureF
 def test_two_versions_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = Sample(CORE.files, name="sdk_core", version="7.11")
     sdk(tmp_path, CORE, MATH, other)
-    said = refused(tmp_path, EXPECTS, capsys)
+    said = refused(tmp_path, EXPECTS, capsys, code=2)
     first, second = tmp_path / "sdk" / other.filename, tmp_path / "sdk" / CORE.filename
     assert f"{first} and {second}: two wheels of sdk-core in --sdk. Name one of them" in said
 
@@ -178,7 +178,7 @@ def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     again = tmp_path / "sdk/again" / CORE.filename
     again.parent.mkdir()
     again.write_bytes(Sample({**CORE.files, "other": b""}, name="sdk_core", version=CORE.version).build())
-    assert "two wheels of sdk-core in --sdk. Name one of them" in refused(tmp_path, EXPECTS, capsys)
+    assert "two wheels of sdk-core in --sdk. Name one of them" in refused(tmp_path, EXPECTS, capsys, code=2)
     again.write_bytes((tmp_path / "sdk" / CORE.filename).read_bytes())
     assert run(tmp_path, EXPECTS) == 0
 
@@ -278,7 +278,7 @@ def test_a_wheel_that_changes_meanwhile(
         return prove(*arguments)  # type: ignore[arg-type]  # as the tool calls it
 
     monkeypatch.setattr(tool, "prove", changed)
-    said = refused(tmp_path, EXPECTS, capsys)
+    said = refused(tmp_path, EXPECTS, capsys, code=2)
     assert "was changed while" in said
 
 
@@ -294,11 +294,11 @@ def test_an_interrupted_run_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_help_has_examples_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_examples_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"], INIT_PY)
     said = capsys.readouterr().out
-    for part in ("examples:\n", "what changes:\n", "exit status:\n", "require-sdk acme-1.0"):
+    for part in ("examples:\n", "what changes:\n", "exit code:\n", "require-sdk acme-1.0"):
         assert part in said
 
 
@@ -312,5 +312,7 @@ def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixtur
 def test_a_file_in_the_place_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     for place in ("file", "file/below"):
-        assert "expected a directory or nothing" in refused(tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}")
+        assert "expected a directory or nothing" in refused(
+            tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}", code=2
+        )
     assert (tmp_path / "file").read_text() == "x"

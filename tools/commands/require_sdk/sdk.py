@@ -18,6 +18,7 @@ from packaging.version import Version
 from tools.commands.require_sdk.names import is_library, stem
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
+from tools.lib.common.command import CannotRunError
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
 from tools.lib.gpus.paths import target_of_distribution
@@ -90,7 +91,9 @@ class Sdk:
         self.gpus = gpus
         wheels, sdists = find_distributions(paths)
         if not wheels:
-            raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
+            raise CannotRunError(
+                f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk"
+            )
         self._opened = [open_wheel(path) for path in wheels]
         self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
         self._found: dict[str, list[_SdkMember]] = defaultdict(list)
@@ -108,7 +111,9 @@ class Sdk:
             raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
         for pattern in take:
             if not any(fnmatchcase(name, pattern) for name in self.libraries):
-                raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
+                raise CannotRunError(
+                    f"--take={pattern}: matches no library of the SDK; expected a file name or pattern"
+                )
         self.offered = _offered(self.libraries, take)
         """What wheels take from the SDK, by file name."""
         self.selectors = self._selectors(sdists)
@@ -129,7 +134,7 @@ class Sdk:
             other = self._opened[self._wheels[wheel.name]].path
             if other.name == opened.path.name and filecmp.cmp(other, opened.path, shallow=False):
                 return
-            raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+            raise CannotRunError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
         self._wheels[wheel.name] = number
         for member, path in libraries:
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)

@@ -5,7 +5,6 @@ symbol version that the wheel needs from it.
 """
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,8 @@ from tools.commands.require_sdk.report import describe
 from tools.commands.require_sdk.sdk import Sdk
 from tools.commands.require_sdk.symbols import COLLECTOR
 from tools.commands.require_sdk.write import Writer, space_for_wheel
-from tools.lib.common.program import ToolError, printable
+from tools.lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from tools.lib.common.program import printable
 
 EPILOG = """what changes:
   file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
@@ -44,10 +44,9 @@ examples:
 
 Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
-exit status:
-  0  the new wheel was written
-  1  the wheel does not fit the SDK, or cannot be edited: nothing was written
-  2  the command line is wrong"""
+""" + exit_codes(
+    "the new wheel was written", "a wheel is damaged, does not fit the SDK, or cannot be edited: nothing was written"
+)
 
 
 @dataclass(frozen=True)
@@ -163,14 +162,16 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     try:
         SpecifierSet(arguments.specifier).contains("0")
     except ValueError:  # InvalidSpecifier, or too many digits for Python.
-        raise ToolError(
+        raise CannotRunError(
             f"--specifier={arguments.specifier}: expected a version specifier, such as `>=7.10,<7.11` or `~=7.10.0`"
         ) from None
     local = arguments.local_version
     try:
         Version(f"1+{local or 'x'}")
     except ValueError:
-        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk7.10") from None
+        raise CannotRunError(
+            f"--local-version={local}: expected letters and digits, with dots between: sdk7.10"
+        ) from None
     return Wishes(
         arguments.specifier,
         arguments.drop_bundled,
@@ -201,14 +202,10 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
 
 
 def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
-    try:
+
+    def work() -> None:
         print(printable("\n".join(require(arguments, init_py))))
-    except (ToolError, OSError) as error:
-        print(f"require-sdk: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("require-sdk: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    return 0
+
+    return run_command("require-sdk", work, otherwise=FOUND)

@@ -14,7 +14,8 @@ from urllib.parse import quote
 from tools.commands.common.sound_wheel import SoundWheel
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.plan import ThinWheel
-from tools.lib.common.program import ToolError, size_text
+from tools.lib.common.command import CannotRunError
+from tools.lib.common.program import size_text
 from tools.lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 
 #: The page with a link to each file, for `--find-links` over HTTP: a bucket lists nothing by itself.
@@ -60,7 +61,7 @@ def _copy(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
         shutil.copyfile(fat.path, scratch / place.name)
         with (scratch / place.name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != fat.sha256:
-                raise ToolError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
+                raise CannotRunError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
         yield place.name
 
 

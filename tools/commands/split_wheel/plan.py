@@ -15,6 +15,7 @@ from tools.commands.split_wheel.device_files import DeviceFile, Form, device_fil
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
 from tools.commands.split_wheel.stray_code import stray_code
+from tools.lib.common.command import CannotRunError
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.known_targets import suggestion
 from tools.lib.gpus.target_id import TargetId
@@ -107,7 +108,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
         )
     for group in groups:
         if unknown := group.unknown(codes):
-            raise ToolError(
+            raise CannotRunError(
                 f"--targets: {unknown[0]} is an unknown GPU: neither AMD's nor LLVM's table has it, and "
                 f"{fat.path} has no code for it by name; {suggestion(str(unknown[0]))}"
             )
