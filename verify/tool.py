@@ -209,6 +209,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments(**vars(parser().parse_args(argv)))
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
+    if arguments.no_set and (arguments.target or arguments.coverage):
+        option = "--target" if arguments.target else "--coverage"
+        parser().error(f"{option} is about the set, which --no-set leaves out; leave one of them out")
 
     def work() -> int:
         outcome = _verified(arguments)

@@ -12,16 +12,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from tools.lib.common.command import CANNOT_RUN, exit_codes, run_command
+from tools.lib.common.program import printable
 from tools.lib.device.model import DeviceError
 from tools.lib.elf.source import ElfError
-from tools.lib.wheel.member_file import MemberError
 from verify.device.device_listing import ListedCode, list_path, list_wheel
 
 EPILOG: Final = """examples:
   rocm-verify targets lib/librocblas.so.4
   rocm-verify targets --json acme_solver-*.whl > device-code.json
 
-Exit code: 0, or 2 if a file cannot be read."""
+""" + exit_codes("every file was read")
+#: What is looked for.
+SEARCHED: Final = (
+    "sections of HIP and CUDA, bundles and code objects of AMD anywhere in files, .kpack archives, and names of GPUs"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,37 +45,43 @@ def parser() -> argparse.ArgumentParser:
 
 
 def listed(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
-    """Yield what one file of the command line holds."""
+    """Yield the files that one file of the command line holds."""
     return list_wheel(path, hashes=hashes) if path.suffix == ".whl" else list_path(path, hashes=hashes)
 
 
 def print_text(path: Path, *, hashes: bool) -> None:
     """Print what a file holds, as it is found."""
-    found = False
+    searched, found = 0, False
     if path.suffix == ".whl":
         print(f"{path}:")
     for one in listed(path, hashes=hashes):
-        found = True
-        print("\n".join(one.lines()))
+        searched += 1
+        if one.has_code:
+            found = True
+            print(printable("\n".join(one.lines())))
     if not found:
-        print(f"{path}: no device code")
+        files = "1 file" if searched == 1 else f"{searched} files"
+        print(f"{path}: no device code; searched {files} for {SEARCHED}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     arguments = parser().parse_args(argv)
     hashes = not arguments.no_hashes
-    documents = []
-    try:
+
+    def work() -> None:
+        documents = []
         for path in arguments.files:
             if arguments.json:
-                files = [one.document() for one in listed(path, hashes=hashes)]
+                files = [one.document() for one in listed(path, hashes=hashes) if one.has_code]
                 documents.append({"file": str(path), "device_code": files})
             else:
                 print_text(path, hashes=hashes)
         if arguments.json:
             print(json.dumps(documents, indent=1))
-    except (DeviceError, ElfError, MemberError, OSError) as error:
+
+    try:
+        return run_command("rocm-verify", work)
+    except (DeviceError, ElfError) as error:
         print(f"rocm-verify: {error}", file=sys.stderr)
-        return 2
-    return 0
+        return CANNOT_RUN

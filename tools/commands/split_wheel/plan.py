@@ -14,7 +14,6 @@ from tools.commands.common.sound_wheel import SIGNATURES, SoundWheel
 from tools.commands.split_wheel.device_files import DeviceFile, Form, device_files
 from tools.commands.split_wheel.groups import Group
 from tools.commands.split_wheel.naming import HOST, device_distribution, device_name
-from tools.commands.split_wheel.stray_code import stray_code
 from tools.lib.common.command import CannotRunError
 from tools.lib.common.program import ToolError
 from tools.lib.gpus.known_targets import suggestion
@@ -22,6 +21,7 @@ from tools.lib.gpus.target_id import TargetId
 from tools.lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from tools.lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
 from tools.lib.wheel.wheel_name import WheelName, with_local
+from verify.device.stray_code import stray_code
 
 #: Files of the .dist-info directory that every thin wheel has its own of, or none.
 MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
@@ -123,7 +123,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
 
 def _stray(fat: SoundWheel) -> str:
     """Say which device code is where it cannot be split; `""` if none is."""
-    found = list(map(str, stray_code(fat)))
+    found = list(map(str, stray_code(fat.wheel)))
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"; it has code that stays whole: {'; '.join(found[:_SHOWN])}{more}" if found else ""
 

@@ -19,11 +19,11 @@ from tools.commands.split_wheel.groups import parse_groups
 from tools.commands.split_wheel.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from tools.commands.split_wheel.report import describe
 from tools.commands.split_wheel.sizes import SplitSizes, measure, write_report
-from tools.commands.split_wheel.stray_code import COLLECTOR
 from tools.commands.split_wheel.write import space_for_thin_wheels, write_thin_wheels
 from tools.lib.common.command import FOUND, CannotRunError, exit_codes, run_command
 from tools.lib.common.program import printable
 from tools.lib.variants.variant_format import DRAFT, SCHEMA
+from verify.device.stray_code import COLLECTOR
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
