@@ -3,7 +3,9 @@
 PyPA, "Core metadata specifications" (through `packaging.metadata`, strictly), "Entry points specification"; PEP 639.
 """
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
@@ -28,9 +30,18 @@ INVALID = Rule(
     "W302",
     Severity.ERROR,
     "METADATA is missing or not valid",
-    why="Installers and indexes refuse it, or read it in different ways.",
+    why="Installers may refuse it, or read it in different ways; the package index refuses it where it is new.",
     remedy="Correct the field named; the specification is PyPA's Core Metadata.",
 )
+EARLY = Rule(
+    "W312",
+    Severity.NOTE,
+    "a field is newer than the version of METADATA",
+    why="setuptools wrote License-File for years before metadata 2.4 had it: installers and the package index take it.",
+    remedy="Let a newer build tool write METADATA.",
+)
+#: How `packaging` says so.
+_EARLY: Final = re.compile(r"[\w-]+ introduced in metadata version ")
 NAME = Rule(
     "W303",
     Severity.ERROR,
@@ -111,7 +122,7 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
     metadata = parse_metadata(content)
     if isinstance(metadata, list):
         for problem in metadata:
-            yield INVALID.finding(wheel.filename, path, problem)
+            yield (EARLY if _EARLY.match(problem) else INVALID).finding(wheel.filename, path, problem)
         return
     if wheel.name is not None and canonicalize_name(metadata.name) != wheel.name:
         yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")
@@ -171,5 +182,6 @@ def _is_absent(wheel: Wheel, module: str) -> bool:
 
 
 SUITE = Suite(
-    (DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION), check_wheel=check
+    (DIST_INFO, INVALID, EARLY, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION),
+    check_wheel=check,
 )
