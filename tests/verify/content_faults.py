@@ -43,7 +43,8 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     tool = edited.wheel("tool")
     text = tool.text("METADATA").replace("Metadata-Version: 2.4", "Metadata-Version: 2.1")
-    lines = [line for line in text.split("\n") if not line.startswith(("License-Expression", "Import-"))]
+    text = text.replace("License-Expression:", "License:")
+    lines = [line for line in text.split("\n") if not line.startswith("Import-")]
     tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
 
 
