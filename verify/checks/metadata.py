@@ -37,7 +37,7 @@ EARLY = Rule(
     "W312",
     Severity.NOTE,
     "a field is newer than the version of METADATA",
-    why="setuptools wrote License-File for years before metadata 2.4 had it: installers read it, and the index serves it.",
+    why="setuptools wrote License-File before metadata 2.4 had it: installers read it, and the index serves it.",
     remedy="Let a newer build tool write METADATA.",
 )
 #: How `packaging` says so.
