@@ -2,7 +2,7 @@
 
     data = hostile("local crc32 + 1", FAT.members(), "acme/__init__.py")
 
-What installers and the package index say of each kind is in `tests/verify/hostile_zips.tsv`.
+What installers and the package index say of each kind is in `wheels/tests/hostile_zips.tsv`.
 """
 
 import zlib

@@ -8,24 +8,24 @@ import pytest
 from develop.testing.fat_wheel import FAT
 from develop.testing.framework_wheel import EXPECTS, INIT_PY, sdk
 from develop.testing.wheel_sample import Sample
-from tools.commands.compile_commands import tool as compile_commands
-from tools.commands.publish import tool as publish
-from tools.commands.require_sdk import tool as require_sdk
-from tools.commands.split_wheel import tool as split_wheel
+from hip.tools.compile_commands import tool as compile_commands
+from lib.common.command import CANNOT_RUN, FOUND, OK
 from tools.fetch.lock import tool as lock
-from tools.lib.common.command import CANNOT_RUN, FOUND, OK
-from verify import tool as verify
+from wheels.publish import tool as publish
+from wheels.require_sdk import tool as require_sdk
+from wheels.split import tool as split_wheel
+from wheels.verify import tool as verify
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "compile_commands": compile_commands.main,
     "lock": lock.main,
     "publish": publish.main,
     "require-sdk": lambda argv: require_sdk.main(argv, INIT_PY),
-    "rocm-verify": verify.main,
-    "split-wheel": split_wheel.main,
+    "rocm-wheels verify": verify.main,
+    "rocm-wheels split": split_wheel.main,
 }
 #: What comes between the command's name and the options.
-WORDS = {"lock": ("lock",), "rocm-verify targets": ("targets",), "rocm-verify rules": ("rules",)}
+WORDS = {"lock": ("lock",), "rocm-wheels code list": ("targets",), "rocm-wheels verify rules": ("rules",)}
 NAMES = sorted({*COMMANDS, *WORDS})
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
 
@@ -74,19 +74,19 @@ def _places(tmp_path: Path) -> Places:
 #: Command, its exit code, a part of what it says, its arguments.
 Case = tuple[str, int, str, Callable[[Places], list[object]]]
 CASES: tuple[Case, ...] = (
-    ("split-wheel", OK, "acme-1.0+gfx942", lambda at: [at.fat, "--targets=gfx942", f"--output={at.out}"]),
-    ("split-wheel", FOUND, "no device code", lambda at: [at.plain, "--targets=gfx942", f"--output={at.out}"]),
-    ("split-wheel", FOUND, "not a whole zip", lambda at: [at.half, "--targets=gfx942", f"--output={at.out}"]),
-    ("split-wheel", CANNOT_RUN, "no such file", lambda at: [at.absent, "--targets=gfx942", f"--output={at.out}"]),
-    ("split-wheel", CANNOT_RUN, "is not a wheel", lambda at: [at.dist, "--targets=gfx942", f"--output={at.out}"]),
-    ("split-wheel", CANNOT_RUN, "is a file", lambda at: [at.fat, "--targets=gfx942", f"--output={at.plain}"]),
-    ("split-wheel", CANNOT_RUN, "not a GPU target", lambda at: [at.fat, "--targets=gfx", f"--output={at.out}"]),
+    ("rocm-wheels split", OK, "acme-1.0+gfx942", lambda at: [at.fat, "--targets=gfx942", f"--output={at.out}"]),
+    ("rocm-wheels split", FOUND, "no device code", lambda at: [at.plain, "--targets=gfx942", f"--output={at.out}"]),
+    ("rocm-wheels split", FOUND, "not a whole zip", lambda at: [at.half, "--targets=gfx942", f"--output={at.out}"]),
+    ("rocm-wheels split", CANNOT_RUN, "no such file", lambda at: [at.absent, "--targets=gfx942", f"--output={at.out}"]),
+    ("rocm-wheels split", CANNOT_RUN, "is not a wheel", lambda at: [at.dist, "--targets=gfx942", f"--output={at.out}"]),
+    ("rocm-wheels split", CANNOT_RUN, "is a file", lambda at: [at.fat, "--targets=gfx942", f"--output={at.plain}"]),
+    ("rocm-wheels split", CANNOT_RUN, "not a GPU target", lambda at: [at.fat, "--targets=gfx", f"--output={at.out}"]),
     ("require-sdk", OK, "acme-1.0+sdk", lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}"]),
     ("require-sdk", FOUND, "none of its", lambda at: [at.plain, f"--sdk={at.sdk}", f"--output={at.out}"]),
     ("require-sdk", CANNOT_RUN, "no such file", lambda at: [at.absent, f"--sdk={at.sdk}", f"--output={at.out}"]),
     ("require-sdk", CANNOT_RUN, "no such file", lambda at: [at.user, f"--sdk={at.absent}", f"--output={at.out}"]),
     (
-        "require-sdk",
+        "rocm-wheels require-sdk",
         CANNOT_RUN,
         "expected a version specifier",
         lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}", "--specifier=x"],
@@ -108,14 +108,14 @@ CASES: tuple[Case, ...] = (
     ),
     ("lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
     ("lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
-    ("rocm-verify", OK, "", lambda at: ["--no-set", at.plain]),
-    ("rocm-verify", FOUND, "W101", lambda at: ["--no-set", at.half]),
-    ("rocm-verify", CANNOT_RUN, "no such file", lambda at: [at.absent]),
-    ("rocm-verify targets", OK, "gfx942", lambda at: [at.fat]),
-    ("rocm-verify targets", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half]),
-    ("rocm-verify targets", CANNOT_RUN, "No such file", lambda at: [at.absent]),
-    ("rocm-verify rules", OK, "W101", lambda at: []),
-    ("rocm-verify rules", CANNOT_RUN, "no rule is called", lambda at: ["W999"]),
+    ("rocm-wheels verify", OK, "", lambda at: ["--no-set", at.plain]),
+    ("rocm-wheels verify", FOUND, "W101", lambda at: ["--no-set", at.half]),
+    ("rocm-wheels verify", CANNOT_RUN, "no such file", lambda at: [at.absent]),
+    ("rocm-wheels code list", OK, "gfx942", lambda at: [at.fat]),
+    ("rocm-wheels code list", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half]),
+    ("rocm-wheels code list", CANNOT_RUN, "No such file", lambda at: [at.absent]),
+    ("rocm-wheels verify rules", OK, "W101", lambda at: []),
+    ("rocm-wheels verify rules", CANNOT_RUN, "no rule is called", lambda at: ["W999"]),
     ("compile_commands", CANNOT_RUN, "bazel run", lambda at: [f"--index={at.absent}"]),
 )
 

@@ -27,7 +27,7 @@ class Publisher:
             str(self.programs / "python"),
             "-B",
             "-m",
-            "tools.commands.publish.tool",
+            "wheels.publish.tool",
             f"--dist={self.dist}",
             *arguments,
         ]

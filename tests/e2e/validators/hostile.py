@@ -4,7 +4,7 @@
 
 Run it from the top of the workspace. It installs each kind of `develop/testing/hostile_zips.py` by the pip and the uv
 of requirements.txt, from a file and, by uv, from a server, where it reads while it downloads. The answers are in
-`tests/verify/hostile_zips.tsv`; the exit code is 1 if one differs, and `--update` writes them.
+`wheels/tests/hostile_zips.tsv`; the exit code is 1 if one differs, and `--update` writes them.
 
 Without `--index-rules`, the index's answers stay as they are: that is a copy of Warehouse's
 `warehouse/utils/zipfiles.py`, which applies PyPI's published rules (https://docs.pypi.org/archives).
@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from develop.testing.hostile_zips import KINDS, hostile
 from tests.e2e.validators.tools import make_tools, run
-from tests.verify.hostile_zips import INDEX, INSTALLERS, SAMPLE, VICTIM, read_answers, write_answers
+from wheels.tests.hostile_zips import INDEX, INSTALLERS, SAMPLE, VICTIM, read_answers, write_answers
 
 #: Installs many wheels by one pip, which takes longer to start than to install: each in a process of its own.
 PIP: Final = """

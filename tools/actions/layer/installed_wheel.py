@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lib.common.paths import directories_above
+from lib.common.program import ToolError
+from lib.wheel.deflated_run import Run, join, small_run
+from lib.wheel.entry_points import read_entry_points
+from lib.wheel.record import check_size, record_digests, record_text
+from lib.wheel.zip_members import ZipMember
 from tools.actions.layer.model import InstallScheme
 from tools.actions.layer.wheel_members import DeflatedMember, Reader, own_members
-from tools.lib.common.paths import directories_above
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import Run, join, small_run
-from tools.lib.wheel.entry_points import read_entry_points
-from tools.lib.wheel.record import check_size, record_digests, record_text
-from tools.lib.wheel.zip_members import ZipMember
 
 #: What the file INSTALLER says: the files are where pip would have put them, so pip may remove them.
 INSTALLER = b"pip\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from lib.deflate.blocks import FINAL_BLOCK
+from lib.wheel.record import record_text
+from lib.wheel.wheel_writer import text_member, write_wheel
 from tools.actions.layer.tool import main
-from tools.lib.deflate.blocks import FINAL_BLOCK
-from tools.lib.wheel.record import record_text
-from tools.lib.wheel.wheel_writer import text_member, write_wheel
 
 SITE = "usr/lib/python3/dist-packages"
 INFO = "other-1.0.dist-info"

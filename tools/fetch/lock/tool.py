@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lib.common.command import exit_codes, run_command
+from lib.common.program import argument_parser, write_document
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
 from tools.fetch.lock.run_listing import CiRun, check_base_url, list_run
 from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, select
 from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
-from tools.lib.common.command import exit_codes, run_command
-from tools.lib.common.program import argument_parser, write_document
 
 VERSION = 1
 FILE_NAME = "rocm_artifacts.lock.json"
