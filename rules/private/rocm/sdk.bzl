@@ -36,7 +36,9 @@ _SOURCES = CATALOG_SOURCES + [Label("//tools/fetch/prefix:" + name) for name in 
     Label("//tools/lib/gpus:paths.py"),
 ] + [Label("//tools/lib/elf:" + name) for name in [
     "constants.py",
+    "library_name.py",
     "model.py",
+    "opened_names.py",
     "reader.py",
     "source.py",
     "versions.py",

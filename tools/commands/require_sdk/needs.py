@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tools.commands.require_sdk.names import is_library, known_as, stem, ungrafted
+from tools.commands.require_sdk.names import known_as, stem, ungrafted
 from tools.commands.require_sdk.sdk import Sdk, SdkLibrary
 from tools.lib.common.program import ToolError
+from tools.lib.elf.library_name import parse_library_name
 from verify.wheel_set.model import Linked, Package
 
 #: So many faults are named; the rest is a number.
@@ -67,7 +68,7 @@ def copies(package: Package, sdk: Sdk, stays: Callable[[str, str], str]) -> list
     found, stems = [], sdk.stems
     for path, linked in sorted(package.linked.items()):
         base = posixpath.basename(path)
-        if not is_library(path):
+        if not parse_library_name(path):
             continue
         names = (known_as(name, sdk.offered) for name in (linked.soname or base, base))
         name = next((name for name in names if name is not None), None)

@@ -15,11 +15,12 @@ from pathlib import Path
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from tools.commands.require_sdk.names import is_library, stem
+from tools.commands.require_sdk.names import stem
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.symbols import COLLECTOR, symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols
+from tools.lib.elf.library_name import parse_library_name
 from tools.lib.gpus.paths import target_of_distribution
 from tools.lib.wheel.zip_members import ZipMember
 from verify.engine import find_distributions
@@ -122,7 +123,9 @@ class Sdk:
             trouble = opened.archive.troubles[0]
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         libraries = [
-            (member, place) for member in opened.to_read if is_library(place := wheel.installed(member.name) or "")
+            (member, place)
+            for member in opened.to_read
+            if parse_library_name(place := wheel.installed(member.name) or "")
         ]
         if is_for_windows(wheel.tags) or (wheel.label and not libraries):  # Variants of the selector are many.
             return

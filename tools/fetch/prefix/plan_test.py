@@ -239,6 +239,7 @@ def test_a_library_that_a_dependency_needs_and_finds_is_named(is_named_by_its_pa
     ("constants", "needed"),
     [
         (b"\0libopened.so.3\0", ("lib/libopened.so.3",)),
+        (b"\0libLLVM.so.23.0git\0", ("lib/libLLVM.so.23.0git",)),
         (b"libopened.so\0libopened.so.3\0", ("lib/libopened.so.3",)),
         (
             b"libopened.so\0cannot open libopened.so.3\0libown.so.1\0libother.so.9\0/libopened.so.3\0libthird.so.1\0",
@@ -255,6 +256,7 @@ def test_a_library_that_another_opens(constants: bytes, needed: tuple[str, ...],
         ),
         "libopened.so.3": ElfSample(soname="libopened.so.3"),
         "libthird.so.1": ElfSample(soname="libthird.so.1"),
+        "libLLVM.so.23.0git": ElfSample(soname="libLLVM.so.23.0git"),
     }
     for name, sample in samples.items():
         (tmp_path / "lib" / name).write_bytes(sample.build())
