@@ -54,7 +54,7 @@ FILES: Final = {
     "acme/__init__.py": b"x = 1\n",
     "acme/lib/libkernels.so": library(
         "libkernels.so",
-        ["libblas.so.5", "libhip.so.7", "libdrm.so.2"],
+        ["libblas.so.5", "libhip.so.7"],
         ["kernel"],
         ["blas_gemm", "hipMalloc"],
         "$ORIGIN:/opt/sdk/lib",

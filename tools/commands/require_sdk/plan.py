@@ -4,7 +4,7 @@ plan = plan_wheel(wheel, sdk, Wishes())
 check_plan(plan)                                                                # tools.commands.require_sdk.proof
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from packaging.requirements import Requirement
@@ -44,6 +44,8 @@ class Wishes:
     drop_bundled: bool = False
     leave: tuple[str, ...] = ()
     """Patterns of libraries that are not taken from the SDK."""
+    externals: tuple[str, ...] = ()
+    """Patterns of libraries that users' machines, or packages that nobody looks at, have."""
     local_version: str = ""
     init_py_package: str = ""
     init_py: InitPy | None = None
@@ -79,6 +81,10 @@ class RequiringWheel:
     copies: tuple[Copy, ...]
     requirements: tuple[Requirement, ...]
     """Those that were added."""
+    externals: tuple[str, ...]
+    """The libraries that the wheel needs from elsewhere, as the caller allows."""
+    may_be_external: Callable[[str], bool]
+    """Tells the libraries that the caller allows to come from elsewhere."""
     elsewhere: tuple[str, ...] = ()
     """Programs outside of site-packages that need libraries of the SDK."""
     texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -104,9 +110,12 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
 
     found = _find_copies(wheel, package, sdk, wishes)
     left_out = [copy for copy in found if not copy.stays]
-    needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system)
+    may_be_external = _may_be_external(wishes)
+    all_needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system, may_be_external)
+    needs = [one for one in all_needs if one.libraries]
     if not needs:
         raise ToolError(_nothing(wheel, found))
+    externals = tuple(sorted({name for one in all_needs for name in one.others if may_be_external(name)}))
     edits = tuple(_edit(one, sources[one.path]) for one in needs)
     names = sorted({library.name for one in needs for library in one.libraries.values()})
     facts = sdk.read([*names, *(copy.other for copy in left_out)])
@@ -122,6 +131,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
     metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
+    metadata = metadata.added(("Requires-External", one) for one in externals)
     origin = f"This wheel was made by require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
     elsewhere = tuple(_elsewhere(package, sdk))
     return RequiringWheel(
@@ -133,12 +143,20 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         edits,
         found,
         added,
+        externals,
+        may_be_external,
         elsewhere,
         texts,
         opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
         device.lines,
         lost_extras(package, added, {name: distributions.get(name, version) for name in map(_name_of, added)}),
     )
+
+
+def _may_be_external(wishes: Wishes) -> Callable[[str], bool]:
+    """Return what tells the libraries that the wheel may need from elsewhere, by name or path."""
+    is_named = matches((*wishes.externals, *wishes.leave))
+    return lambda name: is_named(name) or is_named(name.rpartition("/")[2])
 
 
 def _name_of(requirement: Requirement) -> NormalizedName:

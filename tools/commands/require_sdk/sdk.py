@@ -274,7 +274,7 @@ class Sdk:
             for path, found in symbols_of(wheel.files, opened.path.name).items():
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
-        return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
+        return SdkFacts(packages, symbols, frozenset(self.libraries))
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
@@ -302,11 +302,3 @@ class SdkFacts:
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
     """The file names of all libraries that the SDK has."""
-    distributions: frozenset[str] = frozenset()
-    """The names of all its wheels."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the packages require none that is no wheel of the SDK."""
-        required = (one for package in self.packages for one in package.requires if applies(one))
-        return all(canonicalize_name(one.name) in self.distributions for one in required)

@@ -32,6 +32,8 @@ EPILOG = """what changes:
   RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
   Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
                 is in packages of its own, also the extra that brings it: sdk[device-gfx942]
+  Requires-External
+                names the libraries that --externals allows to come from elsewhere, as far as the wheel needs them
   copies        copies of the SDK's libraries are reported, and left out with --drop-bundled
   other files   are copied, byte by byte
 
@@ -40,6 +42,7 @@ examples:
   require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
   require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
   require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
+  require-sdk acme-*.whl --sdk sdk/ --output out --externals 'libtorch*' --externals 'libc10*'
   require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
 
 Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
@@ -61,6 +64,7 @@ class Arguments:
     drop_bundled: bool
     leave: list[str]
     take: list[str]
+    externals: list[str]
     allow_missing: list[str]
     device: str
     local_version: str
@@ -150,6 +154,14 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
         help="file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
     )
     add(
+        "--externals",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
+        "those that the wheel needs (Requires-External)",
+    )
+    add(
         "--allow-missing",
         action="append",
         default=[],
@@ -175,6 +187,7 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
         arguments.specifier,
         arguments.drop_bundled,
         tuple(arguments.leave),
+        tuple(arguments.externals),
         local,
         arguments.init_py,
         init_py,
