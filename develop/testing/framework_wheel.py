@@ -11,6 +11,8 @@ from tools.commands.require_sdk import tool
 from tools.commands.require_sdk.init_py import InitPy
 
 VERSION: Final = "7.10.0.dev0"
+#: What the local version of wheels says that require it.
+LABEL: Final = "sdk.7.10.0.dev.0"
 HIP: Final = ("hipMalloc", "hipFree")
 BLAS: Final = ("blas_create", "blas_gemm")
 GRAFTED: Final = "libhip-1a2b3c4d.so.7.1.2"

@@ -65,7 +65,7 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
         "externals": attr.string_list(doc = "Patterns of file names of libraries that users' machines or other packages have, such as `libtorch*`. METADATA lists those that the wheel needs (`Requires-External`)."),
         "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
         "leave": attr.string_list(doc = "Patterns of file names of libraries to leave alone: they are not taken from the SDK, and copies are not left out."),
-        "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
+        "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version, written so that it sorts as versions do: `sdk.7.10.0.0`."),
         "rewrite_record": attr.bool(doc = "Also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files. The report lists what was wrong."),
         "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, or directories of them, and the sdist that selects among them. Other files of these targets are ignored."),
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),

@@ -21,9 +21,9 @@ from tools.commands.require_sdk.needs import Copy, FileNeeds, copies, directory_
 from tools.commands.require_sdk.own_gpus import Gpus
 from tools.commands.require_sdk.sdk import Sdk, SdkFacts
 from tools.lib.common.program import ToolError
-from tools.lib.gpus.paths import target_of_distribution
+from tools.lib.gpus.paths import split_local_version, target_of_distribution
 from tools.lib.wheel.metadata_editor import CoreMetadata
-from tools.lib.wheel.wheel_name import WheelName, with_local
+from tools.lib.wheel.wheel_name import WheelName, sortable_label, with_local
 from verify.model import DistributionSet
 from verify.settings import Settings
 from verify.wheel_set.gather import LINKED, gather
@@ -127,7 +127,7 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         init = canonicalize_name(wishes.init_py.distribution)
         distributions |= {} if any(one.name == init for one in device.added) else {init: version}
     added = (*device.added, *_requirements(package, distributions, wishes.specifier))
-    name = _named(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
+    name = _named(wheel.name, wishes.local_version or sortable_label("sdk", version))
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
     metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
@@ -165,14 +165,9 @@ def _name_of(requirement: Requirement) -> NormalizedName:
 
 def _named(name: WheelName, label: str) -> WheelName:
     """Return a wheel's names with one more part of the local version; a GPU that this ends in stays the last."""
-    parts = (name.version.local or "").split(".")
-    gpu = [
-        at for at, part in enumerate(parts) if part.startswith("gfx") and target_of_distribution("-".join(parts[at:]))
-    ]
-    if not gpu:
-        return with_local(name, label)
+    rest, gpu = split_local_version(name.version.local)
     plain = WheelName(name.distribution, Version(name.version.public), name.tags, name.base)
-    return with_local(plain, ".".join([*parts[: gpu[0]], label, *parts[gpu[0] :]]))
+    return with_local(plain, ".".join(filter(None, (rest, label, gpu))))
 
 
 def _device_code(

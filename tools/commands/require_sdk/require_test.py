@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from packaging.utils import parse_wheel_filename
 
 from develop.testing.framework_wheel import (
     BLAS,
@@ -19,6 +20,7 @@ from develop.testing.framework_wheel import (
     GRAFTED,
     HIP,
     INIT_PY,
+    LABEL,
     MATH,
     VERSION,
     content,
@@ -37,7 +39,7 @@ from tools.lib.elf.reader import read_elf
 from verify.engine import Request, verify
 from verify.finding import Severity
 
-LOCAL = f"1.0+sdk{VERSION}"
+LOCAL = f"1.0+{LABEL}"
 INFO = f"acme-{LOCAL}.dist-info"
 
 
@@ -245,12 +247,25 @@ def test_a_second_time_nothing_is_added(tmp_path: Path) -> None:
     arguments = [str(first), f"--sdk={tmp_path / 'sdk'}", f"--output={tmp_path / 'again'}"]
     assert tool.main(arguments, INIT_PY) == 0
     [second] = (tmp_path / "again").glob("*.whl")
-    assert second.name.startswith(f"acme-1.0+sdk7.sdk{VERSION}-")
+    assert second.name.startswith(f"acme-1.0+sdk7.{LABEL}-")
     one, other = content(first), content(second)
     assert one["acme/lib/libkernels.so"] == other["acme/lib/libkernels.so"]
-    assert requirements(second, f"acme-1.0+sdk7.sdk{VERSION}.dist-info") == requirements(
-        first, "acme-1.0+sdk7.dist-info"
-    )
+    assert requirements(second, f"acme-1.0+sdk7.{LABEL}.dist-info") == requirements(first, "acme-1.0+sdk7.dist-info")
+
+
+def test_the_wheel_for_the_newer_sdk_is_newer(tmp_path: Path) -> None:
+    """`1.0+sdk7.15.0` was newer than `1.0+sdk10.1.0`: installers went back to the old SDK."""
+    versions = []
+    for version in ("7.15.0.dev0", "7.15.0rc10", "7.15.0", "10.1.0a20261001", "10.1.0"):
+        folder = tmp_path / version
+        sdk(folder, Sample(CORE.files, name="sdk_core", version=version))
+        files = {"acme/hip.so": library(None, ["libhip.so.7"])}
+        assert run(folder, Sample(files, name="acme")) == 0
+        versions.append(parse_wheel_filename(made(folder).name)[1])
+        (tmp_path / made(folder).name).write_bytes(made(folder).read_bytes())
+    assert versions == sorted(versions)
+    found = verify(sorted(tmp_path.glob("*.whl")), Request(processes=1)).judged.findings
+    assert not [one for one in found if one.id == "S143"]
 
 
 def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
@@ -262,7 +277,7 @@ def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:
         )
         == 0
     )
-    assert made(tmp_path).name == f"acme-1.0+rocm7.sdk{VERSION}.gfx110x.all-py3-none-linux_x86_64.whl"
+    assert made(tmp_path).name == f"acme-1.0+rocm7.{LABEL}.gfx110x.all-py3-none-linux_x86_64.whl"
 
 
 def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ from tools.commands.require_sdk.write import Writer, space_for_wheel
 from tools.lib.common.program import ToolError, printable
 
 EPILOG = """what changes:
-  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
+  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
   RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
   Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
                 is in packages of its own, also the extra that brings it: sdk[device-gfx942]
@@ -120,7 +120,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         "--local-version",
         default="",
         metavar="TEXT",
-        help="local version of the new wheel (default: sdk and the SDK's version)",
+        help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
     )
     add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
     add(
@@ -182,7 +182,7 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     try:
         Version(f"1+{local or 'x'}")
     except ValueError:
-        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk7.10") from None
+        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk.7.10") from None
     return Wishes(
         arguments.specifier,
         arguments.drop_bundled,
