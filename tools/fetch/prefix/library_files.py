@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from tools.fetch.catalog.names import CatalogError
 from tools.fetch.prefix.packages import Library, Package
 from tools.lib.elf.library_name import parse_library_name
 
@@ -84,13 +85,19 @@ class LibraryFiles:
         return [f"{root}/{name}" for name, one in names if one.version and part.fullmatch(one.stem)]
 
     def included(self, patterns: Iterable[str]) -> set[str]:
-        """Return the directories, by their names, from which the headers of patterns include others."""
+        """Return the directories, by their names, from which the headers of patterns include others.
+
+        Raises CatalogError for a header that cannot be read: what it includes would be missing.
+        """
         found: set[str] = set()
         for path in self._matching(patterns):
             try:
                 content = path.read_bytes()
-            except OSError:
+            except (FileNotFoundError, IsADirectoryError):
                 continue
+            except OSError as error:
+                where = os.path.relpath(path, self._prefix)
+                raise CatalogError(f"{where}: the header cannot be read: {error.strerror}. Mend the SDK") from None
             found.update(name.decode(errors="replace") for name in _INCLUDE.findall(content))
         return found
 

@@ -66,6 +66,18 @@ def test_what_a_library_needs_privately(tmp_path: Path) -> None:
     assert targets["rocsolver"].data == ()
 
 
+def test_a_header_that_cannot_be_read(tmp_path: Path) -> None:
+    """The dependencies that it asks for went missing. A link without a file is no header, and includes nothing."""
+    (tmp_path / "include/one").mkdir(parents=True)
+    header = tmp_path / "include/one/one.h"
+    header.symlink_to("missing.h")
+    assert planned(tmp_path, package("one", library("one")))["one"].hdrs == ("include/one/**",)
+    header.unlink()
+    header.symlink_to("one.h")
+    with pytest.raises(CatalogError, match=r"^include/one/one\.h: the header cannot be read: Too many levels of symb"):
+        planned(tmp_path, package("one", library("one")))
+
+
 def test_headers_that_include_others(tmp_path: Path) -> None:
     for path, content in {
         "hipblaslt/hipblaslt.h": "#include <hip/hip_runtime.h>\n",
