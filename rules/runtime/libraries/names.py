@@ -3,7 +3,7 @@
     parse_library_name("lib/libLLVM.so.23.0git")  # LibraryName(stem="libLLVM", version="23.0git")
 
 A version stands behind `.so`, and each of its parts begins with a digit. So `libfoo.so.debug`, `libfoo.so.txt` and
-`libstdc++.so.6.0.33-gdb.py` are not names of libraries. `tools/lib/elf/library_name.py` is a link to this file.
+`libstdc++.so.6.0.33-gdb.py` are not names of libraries. Programs of the build have a link to this file.
 """
 
 from __future__ import annotations

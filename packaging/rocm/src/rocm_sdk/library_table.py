@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .library_name import parse_library_name
 from .system import IS_WINDOWS
 
 # Where DLLs lie in the trees of core and libraries. The build's tools have a copy, in `constants.py` of PE files; a
@@ -38,7 +39,7 @@ class Library:
 
     @property
     def pattern(self) -> str:
-        """The file's name as a glob; on Windows, what has it may be another library as well: see `is_named`."""
+        """The file's name as a glob; what has it may be another file as well: see `is_named`."""
         return f"*{self.stem[3:]}*.dll" if IS_WINDOWS else f"{self.stem}.so*"
 
     def is_named(self, file_name: str) -> bool:
@@ -46,7 +47,8 @@ class Library:
         if file_name[-4:].lower() == ".dll":
             expression = rf"(lib)?{re.escape(self.stem[3:])}[_\d.]*\.dll"
             return re.fullmatch(expression, file_name, re.IGNORECASE) is not None
-        return file_name == f"{self.stem}.so" or file_name.startswith(f"{self.stem}.so.")
+        name = parse_library_name(file_name)
+        return name is not None and name.stem == self.stem
 
 
 LIBRARIES = {
