@@ -133,7 +133,7 @@ class _Prover:
             if (one.object, one.name) not in found and not self._is_external(one):
                 missing.setdefault((one.name, self._nowhere(one)), {})[one.object] = None
         for (name, said), (first, *more) in missing.items():
-            needs = f"{first} and {len(more)} more files need" if more else f"{first} needs"
+            needs = f"{first} and {len(more)} more need" if more else f"{first} needs"
             self.faults.append(f"{needs} {name}, and {said}")
             self.lost.add(name)
 

@@ -66,7 +66,7 @@ def acme(name: str, data: bytes) -> Sample:
         ),
         (
             Sample({**FILES, **dict.fromkeys(("acme/a.so", "acme/b.so", "acme/c.so"), LOST)}, name="acme"),
-            "acme/a.so and 2 more files need libMIOpen.so.1, and neither the wheel, nor --sdk, nor every system with",
+            "acme/a.so and 2 more need libMIOpen.so.1, and neither the wheel, nor --sdk, nor every system with",
         ),
         (
             acme("acme/new.so", LOST),
