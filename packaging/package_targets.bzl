@@ -77,7 +77,6 @@ def _wheel(name, platform, role, target = ""):
         import_name = import_name,
         license_expression = METADATA.license_expression,
         license_files = [LICENSE],
-        license_patterns = METADATA.license_patterns,
         package = package,
         platform = runs_on.platform,
         platform_tag = runs_on.tag,

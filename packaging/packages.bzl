@@ -229,13 +229,6 @@ METADATA = struct(
     ],
     # Of ROCm, its compiler, and the Python code beside them.
     license_expression = "MIT AND Apache-2.0 WITH LLVM-exception AND Apache-2.0",
-    # Where ROCm's components and Debian's packages install their licence texts.
-    license_patterns = [
-        "share/doc/**/COPYING*",
-        "share/doc/**/LICENSE*",
-        "share/doc/**/NOTICE*",
-        "share/doc/**/copyright",
-    ],
     urls = {
         "Documentation": "https://rocm.docs.amd.com/",
         "Issues": "https://github.com/ROCm/TheRock/issues",

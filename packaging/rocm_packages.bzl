@@ -1,5 +1,6 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
+load("//lib/gpus:gpus.bzl", "package_owner")
 load("//packaging:images.bzl", "image_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
@@ -7,7 +8,6 @@ load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
 load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report", "sdk_sonames")
-load("//tools/lib/gpus:gpus.bzl", "package_owner")
 
 visibility(["//packaging", "//tests/..."])
 

@@ -2,9 +2,9 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

@@ -1,10 +1,10 @@
 """sdk_requiring_wheel: makes a wheel that expects or bundles an SDK's libraries require its packages."""
 
-load("//rules/private/common:labels.bzl", "shown", "written")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
+load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _sdk_requiring_wheel_impl(ctx):
     wheels = [file for file in ctx.files.sdk if file.extension == "whl" or file.is_directory]
@@ -71,6 +71,6 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),
         "take": attr.string_list(doc = "Patterns of file names of libraries to take also from deeper directories of the SDK, such as `lib/llvm/lib`."),
         "wheel": attr.label(mandatory = True, allow_single_file = [".whl"], doc = "The wheel."),
-        "_require_sdk": tool_attr("//tools/rocm:require_sdk_action"),
+        "_require_sdk": tool_attr("//wheels/require_sdk:require_sdk_action"),
     },
 )

@@ -1,12 +1,12 @@
 """sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _outputs(ctx, version):
     """Declares the wheel and what is beside it: {name of the tool's option: File}."""

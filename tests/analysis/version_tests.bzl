@@ -2,10 +2,10 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//develop/testing:analysis.bzl", "actions_of", "expect_failure")
 load("//packaging:distributions.bzl", "names_file")
 load("//rules:providers.bzl", "PackageInfo", "normal_form")
 load("//rules:sdk.bzl", "sdk_artifact", "sdk_package", "sdk_version")
-load(":util.bzl", "actions_of", "expect_failure")
 
 visibility("private")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from environment import Environment
 
-from tools.lib.elf.reader import read_elf
+from lib.elf.reader import read_elf
 
 REPORT = Path(os.environ["REPORT"])
 REQUIRING = Path(os.environ["REQUIRING"])

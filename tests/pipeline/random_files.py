@@ -12,6 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lib.device.model import Pointer
+from lib.elf import constants as c
 from tests.pipeline.sdk import (
     NAMED_TARGETS,
     SPIRV,
@@ -25,8 +27,6 @@ from tests.pipeline.sdk import (
     Node,
     Other,
 )
-from tools.lib.device.model import Pointer
-from tools.lib.elf import constants as c
 
 
 def chosen(*strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

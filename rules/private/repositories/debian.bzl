@@ -12,8 +12,8 @@ load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
-    "//tools/lib/common:program.py",
-    "//tools/lib/elf:library_name.py",
+    "//lib/common:program.py",
+    "//lib/elf:library_name.py",
     "//tools/fetch/debian:apt.py",
     "//tools/fetch/debian:artifact_paths.py",
     "//tools/fetch/debian:sources.py",

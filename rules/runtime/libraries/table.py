@@ -71,7 +71,12 @@ class Installed:
 
 @lru_cache(maxsize=None)
 def read_table() -> Table:
-    """Return the list of packages."""
+    """Return the list of packages. Raises ImportError if this code is in a zip file, where libraries cannot be."""
+    if not _TABLE.parent.is_dir():
+        raise ImportError(
+            f"{_TABLE.parent} is no directory: shared libraries cannot be loaded from a zip file. Install the packages "
+            "with pip, or unpack the file"
+        )
     table = json.loads(_TABLE.read_text("utf-8"))
     packages = (Package(one["distribution"], one["tree"], one["libraries"]) for one in table["packages"])
     return Table(table["version"], table["variable"], tuple(packages))

@@ -17,14 +17,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tools.lib.common.manifest import file_sources, located_sources
-from tools.lib.common.program import ToolError, argument_parser, report_errors, write_document
-from tools.lib.elf import constants as c
-from tools.lib.elf.library_name import parse_library_name
-from tools.lib.elf.model import ElfFile, refusal
-from tools.lib.elf.reader import is_elf, read_elf
-from tools.lib.elf.source import ElfError
-from tools.lib.gpus.code_sections import COUNTED, HIP
+from lib.elf.library_name import parse_library_name
+
+from lib.common.manifest import file_sources, located_sources
+from lib.common.program import ToolError, argument_parser, report_errors, write_document
+from lib.elf import constants as c
+from lib.elf.model import ElfFile, refusal
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError
+from lib.gpus.code_sections import COUNTED, HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
 PE_HEAD = b"MZ"
@@ -91,7 +92,7 @@ def _said(facts: dict[str, Any], path: str, what: str) -> dict[str, Any]:
 
 def pe_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     """Return the facts about one DLL or EXE; fields that say nothing are left out. Of a damaged one they say why."""
-    from tools.lib.pe.reader import read_pe
+    from lib.pe.reader import read_pe
 
     try:
         image = read_pe(file, source)
@@ -125,8 +126,8 @@ def device_facts(file: BinaryIO, source: str, sections: Iterable[tuple[str, int]
 
 def hip_facts(file: BinaryIO, source: str) -> dict[str, Any]:
     """Return the bytes of HIP's code by target ID; of what cannot be read, why: only who slices it has to care."""
-    from tools.lib.device.model import DeviceError
-    from tools.lib.device.reader import read_device_code
+    from lib.device.model import DeviceError
+    from lib.device.reader import read_device_code
 
     try:
         device = read_device_code(file, source)
@@ -141,7 +142,7 @@ def hip_facts(file: BinaryIO, source: str) -> dict[str, Any]:
 
 def archive_facts(file: BinaryIO, path: str) -> dict[str, Any]:
     """Return the targets of the code in an archive, by the name of the library that it was split off."""
-    from tools.lib.device.kpack import read_kpack
+    from lib.device.kpack import read_kpack
 
     try:
         bundles = read_kpack(file, path)

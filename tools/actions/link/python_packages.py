@@ -4,9 +4,9 @@ https://docs.python.org/3/library/site.html: each line of `NAME.pth` in site-pac
 that is searched after site-packages itself. So a package of that name that a user installs is found first, and stays.
 """
 
+from lib.plan.model import Plan
+from lib.wheel.wheel_writer import WheelMember, text_member
 from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.plan.model import Plan
-from tools.lib.wheel.wheel_writer import WheelMember, text_member
 
 
 def path_file(listed: str, plan: Plan, import_name: str, label: str) -> list[WheelMember]:

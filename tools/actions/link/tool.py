@@ -15,15 +15,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from tools.actions.link.license_texts import license_paths
-from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
-from tools.actions.link.python_packages import path_file
-from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.plan.model import Plan, is_executable
-from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.digest import Digest
-from tools.lib.common.program import (
+from lib.common.digest import Digest
+from lib.common.program import (
     Stopwatch,
     ToolError,
     argument_parser,
@@ -32,10 +25,17 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
-from tools.lib.wheel.deflated_run import join
-from tools.lib.wheel.import_names import Imports, imports_of
-from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
-from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
+from lib.plan.model import Plan, is_executable
+from lib.wheel.deflated_run import join
+from lib.wheel.import_names import Imports, imports_of
+from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+from tools.actions.link.license_texts import license_paths
+from tools.actions.link.listed_rows import listed_rows, note_missing
+from tools.actions.link.python_packages import path_file
+from tools.actions.link.tar_stream import tar_runs, xz_runs
+from tools.actions.platform_tag.report import TagReport
 
 
 @dataclass(frozen=True)

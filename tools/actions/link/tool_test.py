@@ -14,12 +14,12 @@ import pytest
 from packaging.metadata import Metadata
 
 from develop.testing.artifacts import file, library, link, plan, program
+from lib.common.program import ToolError
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition, Found, Plan
+from lib.wheel.deflated_run import small_run
 from tools.actions.link.tool import console_scripts, main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import small_run
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")

@@ -17,8 +17,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import ToolError
 from tools.fetch.debian.sources import Choice, choose, deb822, read_sources, stanzas
-from tools.lib.common.program import ToolError
 
 #: What the machine's apt was told about reaching its mirror. Hooks, pins and lists of its own are not for us.
 _REACHING = re.compile(r"Acquire::(http|https|ftp|tor|socks5h|mirror|Check-|Retries|ForceIPv|Max-)", re.IGNORECASE)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from develop.testing.debian_sample import write_deb
+from lib.common.program import ToolError
 from tools.fetch.debian import apt as apt_module
 from tools.fetch.debian.apt import Apt, DebianPackage, reaching
-from tools.lib.common.program import ToolError
 
 PROGRAMS = ("apt-get", "apt-config", "apt-cache", "dpkg-deb")
 needs_apt = pytest.mark.skipif(not all(map(shutil.which, PROGRAMS)), reason="only Debian and its kin have apt")

@@ -7,8 +7,9 @@ install prefix.
 import posixpath
 import re
 
+from lib.elf.library_name import parse_library_name
+
 from tools.fetch.debian.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, LayoutRule
-from tools.lib.elf.library_name import parse_library_name
 
 #: Where ROCm keeps the system libraries that it brings along.
 _SYSDEPS_PREFIX = "lib/rocm_sysdeps/"

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lib.common.program import ToolError, read_document, report_errors, write_document
 from tools.fetch.debian.apt import Apt, DebianPackage
 from tools.fetch.debian.table import SELECTIONS, LayoutRule, PackageSelection, plain_rule_of, rule_of
 from tools.fetch.debian.unpack import PLAIN_REMEDY, ROCM_REMEDY, Unpacking
-from tools.lib.common.program import ToolError, read_document, report_errors, write_document
 
 #: The artifact, and in it the base directory, of what a build says about itself.
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")

@@ -17,7 +17,8 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from tools.lib.common.program import ToolError
+from lib.common.command import FoundError
+from lib.common.program import ToolError
 
 #: Bytes that a listing or a checksum may have at most.
 SMALL = 64 << 20
@@ -185,7 +186,7 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     if not match:
         raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
     if match[2] and match[2].rpartition("/")[2] != name:
-        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
+        raise FoundError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
     return match[1].lower()
 
 
@@ -203,9 +204,9 @@ def digest_of(
     found = web.digest(url) if verify or said is None else None
     actual = found.size if found else size if size is not None else web.size(url)
     if size not in (None, actual):
-        raise ToolError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
+        raise FoundError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
     if found and said not in (None, found.sha256):
-        raise ToolError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
+        raise FoundError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
     if found:
         return found
     assert said is not None

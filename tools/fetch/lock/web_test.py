@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.fetch.lock import web
 from tools.fetch.lock.web import NotThereError, Web
-from tools.lib.common.program import ToolError
 
 #: Bytes of the body of each answer that is not 200: more than lies in buffers between two sockets.
 LARGE = 64 << 20

@@ -1,1 +1,0 @@
-../../../rules/runtime/libraries/names.py
