@@ -265,7 +265,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "hip-libraries",
-        "HIP programs with hipBLAS, RCCL and MIOpen of ROCm 7",
+        "a HIP program with each library of ROCm 7, and of Debian's ROCm",
         steps.hip_libraries,
         (steps.DEBIAN_PACKAGES,),
         holds="",

@@ -320,8 +320,9 @@ def with_rocm7(name: str) -> Callable[[Machine], None]:
 
 
 def hip_libraries(machine: Machine) -> None:
-    """Run programs with libraries of ROCm 7, its big ones among them."""
+    """Run programs with each library of ROCm 7, and of the ROCm that `rocm.debian` fetches."""
     machine.module("hip.tests.e2e.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    machine.module("hip.tests.e2e.programs", "--debian")
 
 
 def compare_with_amd(machine: Machine) -> None:

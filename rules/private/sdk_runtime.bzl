@@ -39,7 +39,7 @@ _sdk_runtime = rule(
         "packages": attr.label_keyed_string_dict(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "Each `sdk_package` with libraries -> the name of its distribution. Packages for Windows may stand beside those for Linux."),
         "variable": attr.string(doc = "Environment variable in which users may name the directory of an SDK that has no packages: its `lib` or `bin` is looked into last."),
         "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version of all packages."),
-        "_runtime": tool_attr("//tools/actions/sonames:runtime_tool"),
+        "_runtime": tool_attr("//tools/actions/runtime:runtime_tool"),
     },
 )
 

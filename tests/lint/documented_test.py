@@ -227,10 +227,6 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
-        "a difference from the committed [table of libraries](../rocm/packages.md#which-libraries-each-package-has)",
-        "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
-    ),
-    (
         "a plain devel package in the layouts family and thin",
         "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
     ),

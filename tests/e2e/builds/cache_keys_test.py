@@ -24,7 +24,7 @@ LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", "RocmSonames", "RocmSonamesCheck", *PACKED}
+PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
@@ -91,10 +91,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
         COVERAGE,
-    ),
-    "//packaging:expected_sonames": (
-        option("--//packaging:expected_sonames=//tests/analysis:expected.json"),
-        {"RocmSonamesCheck", "RocmIndex"},
     ),
 }
 

@@ -149,6 +149,20 @@ class Apt:
         }
         return [found[name] for name in sorted(found)]
 
+    def dependencies(self, packages: list[DebianPackage]) -> dict[str, list[str]]:
+        """Return on which of these packages each of them depends, by their names or by what they provide."""
+        pinned = [f"{one.name}={one.version}" for one in packages]
+        said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
+        shown = {one["package"]: one for one in stanzas(said) if f"{one['package']}={one['version']}" in pinned}
+        provided = {alias: name for name, one in shown.items() for alias in (name, *names_in(one.get("provides", "")))}
+        needed = {
+            name: names_in(f"{one.get('pre-depends', '')},{one.get('depends', '')}") for name, one in shown.items()
+        }
+        return {
+            name: sorted({provided[other] for other in others if other in provided} - {name})
+            for name, others in needed.items()
+        }
+
     def download(self, packages: list[DebianPackage], directory: Path) -> list[Path]:
         """Fetch packages into a directory; returns their files, in the same order.
 
@@ -177,6 +191,11 @@ def _quotable(directory: Path) -> str:
             "Choose another --output_user_root"
         )
     return str(directory)
+
+
+def names_in(relation: str) -> list[str]:
+    """Return the packages that a field about other packages names, alternatives included (deb-control(5))."""
+    return re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]+)", relation)
 
 
 def require_apt() -> None:

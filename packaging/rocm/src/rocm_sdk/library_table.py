@@ -32,7 +32,7 @@ class Library:
 
     On Windows all lie in `bin`. There, names have `lib` in front or not, and their version before `.dll`, as their
     builds decide: `amdhip64_7.dll`, `libhipblas.dll`, `hiprtc0701.dll`. A library that a program has registered has
-    `globs` in place of `stem`: of its file name, and of its DLL's, which is empty if it has none.
+    `globs` instead of `stem`: of its file name, and of its DLL's, which is empty if it has none.
     """
 
     package: str

@@ -7,13 +7,15 @@ import pytest
 
 from develop.testing.artifacts import file, image, library, link, plan
 from lib.plan.model import Definition, Plan
-from tools.actions.sonames.runtime import main
+from tools.actions.runtime.tool import main
 
 CORE = plan(
     Definition("core", "runtime", "_acme_core"),
     library("lib/libb.so.1", "libb.so.1"),
     library("lib/deep/liba.so.2.1", "liba.so.2"),
     link("lib/deep/liba.so.2", "liba.so.2.1"),
+    library("lib/libother.so", "libelse.so.1"),
+    library("lib/plugin.so"),
     file("share/data"),
 )
 WINDOWS = plan(Definition("windows_core", "runtime", "_acme_core", platform="windows"), image("bin/A.dll"))

@@ -8,12 +8,26 @@ runtime --label TARGET --version VERSION --package DISTRIBUTION=PLAN… --output
      "variable": "MY_SDK_ROOT", "version": "1.0"}
 """
 
+import posixpath
 from collections.abc import Sequence
 from typing import Any
 
 from lib.common.program import ToolError, argument_parser, read_document, report_errors, write_document
-from lib.plan.model import Plan
-from tools.actions.sonames.table import libraries_of
+from lib.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
+
+
+def _is_found(entry: Entry) -> bool:
+    """Whether the loader finds a library at the path of an entry."""
+    return entry.type == PE_LIBRARY or (entry.type == LIBRARY and entry.soname == posixpath.basename(entry.path))
+
+
+def libraries_of(plan: Plan) -> dict[str, str]:
+    """Return the libraries of a package, sorted: SONAME (or name of the DLL) -> path in the package's tree.
+
+    A library counts in the package that has its bytes.
+    """
+    paths = (one.path for one in plan.entries if one.treatment in COPIES and _is_found(one))
+    return dict(sorted((posixpath.basename(path), path) for path in paths))
 
 
 def listed(packages: Sequence[tuple[str, Plan]]) -> list[dict[str, Any]]:
