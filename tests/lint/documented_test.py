@@ -137,7 +137,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file called `lib*.so` or `lib*.so.*` that is neither ELF nor a linker script",
+        "a file called like a library (`libfoo.so`, `libLLVM.so.23.0git`) that is neither ELF nor a linker script",
         "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
     ),
     (
