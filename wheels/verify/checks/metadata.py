@@ -12,9 +12,8 @@ from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lib.wheel.import_names import MODULE
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Wheel
+from wheels.verify.model import MODULE, Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.suite import Suite
 from wheels.verify.wheel import parse_metadata
