@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

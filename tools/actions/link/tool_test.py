@@ -112,23 +112,6 @@ def test_libraries_that_users_must_have_are_in_the_metadata(tmp_path: Path) -> N
     assert metadata.requires_external == ["libdrm.so.2", "libnuma.so.1", "libcuda.so.1"]
 
 
-def test_import_names_in_metadata_2_5(tmp_path: Path) -> None:
-    made = wheel(tmp_path)
-    assert made.link(project=PROJECT | {"metadata_version": "2.5"}) == 0
-    assert Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True).import_names == ["rocm_sdk_core"]
-    in_tree = f"{{tree}}/__init__.py={tmp_path}/glue"
-    assert made.link(in_tree, project=PROJECT | {"metadata_version": "2.5"}) == 0
-    found = Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True)
-    assert found.import_names == ["_core; private", "rocm_sdk_core"]
-
-
-def test_the_tree_of_a_devel_package_is_not_imported(tmp_path: Path) -> None:
-    made = wheel(tmp_path, DEVEL)
-    options = ["--devel=tar", "--import-name=rocm_sdk_core", f"{{tree}}/__init__.py={tmp_path}/glue"]
-    assert made.link(*options, project=PROJECT | {"metadata_version": "2.6"}) == 0
-    assert Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True).import_names == ["rocm_sdk_core"]
-
-
 def test_runtime_wheel(tmp_path: Path) -> None:
     made = wheel(tmp_path)
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=rocm_sdk_core") == 0
