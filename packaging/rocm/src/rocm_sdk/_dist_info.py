@@ -93,7 +93,7 @@ class PackageEntry:
 class LibraryEntry:
     """A library: its package, and the glob of its file name below the directory `posix_relpath` of the tree.
 
-    `dll_pattern` is the glob of its DLL, and empty if it has none. Making one registers it, as scripts do that add lines to
+    `dll_pattern` is its DLL's, and empty without one. Making an entry registers it, as scripts do that add lines to
     this file: `rocm_sdk.find_libraries` finds it from then on. A short name that is registered keeps its library.
     """
 
