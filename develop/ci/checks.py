@@ -152,6 +152,7 @@ CHECKS: tuple[Check, ...] = (
         "the command on wheels, installed by pip and uv without Bazel",
         steps.module("tests.e2e.wheels_command.commands"),
     ),
+    Check("hostile-zips", "hostile archives, as pip and uv judge them", steps.module("tests.e2e.validators.hostile")),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(
         "hermetic",

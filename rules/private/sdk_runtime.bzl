@@ -8,7 +8,7 @@ load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
-_MODULES = ["__init__", "elf", "loading", "pe", "process", "search", "table"]
+_MODULES = ["__init__", "elf", "loading", "names", "pe", "process", "search", "table"]
 
 def _sdk_runtime_impl(ctx):
     version = ctx.attr.version[BuildSettingInfo].value

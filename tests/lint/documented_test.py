@@ -15,6 +15,11 @@ SHOWN_BY = (
         "a set-user-ID or set-group-ID file",
         "tools/fetch/catalog/bad_input_test.py::test_files_that_run_as_another_user",
     ),
+    ("a file with capabilities (setcap)", "tools/fetch/catalog/bad_input_test.py::test_files_with_capabilities"),
+    (
+        "other extended attributes, and access control lists",
+        "tools/fetch/catalog/catalog_test.py::test_other_attributes_and_access_lists_are_left_out",
+    ),
     ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
         "an unreadable directory or archive",

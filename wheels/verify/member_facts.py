@@ -7,9 +7,7 @@ only the section headers, of ELF at the end, say which parts are code, of the CP
 rest is read again.
 """
 
-import csv
 import hashlib
-import io
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,16 +23,15 @@ from lib.pe import constants as pe
 from lib.pe.model import PeImage
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader
+from lib.wheel.record import MAX_TEXT, record_rows
 from lib.wheel.zip_members import ZipMember
-from wheels.verify.model import STRONGER, FileFacts, is_path_file
+from wheels.verify.model import STRONGER, FileFacts, is_driver_name, is_path_file
 from wheels.verify.settings import Settings
 from wheels.verify.strings import Search, Strings
 from wheels.verify.suite import Collector
 
 #: So much of a file's beginning is shown to collectors, in bytes.
 HEAD: Final = 4096
-#: Files of the .dist-info directory, and .pth files, up to this size are kept, in bytes: RECORD has about 100 per file.
-MAX_TEXT: Final = 32 << 20
 #: Types of sections that are numbers throughout; SHT_RELA and SHT_REL are 4 and 9.
 TABLES: Final = frozenset((c.SHT_HASH, c.SHT_GNU_HASH, c.SHT_DYNSYM, c.SHT_SYMTAB, 4, 9))
 #: From this size on, in bytes, a section that cannot hold text is left out.
@@ -72,9 +69,8 @@ def read_algorithms(path: Path, members: Iterable[ZipMember]) -> dict[str, str]:
     found: dict[str, str] = {}
     with path.open("rb") as file:
         for record in records:
-            with suppress(MemberError, ValueError, csv.Error):
-                text = b"".join(MemberReader(file, record).chunks()).decode("utf-8")
-                for row in csv.reader(io.StringIO(text, newline="")):
+            with suppress(MemberError, ValueError):
+                for row in record_rows(b"".join(MemberReader(file, record).chunks())):
                     if len(row) > 1 and (algorithm := row[1].partition("=")[0]) in STRONGER:
                         found[row[0]] = algorithm
     return found
@@ -99,7 +95,8 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     chunks = opened.chunks()
     first = next(chunks, b"")
     head = first[:HEAD]
-    is_kept = (is_dist_info(member.name) or is_path_file(member.name)) and member.size <= MAX_TEXT
+    is_text = is_dist_info(member.name) or is_path_file(member.name) or is_driver_name(member.name)
+    is_kept = is_text and member.size <= MAX_TEXT
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
     streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}

@@ -40,7 +40,7 @@ class FileFacts:
     damage: str = ""
     """Why they could not; else empty."""
     content: bytes | None = None
-    """The bytes of what lies in the .dist-info directory, and of .pth files; None for all other files."""
+    """The bytes of what lies in the .dist-info directory, and of .pth and .icd files; None for all other files."""
     elf: ElfFile | None = None
     """Of ELF files. Of objects, 32-bit and big-endian ones only the header (see ElfFile)."""
     elf_damage: str = ""
@@ -101,6 +101,11 @@ class Wheel:
 def is_path_file(path: str) -> bool:
     """Whether a file is installed as `.pth` in site-packages, where each start of the interpreter reads it (`site`)."""
     return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
+
+
+def is_driver_name(path: str) -> bool:
+    """Whether a file has the name of an OpenCL driver for its loader (cl_khr_icd)."""
+    return path.endswith(".icd")
 
 
 @dataclass(frozen=True)

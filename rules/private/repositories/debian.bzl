@@ -13,6 +13,7 @@ visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
     "//lib/common:program.py",
+    "//lib/elf:library_name.py",
     "//tools/fetch/debian:apt.py",
     "//tools/fetch/debian:artifact_paths.py",
     "//tools/fetch/debian:sources.py",

@@ -12,11 +12,12 @@ FILE=PATH is data: the rule tells by its name that nobody has to look.
 
 import json
 import os
-import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from lib.elf.library_name import parse_library_name
 
 from lib.common.manifest import file_sources, located_sources
 from lib.common.program import ToolError, argument_parser, report_errors, write_document
@@ -32,8 +33,6 @@ PE_HEAD = b"MZ"
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
-#: How libraries are called: `libx.so` for linkers, with a version for the loader.
-LIBRARY_NAME = re.compile(r"lib.+\.so(?:\.[0-9]\w*)*")
 #: What stands for a file whose bytes Git LFS has elsewhere (its specification, "The Pointer").
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 #: A text that linkers take for a library begins with a command, maybe behind comments (GNU ld's manual, "Scripts").
@@ -159,7 +158,8 @@ def missing_file(head: bytes, file: BinaryIO, source: str) -> str | None:
     """Return why a file is not what its name says: something else lies in its place. None if it may be what it is."""
     if head.startswith(LFS_POINTER):
         return f"{source}: a pointer of Git LFS, not the file that it stands for (`git lfs pull`)"
-    if not LIBRARY_NAME.fullmatch(posixpath.basename(source)):
+    name = parse_library_name(source)
+    if not name or not name.short:
         return None
     file.seek(0)
     if LINKER_SCRIPT.match(file.read(SCRIPT_HEAD)):

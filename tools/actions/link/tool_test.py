@@ -217,6 +217,25 @@ def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pyt
     )
     with made.zip() as archive:
         assert archive.read("rocm_sdk_core.pth") == b"_core/share/py\n"
+    packages.write_text(
+        json.dumps(
+            [
+                {"package": "one", "path": "share/py", "requires": ["pyelftools>=0.31"]},
+                {"package": "absent", "path": "share/py", "requires": ["nosuch"]},
+            ]
+        )
+    )
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    with made.zip() as archive:
+        metadata = archive.read("rocm_sdk_core-7.10.0.dist-info/METADATA").decode()
+        assert metadata.count("\nRequires-Dist: ") == metadata.count("\nRequires-Dist: pyelftools>=0.31\n") == 1
+    assert metadata == (tmp_path / "metadata").read_text()
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": ["not a requirement"]}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "not a requirement" in capsys.readouterr().err
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": "pyelftools"}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "expected `requires` to be a list of requirements" in capsys.readouterr().err
     packages.write_text("[]")
     assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
     with made.zip() as archive:

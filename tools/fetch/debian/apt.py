@@ -82,7 +82,7 @@ class Apt:
         (directory / "sources.list.d/packages.sources").write_text(deb822(choice), encoding="utf-8")
         # The machine's own architecture alone: of another, which dpkg may have been told to allow, nothing is wanted.
         architecture = run(["apt-config", "dump", "--format", "%v", "APT::Architecture"], {}).strip()
-        configuration = _CONFIGURATION.format(directory=directory.absolute(), architecture=architecture)
+        configuration = _CONFIGURATION.format(directory=_quotable(directory.absolute()), architecture=architecture)
         settings = reaching(run(["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"], {}))
         configuration += "".join(f"{line}\n" for line in settings)
         (directory / "apt.conf").write_text(configuration, encoding="utf-8")
@@ -181,6 +181,16 @@ class Apt:
     def _run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
         configuration = {"APT_CONFIG": str((self.directory / "apt.conf").absolute())}
         return run(command, configuration, doing, remedy, cwd)
+
+
+def _quotable(directory: Path) -> str:
+    """Return a directory, which apt's configuration has between quotes. Raises ToolError if it cannot have it."""
+    if bad := re.search(r'["\x00-\x1f]', str(directory)):
+        raise ToolError(
+            f"{str(directory)!r}: apt's configuration cannot have a directory with {bad[0]!r} in its name. "
+            "Choose another --output_user_root"
+        )
+    return str(directory)
 
 
 def names_in(relation: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -136,6 +137,26 @@ def test_configuration(fake: FakeApt) -> None:
     assert "DEP-11" not in configuration
     sources = (fake.root / "apt/sources.list.d/packages.sources").read_text()
     assert sources == "Types: deb\nURIs: http://mirror.invalid/debian\nSuites: trixie\nComponents: main\n"
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "a\tb"])
+def test_a_directory_that_the_configuration_cannot_have(fake: FakeApt, name: str) -> None:
+    with pytest.raises(
+        ToolError, match=r"cannot have a directory with .* in its name. Choose another --output_user_root"
+    ):
+        Apt.create(fake.root / name, "")
+
+
+@needs_apt
+@pytest.mark.parametrize("name", ["a b", "a\\b", "a'b", "a;b", "a{b}", "a%41b", "#clear", "aéb", "a//b"])
+def test_a_directory_that_apt_reads_as_it_is(fake: FakeApt, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    apt = Apt.create(fake.root / name, "")
+    monkeypatch.setenv("APT_CONFIG", str(apt.directory / "apt.conf"))
+    found = subprocess.run(
+        ["/usr/bin/apt-config", "shell", "x", "Dir::State/d"], capture_output=True, text=True, check=True
+    )
+    quoted = str(apt.directory / "state/").replace("'", "'\\''")
+    assert found.stdout == f"x='{quoted}/'\n"
 
 
 def test_resolve(fake: FakeApt) -> None:

@@ -1,4 +1,4 @@
-"""W501 to W504: nothing in a wheel that was not meant to be published."""
+"""W501 to W505: nothing in a wheel that was not meant to be published."""
 
 import posixpath
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import FileFacts, Wheel
+from wheels.verify.model import FileFacts, Wheel, is_driver_name
 from wheels.verify.settings import Settings
 from wheels.verify.suite import Suite
 
@@ -38,6 +38,13 @@ BUILD_PATH = Rule(
     why="It names users and places, makes builds differ, and may be looked up on the user's machine.",
     remedy="Compile with -ffile-prefix-map=OLD=NEW; correct generated files. The setting build_paths says what counts.",
 )
+CONFIGURED_PATH = Rule(
+    "W505",
+    Severity.WARNING,
+    "a configuration file that leads to the machine that built it",
+    why="What reads it looks for files where users have none, or another's.",
+    remedy="Write the path relative to the file, or the name alone. The setting build_paths says what counts.",
+)
 LEFTOVERS: Final = (
     ".DS_Store",
     "Thumbs.db",
@@ -61,6 +68,9 @@ LEFTOVERS: Final = (
 )
 #: In these, paths like /home/user/… are examples for people, or code that handles them.
 PROSE: Final = (".py", ".pyi", ".md", ".rst", ".txt", ".html", ".htm", ".ipynb", ".1", "METADATA", "RECORD")
+#: Configuration by its name, or by the directory that it is in.
+CONFIGURATION: Final = (".cfg", ".cmake", ".conf", ".icd", ".ini", ".json", ".la", ".pc", ".toml", ".yaml", ".yml")
+CONFIGURATION_DIRECTORY: Final = "etc"
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -80,9 +90,18 @@ def _strings(wheel: Wheel, facts: FileFacts) -> Iterator[Finding]:
         shown = match.text[:4] + "…"  # Not in full: findings are published as well.
         yield SECRET.finding(wheel.filename, facts.path, f"{match.kind} at byte {match.offset}: {shown!r}")
     paths = sorted({match.text for match in facts.strings.build_paths})
-    if paths and not posixpath.basename(facts.path).endswith(PROSE):
+    driver = (facts.content or b"").decode("utf-8", "replace").strip() if is_driver_name(facts.path) else ""
+    if driver.startswith("/") or (paths and _is_configuration(facts)):
+        yield CONFIGURED_PATH.finding(wheel.filename, facts.path, driver or ", ".join(paths[:3]))
+    elif paths and not posixpath.basename(facts.path).endswith(PROSE):
         offset = facts.strings.build_paths[0].offset
         yield BUILD_PATH.finding(wheel.filename, facts.path, f"{', '.join(paths[:3])}; the first at byte {offset}")
 
 
-SUITE = Suite((COMPILED, LEFTOVER, SECRET, BUILD_PATH), check_wheel=check)
+def _is_configuration(facts: FileFacts) -> bool:
+    directories = facts.path.split("/")[:-1]
+    is_one = facts.path.endswith(CONFIGURATION) or CONFIGURATION_DIRECTORY in directories
+    return is_one and not (facts.elf or facts.pe or (directories and directories[0].endswith(".dist-info")))
+
+
+SUITE = Suite((COMPILED, LEFTOVER, SECRET, BUILD_PATH, CONFIGURED_PATH), check_wheel=check)
