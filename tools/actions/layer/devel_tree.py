@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from lib.common.program import ToolError
+from lib.deflate.inflater import InflateError
+from lib.wheel.deflated_run import Run, join
 from rules.runtime.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
 from tools.actions.layer.installed_wheel import (
     InstalledFile,
@@ -25,9 +28,6 @@ from tools.actions.layer.installed_wheel import (
     symbolic_link,
     text_file,
 )
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.inflater import InflateError
-from tools.lib.wheel.deflated_run import Run, join
 
 #: How programs and scripts begin.
 _PROGRAMS = (b"\x7fELF", b"#!")

@@ -10,10 +10,10 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-from tools.actions.link.packed_tree import PackedTree
-from tools.actions.plan.model import Plan, Treatment
-from tools.lib.wheel.metadata_writer import Project
-from tools.lib.wheel.wheel_writer import WheelMember, text_member
+from lib.pack.packed_tree import PackedTree
+from lib.plan.model import Plan, Treatment
+from lib.wheel.metadata_writer import Project
+from lib.wheel.wheel_writer import WheelMember, text_member
 
 #: The directory of manifests, the one of a devel package, and the empty file through which the tree is changed.
 LINKS = ".devel_links"

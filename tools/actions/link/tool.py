@@ -9,22 +9,14 @@ In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` 
 copied from the segments as they are; nothing is deflated again.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from tools.actions.link.license_texts import license_paths
-from tools.actions.link.links import link_members
-from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
-from tools.actions.link.python_packages import path_file
-from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.plan.model import Plan, is_executable
-from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.digest import Digest
-from tools.lib.common.program import (
+from lib.common.digest import Digest
+from lib.common.program import (
     Stopwatch,
     ToolError,
     argument_parser,
@@ -33,10 +25,17 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
-from tools.lib.wheel.deflated_run import join
-from tools.lib.wheel.import_names import Imports, imports_of
-from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
-from tools.lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
+from lib.plan.model import Plan, is_executable
+from lib.wheel.deflated_run import join
+from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+from tools.actions.link.license_texts import license_paths
+from tools.actions.link.links import link_members
+from tools.actions.link.listed_rows import listed_rows, note_missing
+from tools.actions.link.python_packages import path_file, requirements, shipped_packages
+from tools.actions.link.tar_stream import tar_runs, xz_runs
+from tools.actions.platform_tag.report import TagReport
 
 #: The value of --devel for files in the wheel.
 NO_ARCHIVE = "none"
@@ -112,8 +111,7 @@ def console_scripts(
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
-    what = "console scripts without the tools that they start"
-    note_missing(label, what, [row for row in listed if row not in scripts], "script")
+    note_missing(label, "tools of console scripts", path, "script", [row for row in listed if row not in scripts])
     return [(row["script"], f"{module}:{_function(row['script'])}") for row in scripts]
 
 
@@ -125,16 +123,6 @@ def _function(script: str) -> str:
             "the script otherwise in `console_scripts`: letters, digits, `_`, `-` and `+`"
         )
     return name
-
-
-def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_archive: bool) -> Imports:
-    """Return what users can import: modules among the small files, and the tree if it is a package (PEP 794).
-
-    Modules of the SDK deep in a tree are not for `import`; a tree in an archive is none yet.
-    """
-    package = f"{plan.tree}/__init__.py"
-    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_archive
-    return imports_of([*files, package] if is_package else files)
 
 
 def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
@@ -172,10 +160,11 @@ def link(args: Arguments) -> None:
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
-    project = replace(project, imports=imports(plan, files, in_tree, is_archive=is_archive))
+    packages = shipped_packages(args.python_packages, plan, args.label) if args.python_packages else []
+    requires = dict.fromkeys((*project.requires, *requirements(packages, project.distribution)))
+    project = replace(project, requires=tuple(requires))
     members.extend(info_members(project, args, plan, dist_info))
-    if args.python_packages:
-        members.extend(path_file(args.python_packages, plan, args.import_name, args.label))
+    members.extend(path_file(packages, plan.tree, args.import_name))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
         if is_archive:
             name = f"{args.import_name}/_devel.{args.devel}"
