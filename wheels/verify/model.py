@@ -102,6 +102,9 @@ def is_path_file(path: str) -> bool:
     return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
 
 
+#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149), on Windows with or
+#: without one. All else that ends in .so is a library.
+MODULE: Final = re.compile(r"\.(?:py|(?:(?:cp|pp|graalpy)\d[\w-]*\.)?pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
 #: Configuration by its name, or by the directory that it is in.
 CONFIGURATION: Final = (".cfg", ".cmake", ".conf", ".icd", ".ini", ".json", ".la", ".pc", ".toml", ".yaml", ".yml")
 CONFIGURATION_DIRECTORY: Final = "etc"

@@ -72,7 +72,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | IMAGES),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED | IMAGES),
-    "//rules/settings:metadata_version": (option("--//rules/settings:metadata_version=2.5"), VERSION),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
     "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
     "//packaging:image_install_scheme": (
