@@ -145,6 +145,10 @@ SHOWN_BY = (
     ),
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
     (
+        "a file that needs only the system's libraries, and opens none",
+        "tools/actions/plan/rpath_policy_test.py::test_a_file_that_the_system_serves_gets_no_entries",
+    ),
+    (
         "RPATH entries of the build machine",
         "tools/actions/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",
     ),

@@ -31,12 +31,13 @@ from tools.actions.link import packed_tree
 from tools.actions.link import tool as link_tool
 from tools.actions.pack import content
 from tools.actions.pack import launcher as pack_launcher
-from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
+from tools.actions.plan import devel, forwarders, prefix, rpath, rpath_policy, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
 from tools.lib.common.program import ToolError, read_document
 from tools.lib.device import slice_plan
 from tools.lib.elf.source import Source
+from tools.lib.gpus import architectures
 from tools.lib.gpus.target_id import SPIRV
 from tools.lib.wheel import wheel_writer as wheel
 
@@ -93,6 +94,10 @@ def _first_mode_wins(real: Any, artifacts: Any, *rest: Any) -> Any:
     return {path: replace(found, mode=modes[path]) for path, found in merged.items()}, equal
 
 
+def _without_opens(real: Any, *arguments: Any) -> Any:
+    return real(*arguments) | {"opens": False}
+
+
 def _refusing_damage(real: Any, path: str, source: str) -> Any:
     facts = real(path, source)
     if "damage" in facts:
@@ -146,8 +151,9 @@ PLANTS = (
     Plant(
         "8",
         "RPATH of another depth",
-        around(runtime, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
+        around(rpath_policy, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
     ),
+    Plant("8", "what opens libraries gets no RPATH", around(inspect_tool, "elf_facts", _without_opens)),
     Plant(
         "8",
         "an empty DT_RUNPATH is kept",
@@ -252,7 +258,7 @@ PLANTS = (
     Plant(
         "thin",
         "a name with two targets goes to the last alone",
-        around(slicing, "named_targets", lambda real, *args: real(*args)[-1:]),
+        around(architectures, "named_targets", lambda real, *args: real(*args)[-1:]),
         kind="thin",
         within=1500,
     ),

@@ -15,6 +15,7 @@ from typing import Final
 
 from tools.actions.platform_tag.policy import promises
 from tools.lib.common.program import ToolError
+from tools.lib.elf.system_libraries import is_system_library
 from verify.finding import Finding, Rule, Severity
 from verify.settings import Settings
 from verify.wheel_set.closure import closure
@@ -22,34 +23,13 @@ from verify.wheel_set.installation import Installation, install
 from verify.wheel_set.loader import Loader, Missing
 from verify.wheel_set.model import Linked, Package
 
-#: What every Linux system of glibc has: glibc's own libraries, and the runtimes of GCC that manylinux counts on.
-SYSTEM_LIBRARIES: Final = (
-    "ld-linux*.so.*",
-    "libBrokenLocale.so.1",
-    "libanl.so.1",
-    "libc.so.6",
-    "libdl.so.2",
-    "libgcc_s.so.1",
-    "libm.so.6",
-    "libmvec.so.1",
-    "libnsl.so.1",
-    "libnss_*.so.2",
-    "libpthread.so.0",
-    "libresolv.so.2",
-    "librt.so.1",
-    "libstdc++.so.6",
-    "libthread_db.so.1",
-    "libutil.so.1",
-)
-
 
 def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
     """Return a function that says whether a library is there wherever the package is installed, by the library's name.
 
-    It knows SYSTEM_LIBRARIES, the libraries that the settings name, those that the package's metadata requires of the
+    It knows what every system has, the libraries that the settings name, those that the package's metadata requires of the
     system, and those that the package's tag may count on (PEP 600).
     """
-    patterns = (*SYSTEM_LIBRARIES, *settings.system_libraries)
     policies = []
     for platform in sorted({tag.platform for tag in package.tags}):
         try:
@@ -58,7 +38,8 @@ def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
             continue  # Of another system than glibc's.
     return lambda name: (
         name in package.external
-        or any(fnmatchcase(name, pattern) for pattern in patterns)
+        or is_system_library(name)
+        or any(fnmatchcase(name, pattern) for pattern in settings.system_libraries)
         or (bool(policies) and all(policy.has_library(name) for policy in policies))
     )
 

@@ -155,7 +155,7 @@ def documents(
                     "size": one.facts.size,
                     "type": one.facts.type,
                     "soname": one.facts.soname,
-                    "needed": ["libc.so.6"],
+                    "needed": ["libother.so.1"],
                     "dynamic": one.facts.dynamic,
                     "machine": one.facts.machine,
                 }

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from packaging.utils import canonicalize_name
 
@@ -17,10 +16,11 @@ from tools.commands.require_sdk.plan import FileEdit, RequiringWheel
 from tools.commands.require_sdk.symbols import symbols_of
 from tools.lib.common.program import ToolError
 from tools.lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
+from tools.lib.elf.system_libraries import is_system_library
 from verify.settings import Settings
 from verify.wheel_set.closure import applies, by_name, closure
 from verify.wheel_set.installation import install
-from verify.wheel_set.linking import NOT_REQUIRED, SYSTEM_LIBRARIES, VERSION, check_linking, system_names
+from verify.wheel_set.linking import NOT_REQUIRED, VERSION, check_linking, system_names
 from verify.wheel_set.loader import Loader, Missing
 from verify.wheel_set.model import Package
 
@@ -204,7 +204,7 @@ class _Prover:
         """Whether a needed library may have any symbols: all of glibc's and GCC's have versions."""
         return name in needs.system or (
             name not in needs.libraries
-            and not any(fnmatchcase(name, pattern) for pattern in SYSTEM_LIBRARIES)
+            and not is_system_library(name)
             and not any(name in (one.soname, path.rpartition("/")[2]) for path, one in self._package.linked.items())
         )
 
