@@ -27,8 +27,8 @@ from verify.wheel_set.model import Linked, Package
 def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
     """Return a function that says whether a library is there wherever the package is installed, by the library's name.
 
-    It knows what every system has, the libraries that the settings name, those that the package's metadata requires of the
-    system, and those that the package's tag may count on (PEP 600).
+    It knows what every system has, the libraries that the settings name, those that the package's metadata requires of
+    the system, and those that the package's tag may count on (PEP 600).
     """
     policies = []
     for platform in sorted({tag.platform for tag in package.tags}):
