@@ -1,13 +1,13 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
+load("//lib/gpus:gpus.bzl", "package_owner")
 load("//packaging:images.bzl", "image_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
-load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PROFILERS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
 load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report", "sdk_sonames")
-load("//tools/lib/gpus:gpus.bzl", "package_owner")
 
 visibility(["//packaging", "//tests/..."])
 
@@ -118,7 +118,9 @@ def _package_targets(name, platform, artifacts, split, thin = None):
     else:
         for family in targets:
             libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic", family]), family)
-    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
+    profiled = []
+    if _select(artifacts, {component: PROFILERS for component in PACKAGES["profiler"].artifacts}, ["generic"]):
+        profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
 
     # Its console scripts are for Linux alone.
     profiler = package_targets(name, platform, "profiler", profiled) if profiled and platform == "linux" else []

@@ -2,7 +2,7 @@
 
     machine = Machine(scratch, log)
     machine.run("./bazelw", "build", "//packaging:all_wheels")
-    machine.module_in(machine.sid, "pytest", "tools/lib/elf")
+    machine.module_in(machine.sid, "pytest", "lib/elf")
 
 What is made is named by a property: `debian13`, `rocm7`, `installers`. A check that is run alone makes what it needs;
 in the whole run the check that makes it stands before those that use it.
@@ -258,12 +258,12 @@ class Machine:
 
     def use_device_library(self) -> None:
         """Make available what programs outside Bazel read compressed device code with."""
-        self._use_built("tools/lib/device", "zstd_codec.so")
+        self._use_built("lib/device", "zstd_codec.so")
 
     def use_libraries(self) -> None:
         """Make available that, and what programs outside Bazel deflate with."""
         self.use_device_library()
-        self._use_built("tools/lib/deflate", "deflater.so")
+        self._use_built("lib/deflate", "deflater.so")
 
     def _use_built(self, package: str, library: str) -> None:
         self.bazel("build", f"//{package}:{library}")

@@ -64,12 +64,11 @@ def test_a_name_that_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--list", "page", "no-", "xla"]) == 0
+    assert main(["--list", "page", "no-"]) == 0
     assert capsys.readouterr().out == (
         "no-shell  no action has a shell\n"
         "no-op     a second build has nothing to do\n"
         "page      the landing page, in Chromium\n"
-        "xla       XLA's labels and load statements, with the ROCm of rocm.sdk (scheduled)\n"
     )
 
 

@@ -223,8 +223,8 @@ def real_dlls(machine: Machine) -> None:
 
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits, and of what linkers and the loader take, where every linker is."""
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tools/lib/elf")
-    _all_tests(machine, "tools/actions/pack/linker_script_test.py", "tools/actions/pack/forwarder_test.py")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "lib/elf")
+    _all_tests(machine, "lib/pack/linker_script_test.py", "lib/pack/forwarder_test.py")
 
 
 def devel_trust(machine: Machine) -> None:
@@ -311,7 +311,7 @@ def remote(*options: str) -> Callable[[Machine], None]:
 def remote_hip(machine: Machine) -> None:
     """Build HIP programs with remote engines."""
     given = ("--programs", machine.scratch / "buildgrid", "--artifacts", machine.rocm7 / "split")
-    machine.module("tests.remote.hip", "--root", machine.engines, *given)
+    machine.module("hip.tests.e2e.remote", "--root", machine.engines, *given)
 
 
 def with_rocm7(name: str) -> Callable[[Machine], None]:
@@ -320,8 +320,9 @@ def with_rocm7(name: str) -> Callable[[Machine], None]:
 
 
 def hip_libraries(machine: Machine) -> None:
-    """Run programs with libraries of ROCm 7, its big ones among them."""
-    machine.module("tests.e2e.hip.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    """Run programs with each library of ROCm 7, and of the ROCm that `rocm.debian` fetches."""
+    machine.module("hip.tests.e2e.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    machine.module("hip.tests.e2e.programs", "--debian")
 
 
 def compare_with_amd(machine: Machine) -> None:
@@ -443,4 +444,4 @@ def layouts_of_devel(machine: Machine) -> None:
 def hip_wheel(machine: Machine) -> None:
     """Compile an extension with ROCm's packages, and install it beside them."""
     given = ("--dist", machine.build(SPLIT7.packages), "--root", machine.sid, "--uv", machine.programs / "bin/uv")
-    machine.module("tests.e2e.hip.wheel", *given)
+    machine.module("hip.tests.e2e.wheel", *given)

@@ -13,13 +13,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.lib.elf import constants as c
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.free_space import MIN_PAGE
-from tools.lib.elf.model import ElfFile
-from tools.lib.elf.patch import Literal, Patch
-from tools.lib.elf.reader import PHDR64, read_elf
-from tools.lib.elf.search_path import SearchPath
+from lib.elf import constants as c
+from lib.elf.editor import plan_patch
+from lib.elf.free_space import MIN_PAGE
+from lib.elf.model import ElfFile
+from lib.elf.patch import Literal, Patch
+from lib.elf.reader import PHDR64, read_elf
+from lib.elf.search_path import SearchPath
 
 COMPILERS = {"x86_64": ("gcc", "cc"), "aarch64": ("aarch64-linux-gnu-gcc",)}
 LINKER_PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld": "ld.lld", "mold": "mold"}

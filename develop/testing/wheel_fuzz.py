@@ -23,11 +23,11 @@ from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample, make_record, zipped
-from tools.lib.common.program import ToolError
-from verify import registry
-from verify.engine import Request, verify
-from verify.finding import Severity
-from verify.report import documents, junit, text
+from lib.common.program import ToolError
+from wheels.verify import registry
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
+from wheels.verify.report import documents, junit, text
 
 BUNDLE: Final = bundle(
     [(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16

@@ -1,14 +1,14 @@
 """sdk_runtime: Python code with which users of an SDK find and load its libraries, whichever package has them."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:providers.bzl", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
-_MODULES = ["__init__", "elf", "loading", "pe", "process", "search", "table"]
+_MODULES = ["__init__", "elf", "loading", "names", "pe", "process", "search", "table"]
 
 def _sdk_runtime_impl(ctx):
     version = ctx.attr.version[BuildSettingInfo].value

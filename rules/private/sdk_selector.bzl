@@ -4,8 +4,8 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:sdk_sdist.bzl", "sdk_sdist")
 load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
-load("//rules/private/common:labels.bzl", "hidden", "shown", "written")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "GpuArchitecturesInfo")
+load("//rules/shared:labels.bzl", "hidden", "shown", "written")
 
 visibility(["//rules"])
 

@@ -1,9 +1,9 @@
 """sdk_sonames: lists which libraries each package has, and compares that with a committed table."""
 
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from develop.testing.slow_import import slow_import
 from develop.testing.tiny_library import tiny_library
 
 SOURCES = Path(__file__).with_name("libraries")
@@ -200,3 +202,17 @@ def test_no_word_is_of_one_sdk_alone() -> None:
     assert len(files) > 7
     words = re.compile(r"rocm|amd(?!64)|\bhip|nvidia", re.IGNORECASE)
     assert [(path.name, found) for path in files for found in words.findall(path.read_text("utf-8"))] == []
+
+
+def test_a_fork_during_the_first_import_waits_for_it(site: Path) -> None:
+    done = start(site, f"exec({slow_import('acme', 'table', 'find_library')!r})", {})
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_packages_in_a_zip_say_so(site: Path, tmp_path: Path) -> None:
+    zipped = Path(shutil.make_archive(str(tmp_path / "all"), "zip", site))
+    done = start(zipped, "acme.find_library('sum')", {})
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: {zipped}/acme is no directory: shared libraries cannot be loaded from a zip file. Install the "
+        "packages with pip, or unpack the file"
+    )

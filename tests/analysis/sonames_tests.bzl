@@ -1,8 +1,8 @@
 """Tests of sdk_sonames: its actions, what waits for them, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:sdk.bzl", "sdk_artifact", "sdk_index", "sdk_package", "sdk_sonames")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

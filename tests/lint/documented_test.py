@@ -15,6 +15,11 @@ SHOWN_BY = (
         "a set-user-ID or set-group-ID file",
         "tools/fetch/catalog/bad_input_test.py::test_files_that_run_as_another_user",
     ),
+    ("a file with capabilities (setcap)", "tools/fetch/catalog/bad_input_test.py::test_files_with_capabilities"),
+    (
+        "other extended attributes, and access control lists",
+        "tools/fetch/catalog/catalog_test.py::test_other_attributes_and_access_lists_are_left_out",
+    ),
     ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
         "an unreadable directory or archive",
@@ -57,7 +62,7 @@ SHOWN_BY = (
     ),
     (
         "files with the same path and size, but different content",
-        "tools/actions/link/packed_tree_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "lib/pack/packed_tree_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below a file or a link of another artifact",
@@ -108,7 +113,7 @@ SHOWN_BY = (
     ),
     (
         "a target that is too long for a launcher",
-        "tools/actions/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
+        "lib/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
     ),
     # ELF files
     (
@@ -121,7 +126,7 @@ SHOWN_BY = (
     ),
     (
         "libraries with the same SONAME, size and facts, but different content",
-        "tools/actions/link/packed_tree_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "lib/pack/packed_tree_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",
@@ -261,13 +266,13 @@ SHOWN_BY = (
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
     (
         "an `import_name` that leads out of site-packages",
-        "tools/lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
+        "lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
     ),
     (
         "a licence text whose name the metadata cannot contain",
         "tools/actions/link/license_texts_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
-    ("metadata that indexes refuse", "tools/lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
+    ("metadata that indexes refuse", "lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
 )
 
 

@@ -20,6 +20,14 @@ from unittest import mock
 
 from hypothesis import given, seed, settings
 
+from lib.common.program import ToolError, read_document
+from lib.device import slice_plan
+from lib.elf.source import Source
+from lib.gpus import architectures
+from lib.gpus.target_id import SPIRV
+from lib.pack import content, packed_tree
+from lib.pack import launcher as pack_launcher
+from lib.wheel import wheel_writer as wheel
 from tests.pipeline import run
 from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.package_reader import FindingError
@@ -27,19 +35,10 @@ from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second
 from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
-from tools.actions.link import packed_tree
 from tools.actions.link import tool as link_tool
-from tools.actions.pack import content
-from tools.actions.pack import launcher as pack_launcher
 from tools.actions.plan import devel, forwarders, prefix, rpath, rpath_policy, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
-from tools.lib.common.program import ToolError, read_document
-from tools.lib.device import slice_plan
-from tools.lib.elf.source import Source
-from tools.lib.gpus import architectures
-from tools.lib.gpus.target_id import SPIRV
-from tools.lib.wheel import wheel_writer as wheel
 
 #: Patches a module's function; `with` undoes it.
 Patch = contextlib.AbstractContextManager[Any]

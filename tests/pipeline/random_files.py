@@ -12,6 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lib.device.model import Pointer
+from lib.elf import constants as c
 from tests.pipeline.sdk import (
     NAMED_TARGETS,
     SPIRV,
@@ -25,8 +27,6 @@ from tests.pipeline.sdk import (
     Node,
     Other,
 )
-from tools.lib.device.model import Pointer
-from tools.lib.elf import constants as c
 
 
 def chosen(*strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -47,14 +47,23 @@ def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
     return {path: node for path, node in sorted(nodes.items()) if fits(path)}
 
 
-SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
+SONAMES = (
+    "libfoo.so.1",
+    "libfoo.so.2",
+    "libfoo.so",
+    "libbar.so.1",
+    "libfoo.so.1.1",
+    "sub",
+    "libü v.so.3",
+    "libbar.so.1a",
+)
 #: SONAMEs that are no names of files beside the library.
 STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
-LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
+LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10", "libfoo.so.23.0git")
 ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 255, ".hidden")
 ODD_DIRECTORIES = ("share/a b/été", "share/BUILD", "share/x:y/%41")
 TOOLS = ("tool", "tool.py", "tool-1")
-TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
+TEXTS = ("notes.txt", "config.h", "empty", "libfoo.so.txt", "libfoo.so.1.debug", "libfoo.so.1-gdb.py", *ODD_NAMES)
 LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
 ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
 OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}

@@ -9,8 +9,8 @@ from enum import Enum
 
 from develop.testing import device_sample, tiny_elf
 from develop.testing.elf_sample import Sample
-from tools.lib.device.model import Method, Pointer
-from tools.lib.elf import constants as c
+from lib.device.model import Method, Pointer
+from lib.elf import constants as c
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 

@@ -16,7 +16,7 @@ from environments import Environment
 from fake_sdk import VERSION, FakeSdk, sdist_files
 from packaging.metadata import Metadata
 
-from tools.lib.wheel.record import record_text
+from lib.wheel.record import record_text
 
 STEM = "rocm-7.10.0.dev0"
 

@@ -1,10 +1,10 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
+load("//rules/shared:labels.bzl", "shown", "written")
 
 visibility(["//rules/..."])
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from .names import parse_library_name
+
 _TABLE = Path(__file__).with_name("_packages.json")
 
 
@@ -45,13 +47,12 @@ class Table:
         A file name that is not in the table is returned as it is. None if `name` is neither.
         """
         files = self.library_files()
-        own = re.escape(name)
-        short = re.compile(rf"(lib)?{own}\.so(\.[\w.]+)?|(?i:(lib)?{own}[-_\d.]*\.dll)")
+        short = name.removeprefix("lib")
         whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
-        found = whole or [file for file in files if short.fullmatch(file)]
+        found = whole or [file for file in files if family(file) == (short.lower() if _is_dll(file) else short)]
         if found:
             return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file))
-        return name if ".so" in name or _is_dll(name) else None
+        return name if parse_library_name(name) or _is_dll(name) else None
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,12 @@ class Installed:
 
 @lru_cache(maxsize=None)
 def read_table() -> Table:
-    """Return the list of packages."""
+    """Return the list of packages. Raises ImportError if this code is in a zip file, where libraries cannot be."""
+    if not _TABLE.parent.is_dir():
+        raise ImportError(
+            f"{_TABLE.parent} is no directory: shared libraries cannot be loaded from a zip file. Install the packages "
+            "with pip, or unpack the file"
+        )
     table = json.loads(_TABLE.read_text("utf-8"))
     packages = (Package(one["distribution"], one["tree"], one["libraries"]) for one in table["packages"])
     return Table(table["version"], table["variable"], tuple(packages))
@@ -87,8 +93,9 @@ def installed_packages() -> list[Installed]:
 
 def family(name: str) -> str:
     """Return what the file names of all versions of a library share: `foo` of `libfoo.so.1` and of `foo_1.dll`."""
-    name = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else name.partition(".so")[0]
-    return name.removeprefix("lib")
+    library = parse_library_name(name)
+    stem = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else library.stem if library else name
+    return stem.removeprefix("lib")
 
 
 def _is_dll(name: str) -> bool:

@@ -14,12 +14,12 @@ from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.tiny_elf import program, relocatable
+from lib.device.bundle import is_bundle
+from lib.elf import constants as c
+from lib.elf.reader import read_elf
+from lib.pe import constants as pe
 from tools.actions.inspect import tool
 from tools.actions.inspect.tool import file_facts, main
-from tools.lib.device.bundle import is_bundle
-from tools.lib.elf import constants as c
-from tools.lib.elf.reader import read_elf
-from tools.lib.pe import constants as pe
 
 INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from tools.lib.common.program import ToolError, read_document
+from lib.common.program import ToolError, read_document
 
 
 def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:

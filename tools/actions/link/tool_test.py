@@ -14,12 +14,12 @@ import pytest
 from packaging.metadata import Metadata
 
 from develop.testing.artifacts import file, library, link, plan, program
+from lib.common.program import ToolError
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition, Found, Plan
+from lib.wheel.deflated_run import small_run
 from tools.actions.link.tool import console_scripts, main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import small_run
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")
@@ -217,6 +217,25 @@ def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pyt
     )
     with made.zip() as archive:
         assert archive.read("rocm_sdk_core.pth") == b"_core/share/py\n"
+    packages.write_text(
+        json.dumps(
+            [
+                {"package": "one", "path": "share/py", "requires": ["pyelftools>=0.31"]},
+                {"package": "absent", "path": "share/py", "requires": ["nosuch"]},
+            ]
+        )
+    )
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    with made.zip() as archive:
+        metadata = archive.read("rocm_sdk_core-7.10.0.dist-info/METADATA").decode()
+        assert metadata.count("\nRequires-Dist: ") == metadata.count("\nRequires-Dist: pyelftools>=0.31\n") == 1
+    assert metadata == (tmp_path / "metadata").read_text()
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": ["not a requirement"]}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "not a requirement" in capsys.readouterr().err
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": "pyelftools"}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "expected `requires` to be a list of requirements" in capsys.readouterr().err
     packages.write_text("[]")
     assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
     with made.zip() as archive:

@@ -14,11 +14,11 @@ from elftools.elf.elffile import ELFFile
 
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
-from tools.actions.pack.launcher import SECTION
-from tools.actions.pack.segment import Packed, SegmentIndex
+from lib.deflate.blocks import FINAL_BLOCK
+from lib.elf import constants as c
+from lib.pack.launcher import SECTION
+from lib.pack.segment import Packed, SegmentIndex
 from tools.actions.pack.tool import main
-from tools.lib.deflate.blocks import FINAL_BLOCK
-from tools.lib.elf import constants as c
 
 NAME = "a_lib_generic"
 

@@ -8,7 +8,9 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tools.actions.plan.model import (
+from lib.common.program import ToolError
+from lib.elf.system_libraries import is_system_library
+from lib.plan.model import (
     COPIES,
     DT_RPATH,
     DT_RUNPATH,
@@ -23,8 +25,6 @@ from tools.actions.plan.model import (
     matches,
 )
 from tools.actions.plan.rpath import directory_of, extended, is_relocatable, origin_relative
-from tools.lib.common.program import ToolError
-from tools.lib.elf.system_libraries import is_system_library
 
 
 @dataclass(frozen=True)

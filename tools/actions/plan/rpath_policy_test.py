@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import library, plan
-from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
+from lib.plan.model import Definition, Entry, Found, Plan, Treatment
 
 CORE = plan(Definition("core", "runtime", "_core"), library("lib/libcore.so.1", "libcore.so.1"))
 PACKAGE = Definition("math", "runtime", "_math", rpath=("_math/lib", "_core/lib"), rpath_for="needed")

@@ -15,19 +15,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.digest import Digest
-from tools.lib.common.program import (
+from lib.common.archive_time import archive_time
+from lib.common.digest import Digest
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
     read_document,
     report_errors,
 )
-from tools.lib.wheel.deflated_run import join, small_run
-from tools.lib.wheel.extras import with_extras
-from tools.lib.wheel.import_names import imports_of
-from tools.lib.wheel.metadata_writer import WITH_IMPORT_NAMES, Project, core_metadata
+from lib.wheel.deflated_run import join, small_run
+from lib.wheel.extras import with_extras
+from lib.wheel.import_names import imports_of
+from lib.wheel.metadata_writer import WITH_IMPORT_NAMES, Project, core_metadata
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"

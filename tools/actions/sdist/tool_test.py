@@ -12,8 +12,8 @@ from types import MappingProxyType
 import pytest
 from packaging.metadata import Metadata
 
+from lib.common.archive_time import FIRST
 from tools.actions.sdist.tool import gzipped, main
-from tools.lib.common.archive_time import FIRST
 
 PROJECT = {
     "distribution": "rocm",

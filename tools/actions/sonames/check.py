@@ -3,8 +3,8 @@
 sonames_check --label TARGET --computed TABLE [--expected TABLE --committed PATH] --accept COMMAND --output TABLE
 """
 
+from lib.common.program import ToolError, argument_parser, report_errors
 from tools.actions.sonames.table import differences, read_sonames, write_sonames
-from tools.lib.common.program import ToolError, argument_parser, report_errors
 
 
 def main(argv: list[str]) -> int:

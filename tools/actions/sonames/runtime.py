@@ -11,9 +11,9 @@ runtime --label TARGET --version VERSION --package DISTRIBUTION=PLAN… --output
 from collections.abc import Sequence
 from typing import Any
 
-from tools.actions.plan.model import Plan
+from lib.common.program import ToolError, argument_parser, read_document, report_errors, write_document
+from lib.plan.model import Plan
 from tools.actions.sonames.table import libraries_of
-from tools.lib.common.program import ToolError, argument_parser, read_document, report_errors, write_document
 
 
 def listed(packages: Sequence[tuple[str, Plan]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.artifacts import file, image, library, link, plan
-from tools.actions.plan.model import Definition, Plan
+from lib.plan.model import Definition, Plan
 from tools.actions.sonames.runtime import main
 
 CORE = plan(

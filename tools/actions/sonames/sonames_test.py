@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from develop.testing.artifacts import file, image, library, link, plan
-from tools.actions.plan.model import Definition, Plan
+from lib.common.program import ToolError
+from lib.plan.model import Definition, Plan
 from tools.actions.sonames.check import main as check
 from tools.actions.sonames.table import Sonames, read_sonames, sonames_of, write_sonames
 from tools.actions.sonames.tool import main
 from tools.actions.sonames.update import main as update
-from tools.lib.common.program import ToolError
 
 CORE = plan(
     Definition("core", "runtime", "_core", exclude=("lib/libgone.so.1",)),

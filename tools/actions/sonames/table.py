@@ -15,8 +15,8 @@ of a DLL. Packages without any are not listed.
 import posixpath
 from collections.abc import Iterator, Mapping
 
-from tools.actions.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
-from tools.lib.common.program import ToolError, read_document, write_document
+from lib.common.program import ToolError, read_document, write_document
+from lib.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
 
 FORMAT = 1
 

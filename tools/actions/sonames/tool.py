@@ -3,9 +3,9 @@
 sonames --label TARGET --plan PLAN… --output TABLE
 """
 
-from tools.actions.plan.model import Plan
+from lib.common.program import ToolError, argument_parser, read_document, report_errors
+from lib.plan.model import Plan
 from tools.actions.sonames.table import sonames_of, write_sonames
-from tools.lib.common.program import ToolError, argument_parser, read_document, report_errors
 
 
 def write(paths: list[str], output: str) -> None:

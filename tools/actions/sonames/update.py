@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lib.common.committed_table import accept
 from tools.actions.sonames.table import read_sonames, write_sonames
-from tools.lib.common.committed_table import accept
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:
