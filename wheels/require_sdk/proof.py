@@ -1,8 +1,8 @@
 """Proves that the planned wheel works with the SDK, as far as tables of ELF files tell.
 
 verify's loader loads each file of the wheel, in a site-packages with the wheel and the packages that it requires.
-Each needed library has to be in one of these, or be one that every system of the wheel's platform tags has, or be an
-external that the caller names. Then each symbol that the SDK's libraries must supply has to be there, in its version.
+Each needed library has to be there, or on every system with the wheel's platform tag, or be named by the caller. Then
+each symbol that the SDK's libraries must supply has to be there, in its version.
 """
 
 import re
@@ -225,5 +225,5 @@ class _Prover:
 
 
 def _has_versions(name: str) -> bool:
-    """Whether all symbols of a library of the system have versions, as those of glibc and GCC have."""
+    """Whether all symbols of a library of the system have versions: glibc's and GCC's have."""
     return is_system_library(name)
