@@ -2,7 +2,7 @@
 
 visibility(["//hip/tests"])
 
-# They reach clang, for the host and for GPUs.
+# These reach clang, for the host and for GPUs.
 ACTING = [
     "--gpu-instrument-lib",
     "--gpu-max-threads-per-block",
@@ -166,7 +166,7 @@ TEST_ATTRIBUTES = [
     "timeout",
 ]
 
-# Attributes that no program takes: those of `cc_binary` about C and C++, of `hip_library` that a program decides, and mistyped ones.
+# Attributes that no program takes: about C and C++, decided by a program, or mistyped.
 REFUSED_ATTRIBUTES = [
     "additional_compiler_inputs",
     "alwayslink",

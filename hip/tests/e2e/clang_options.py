@@ -1,4 +1,4 @@
-"""Options of clang about HIP: hip/tests/clang_options.bzl has those of the SDK's own clang.
+"""Options of clang about HIP: compares the SDK's own clang with hip/tests/clang_options.bzl.
 
 A part of hip.tests.e2e.programs.
 

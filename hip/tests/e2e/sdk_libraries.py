@@ -66,7 +66,7 @@ LIBRARIES = {
     "rocsolver": ("rocsolver/rocsolver.h", "rocsolver_get_version_string"),
     "rocsparse": ("rocsparse/rocsparse.h", "rocsparse_create_handle"),
 }
-#: Libraries of the SDK that programs do not name alone: parts and aliases of others, the compiler's, and headers.
+#: Libraries of the SDK that programs do not name alone: parts and aliases, the compiler's, and headers.
 OTHERS = re.compile(
     r"amd_smi_.*|amdhip64|clang.*|hip|hip[-_].*|hipblas-common|hipfftw|LLVM.*|rocm-core|rocm_smi|rocm_smi_.*|rocprim_.*"
     r"|rocthrust.*|roctx.*"

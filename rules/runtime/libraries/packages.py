@@ -99,6 +99,8 @@ def family(name: str) -> str:
     library = parse_library_name(name)
     stem = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else library.stem if library else name
     return stem.removeprefix("lib")
+
+
 def find_library(name: str) -> Path:
     """Return where a library of the SDK is.
 

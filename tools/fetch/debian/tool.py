@@ -64,7 +64,7 @@ def resolve(directory: Path, suite: str, selection: PackageSelection, rules: Rul
 
 
 def check_dependencies(dependencies: Mapping[str, Sequence[str]], rules: Rules, system: Sequence[str]) -> None:
-    """Raise ToolError if a package to fetch needs one that is neither fetched nor the system's."""
+    """Raise ToolError if a package to fetch needs a package that is neither fetched nor the system's."""
     unknown = [
         f"{name} needs {needed}"
         for name, names in sorted(dependencies.items())
