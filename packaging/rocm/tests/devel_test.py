@@ -136,6 +136,21 @@ def test_a_package_that_was_installed_again_is_linked_again(site: Path) -> None:
     assert (site / TREE / "lib/libamdhip64.so.5").samefile(site / "_rocm_sdk_core/lib/libamdhip64.so.5")
 
 
+def test_another_file_of_the_same_size_and_time_is_no_link(site: Path, tmp_path: Path) -> None:
+    """An installer that hard-links from its cache may write two libraries at once."""
+    devel_root()
+    library, source = site / TREE / "lib/libamdhip64.so.5", site / "_rocm_sdk_core/lib/libamdhip64.so.5"
+    status = source.stat()
+    library.unlink()
+    library.write_bytes(source.read_bytes()[::-1])
+    library.chmod(status.st_mode)
+    os.utime(library, ns=(status.st_mtime_ns, status.st_mtime_ns))
+    for number, path in enumerate((library, source)):
+        (tmp_path / f"cached{number}").hardlink_to(path)
+    assert "is a second copy of" in "".join(find_layout().faults())
+    assert not find_layout().is_ready
+
+
 def test_links_that_became_copies_are_made_again(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when an environment is copied, or an image's later layer has them."""
     devel_root()
