@@ -117,7 +117,6 @@ def selector_targets(name, content):
     sdk_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
-        extras = _static_extras(content),
         files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )

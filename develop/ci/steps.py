@@ -44,8 +44,8 @@ DEBIAN = Requirement(_missing_debian)
 DEBIAN_PACKAGES = Requirement(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
 KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
-#: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
-AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
+#: A checkout of TheRock.
+AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK"), is_optional=True)
 
 
 #: pytest in a root: it runs files that Bazel does not, or for which only the root has what they need.
@@ -327,8 +327,9 @@ def hip_libraries(machine: Machine) -> None:
 
 def compare_with_amd(machine: Machine) -> None:
     """Compare with what AMD's script makes; it needs a newer Python."""
-    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", os.environ["ROCM_FULL_ARTIFACTS"])
-    machine.module("tests.e2e.amd.comparison", "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
+    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", machine.whole_rocm7 / "split")
+    program = (machine.programs / "bin/python", "-B", "-m", "tests.e2e.amd.comparison")
+    machine.run(*program, "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
 
 
 @dataclass(frozen=True)

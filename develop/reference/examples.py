@@ -63,7 +63,6 @@ EXAMPLES: Final = {
     "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),
     "sdk_sdist": Example("packaging/selector.bzl"),
     "sdk_size_report": Example(_TWO, "size_report"),
-    "sdk_sonames": Example(_TWO, "sonames"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
     "sdk_static_wheel": Example("wheels/BUILD.bazel", "wheel"),
     "rocm_library": Example(_HIP_SDK, "rocrand"),
@@ -77,7 +76,7 @@ EXAMPLES: Final = {
     "sdk_wheel": Example(_TWO, "runtime_wheel"),
     "sdk_wheel_set_test": Example(_WHEELS, "dist_test"),
     "sdk_wheel_test": Example("tests/wheel_test/BUILD.bazel", "core_test"),
-    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "W504"),
+    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "D103"),
 }
 
 

@@ -34,7 +34,7 @@ def exit_codes(done: str, found: str = "") -> str:
 def run_command(
     name: str, work: Callable[[], int | None], *, interrupted: str = "nothing was written", otherwise: int = CANNOT_RUN
 ) -> int:
-    """Run the work of a command and return its exit code; `otherwise` is that of a plain ToolError."""
+    """Run the work of a command and return its exit code; `otherwise` is the code for a plain ToolError."""
     try:
         return work() or OK
     except (ToolError, OSError) as error:

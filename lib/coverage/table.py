@@ -19,9 +19,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lib.elf.library_name import parse_library_name
-
 from lib.common.program import ToolError, read_document, write_document
+from lib.elf.library_name import parse_library_name
 from lib.gpus.architectures import AMD, Architectures
 from lib.pe.constants import DLL_DIRECTORIES
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lib.elf.library_name import LibraryName, parse_library_name
 
 #: Parts of versions: of libtool, of LLVM's development (`0git`), its releases (`1-rc2`, `1+libcxx`), and of OpenSSL.

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from lib.elf.library_name import SUFFIX
-
 from lib.elf import constants as c
+from lib.elf.library_name import SUFFIX
 from lib.elf.model import ElfFile
 from lib.elf.source import Source
 

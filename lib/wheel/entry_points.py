@@ -1,6 +1,6 @@
 """Reads entry_points.txt: which scripts installers make, and what they call (PyPA, "Entry points specification").
 
-Lines are read as `importlib.metadata` reads them, by which pip makes the scripts. It does not know what configparser
+Lines are read as `importlib.metadata` reads them, from which pip makes the scripts. It does not know what configparser
 reads beside: defaults for all groups, and values that go on in the next line.
 """
 

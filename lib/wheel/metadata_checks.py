@@ -99,9 +99,3 @@ def check_keywords(keywords: tuple[str, ...], distribution: str) -> None:
     for keyword in keywords:
         if "," in keyword or not keyword.strip():
             raise ToolError(f"{distribution}: keyword {keyword!r}; expected a word or several, without a comma")
-
-
-def check_metadata_version(text: str, known: tuple[str, ...], distribution: str) -> None:
-    """Raise ToolError unless the version of core metadata is one of the known ones."""
-    if text not in known:
-        raise ToolError(f"{distribution}: metadata_version {text!r}; expected one of {', '.join(known)}")

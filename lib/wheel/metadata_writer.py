@@ -1,7 +1,6 @@
 """The texts of a distribution: METADATA or PKG-INFO, WHEEL and entry_points.txt.
 
-Core metadata 2.4 (PEP 566, PEP 639), 2.5 (PEP 794) and 2.6 (PEP 808), wheels 1.0 (PEP 427), entry points as the PyPA
-specification has them.
+Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the PyPA specification has them.
 """
 
 import re
@@ -11,12 +10,9 @@ from typing import Any, Final
 
 from lib.common.program import ToolError
 from lib.wheel import metadata_checks
-from lib.wheel.import_names import Imports
 
-#: Versions of core metadata: without import names, with them (PEP 794), and with values of dynamic fields that every
-#: wheel of an sdist keeps (PEP 808).
-VERSIONS: Final = ("2.4", "2.5", "2.6")
-PLAIN, WITH_IMPORT_NAMES, PARTLY_DYNAMIC = VERSIONS
+#: Indexes refuse versions of core metadata that they do not know.
+METADATA_VERSION: Final = "2.4"
 
 
 @dataclass(frozen=True)
@@ -42,9 +38,6 @@ class Project:
     maintainers: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     urls: tuple[tuple[str, str], ...] = ()
-    metadata_version: str = PLAIN
-    #: What users can import of it; None where nobody knows. Written from 2.5 on.
-    imports: Imports | None = None
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Project":
@@ -64,7 +57,6 @@ class Project:
         metadata_checks.check_people("authors", project.authors, project.distribution)
         metadata_checks.check_people("maintainers", project.maintainers, project.distribution)
         metadata_checks.check_keywords(project.keywords, project.distribution)
-        metadata_checks.check_metadata_version(project.metadata_version, VERSIONS, project.distribution)
         return project
 
 
@@ -78,20 +70,10 @@ def _people(field: str, people: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(chosen)
 
 
-def _imports(project: Project) -> Iterator[tuple[str, str]]:
-    """Yield the fields about imports; one empty Import-Name says that there is nothing to import (PEP 794)."""
-    if project.imports is None or project.metadata_version < WITH_IMPORT_NAMES:
-        return
-    for name in project.imports.names or ("",):
-        yield "Import-Name", name
-    for name in project.imports.namespaces:
-        yield "Import-Namespace", name
-
-
 def core_metadata(project: Project, description: str) -> str:
     """Return the text of METADATA, or of an sdist's PKG-INFO; raises ToolError for a field of several lines."""
     fields = [
-        ("Metadata-Version", project.metadata_version),
+        ("Metadata-Version", METADATA_VERSION),
         *(("Dynamic", name) for name in project.dynamic),
         ("Name", project.distribution),
         ("Version", project.version),
@@ -107,13 +89,12 @@ def core_metadata(project: Project, description: str) -> str:
         *(("Provides-Extra", extra) for extra in project.extras),
         *(("Requires-Dist", requirement) for requirement in project.requires),
         *(("Requires-External", library) for library in project.requires_external),
-        *_imports(project),
         ("Description-Content-Type", "text/markdown"),
     ]
-    if project.metadata_version < PARTLY_DYNAMIC:  # before, values of dynamic fields promise nothing (PEP 643)
-        fields = [(name, value) for name, value in fields if name not in project.dynamic]
+    # A dynamic field has no value here: its build backend says it (PEP 643).
+    fields = [(name, value) for name, value in fields if name not in project.dynamic]
     for name, value in fields:
-        if len(value.splitlines()) != 1 and name != "Import-Name":  # that may be empty
+        if len(value.splitlines()) != 1:
             raise ToolError(f"{project.distribution}: {name} is {value!r}; expected one line of text")
     return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + description
 

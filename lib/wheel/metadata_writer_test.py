@@ -8,7 +8,6 @@ import pytest
 from packaging.metadata import Metadata
 
 from lib.common.program import ToolError
-from lib.wheel.import_names import Imports
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 
 DOCUMENT: dict[str, Any] = {
@@ -108,40 +107,6 @@ def test_entry_points() -> None:
     assert list(parser["console_scripts"].items()) == [("amdclang++", "m:amdclangxx"), ("rocminfo", "m:rocminfo")]
 
 
-IMPORTS = Imports(("_acme; private", "acme.blas"), ("acme",))
-
-
-@pytest.mark.parametrize("version", ["2.5", "2.6"])
-def test_import_names(version: str) -> None:
-    project = replace(Project.from_document(DOCUMENT | {"metadata_version": version}), imports=IMPORTS)
-    parsed = Metadata.from_email(core_metadata(project, ""), validate=True)
-    assert parsed.metadata_version == version
-    assert (parsed.import_names, parsed.import_namespaces) == (["_acme; private", "acme.blas"], ["acme"])
-
-
-def test_nothing_to_import() -> None:
-    project = replace(Project.from_document(DOCUMENT | {"metadata_version": "2.5"}), imports=Imports())
-    parsed = Metadata.from_email(core_metadata(project, ""), validate=True)
-    assert (parsed.import_names, parsed.import_namespaces) == ([], None)
-    unknown = Metadata.from_email(core_metadata(replace(project, imports=None), ""), validate=True)
-    assert unknown.import_names is None
-
-
-def test_metadata_of_before_has_neither_import_names_nor_promises() -> None:
+def test_a_dynamic_field_has_no_value() -> None:
     project = Project.from_document(DOCUMENT | {"dynamic": ["Requires-Dist"]})
-    plain = replace(project, imports=None, requires=())
-    assert core_metadata(replace(project, imports=IMPORTS), "") == core_metadata(plain, "")
-
-
-def test_a_dynamic_field_keeps_its_values_from_2_6_on() -> None:
-    document = DOCUMENT | {"dynamic": ["Requires-Dist"], "metadata_version": "2.6"}
-    parsed = Metadata.from_email(core_metadata(Project.from_document(document), ""), validate=True)
-    assert parsed.dynamic == ["requires-dist"]
-    assert [one.name for one in parsed.requires_dist or []] == ["rocm-sdk-core", "x"]
-    before = Metadata.from_email(core_metadata(Project.from_document(document | {"metadata_version": "2.5"}), ""))
-    assert before.requires_dist is None
-
-
-def test_a_version_of_core_metadata_that_nobody_writes() -> None:
-    with pytest.raises(ToolError, match=r"^rocm-sdk-core: metadata_version '3\.0'; expected one of 2\.4, 2\.5, 2\.6$"):
-        Project.from_document(DOCUMENT | {"metadata_version": "3.0"})
+    assert core_metadata(project, "") == core_metadata(replace(project, requires=()), "")

@@ -57,7 +57,7 @@ def _sdk_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static if DistributionInfo in target]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
-    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector + ctx.files.checks + add_architectures(ctx, args)
+    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector + add_architectures(ctx, args)
     for distribution in distributions:
         args.add(distribution.file, format = "--distribution=%s")
         args.add(distribution.metadata, format = "--metadata=%s")
@@ -107,7 +107,6 @@ sdk_index = rule(
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,
     attrs = ARCHITECTURES_ATTR | {
-        "checks": attr.label_list(doc = "Checks, such as `sdk_sonames`: the index is written if they succeed."),
         "distributions": attr.label_list(
             allow_files = True,
             mandatory = True,

@@ -25,7 +25,7 @@ def sdk_install_test(name, wheels, requirement, script = None, python = None, in
         fail("sdk_install_test({}): installer is {}; expected pip or uv".format(name, repr(installer)))
     requirements = [requirement] if type(requirement) == "string" else requirement
     tags = kwargs.pop("tags", [])
-    deps = [Label("//wheels/verify:xml_text"), Label("//lib/common:wheel_scripts")]
+    deps = [Label("//lib/common:wheel_scripts")]
     py_test(
         name = name,
         srcs = [Label("//wheels/verify:install.py")],

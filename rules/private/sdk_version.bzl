@@ -112,7 +112,7 @@ def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = ""
     |---|---|---|
     | `dev` | | `7.10.0.dev0` |
     | `dev` | date and commit, or `stamp` | `7.10.0.dev0+20251021.gefed3c3b10a5` |
-    | `dev` | commit; dated if it is the one that is checked out | `7.10.0.dev0+gefed3c3b10a5` |
+    | `dev` | commit; its date is added if it is checked out | `7.10.0.dev0+gefed3c3b10a5` |
     | `nightly` | date; `stamp` or nothing for the date of the commit | `7.10.0a20251021` |
     | `bkc` | dates of the nightly and of the build | `7.10.0a20260811+bkc.20260814` |
     | `prerelease` | number | `7.10.0rc2` |

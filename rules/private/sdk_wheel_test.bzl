@@ -49,9 +49,9 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
     options = options + ["--{}=$(rootpath {})".format(option, table) for option, table in tables.items()]
     py_test(
         name = name,
-        srcs = [Label("//wheels/verify:bazel_main.py")],
-        main = Label("//wheels/verify:bazel_main.py"),
-        args = options + ["--config=$(rootpath :{}.config)".format(name)] +
+        srcs = [Label("//wheels/verify:tool.py")],
+        main = Label("//wheels/verify:tool.py"),
+        args = ["--all"] + options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions] +
                (["--others"] if others else []) +
                ["$(rootpaths {})".format(wheel) for wheel in others] +

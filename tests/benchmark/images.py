@@ -24,8 +24,10 @@ from tests.benchmark.cost import Cost, Meter
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import scratch_workspace
 from tests.e2e.testing.builds import Workspace, built
-from tools.actions.layer.layer_file import GZIP_HEADER, TRAILER_BYTES
+from tools.actions.layer.layer_file import GZIP_HEADER
 
+#: Bytes of a gzip member's CRC-32 and size.
+TRAILER_BYTES = 8
 DIST, IMAGES = "//packaging:dist", "//packaging:images"
 PURE, LAYERS, BOTH = "inflate and SHA-256 alone", "layers", "dist and images"
 

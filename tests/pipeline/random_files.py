@@ -75,7 +75,8 @@ VERSIONS = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.17")), ("libfoo.so.1", ("FOO_
 libraries = st.builds(
     Elf,
     soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
-    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], *["libc.so.6"] * 2)), max_size=2, unique=True).map(tuple),
+    opens=st.booleans(),
     rpath=search_paths,
     runpath=search_paths,
     machine=machines,
@@ -88,8 +89,9 @@ libraries = st.builds(
 )
 programs = st.builds(
     Elf,
-    needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
     rpath=search_paths,
+    opens=st.booleans(),
     machine=st.sampled_from((*[c.EM_X86_64] * 9, c.EM_AARCH64)),
     program=st.just(True),
     variant=st.sampled_from((0, 1)),

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Final
 
 from lib.elf.library_name import SUFFIX, parse_library_name
-
 from lib.wheel.member_file import MemberError, MemberReader
 from wheels.common.sound_wheel import SoundWheel
 from wheels.verify.wheel_set.model import Package

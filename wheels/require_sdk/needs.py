@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from lib.elf.library_name import parse_library_name
-
 from lib.common.program import ToolError
+from lib.elf.library_name import parse_library_name
 from wheels.require_sdk.names import known_as, stem, ungrafted
 from wheels.require_sdk.sdk import Sdk, SdkLibrary
 from wheels.verify.wheel_set.installation import install

@@ -1,26 +1,26 @@
 """Proves that the planned wheel works with the SDK, as far as tables of ELF files tell.
 
 verify's loader loads each file of the wheel, in a site-packages with the wheel and the packages that it requires.
-Each needed library has to be in one of these, or be one that every system of the wheel's platform tags has, or be an
-external that the caller names. Then each symbol that the SDK's libraries must supply has to be there, in its version.
+Each needed library has to be there, or on every system with the wheel's platform tag, or be named by the caller. Then
+each symbol that the SDK's libraries must supply has to be there, in its version.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from packaging.utils import canonicalize_name
 
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
+from lib.elf.system_libraries import is_system_library
 from wheels.require_sdk.needs import matches, shown
 from wheels.require_sdk.plan import FileEdit, RequiringWheel
 from wheels.require_sdk.symbols import symbols_of
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import applies, by_name, closure
 from wheels.verify.wheel_set.installation import Installation, install
-from wheels.verify.wheel_set.linking import SYSTEM_LIBRARIES, VERSION, check_linking, system_names
+from wheels.verify.wheel_set.linking import VERSION, check_linking, system_names
 from wheels.verify.wheel_set.loader import Loading, Missing
 from wheels.verify.wheel_set.model import Package
 
@@ -225,5 +225,5 @@ class _Prover:
 
 
 def _has_versions(name: str) -> bool:
-    """Whether all symbols of a library of the system have versions, as those of glibc and GCC have."""
-    return any(fnmatchcase(name, pattern) for pattern in SYSTEM_LIBRARIES)
+    """Whether all symbols of a library of the system have versions: glibc's and GCC's have."""
+    return is_system_library(name)

@@ -27,7 +27,6 @@ from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
 from wheels.verify.member_facts import Reader, is_dist_info, read_members
 from wheels.verify.model import DistributionSet, FileFacts
-from wheels.verify.settings import Settings
 from wheels.verify.wheel import OpenedWheel, make_wheel, open_wheel
 from wheels.verify.wheel_set.closure import applies
 from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, gather
@@ -259,7 +258,7 @@ class Sdk:
 
     def _facts_of(self, number: int, members: Sequence[ZipMember]) -> list[FileFacts]:
         opened = self._opened[number]
-        facts = list(read_members(opened.path, members, Reader(Settings(build_paths=()), (*COLLECTORS, COLLECTOR))))
+        facts = list(read_members(opened.path, members, Reader((*COLLECTORS, COLLECTOR))))
         for one in facts:
             if one.damage or one.elf_damage:
                 reason = f"{one.path}: {one.damage or one.elf_damage}"

@@ -215,17 +215,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool/notes.txt~"] = b"old notes"
 
 
-@fault("W503", "a key in a file", "tool", "tool/config.ini")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["tool/config.ini"] = b"key = " + b"AKIA" + b"ABCDEFGHIJKLMNOP" + b"\n"
-
-
-@fault("W504", "a path of the build machine in a library", "native", NATIVE)
-def _(edited: EditedSet) -> None:
-    sample = Sample(soname="libnative.so", tail=b"\0/home/builder/work/native.c\0")
-    native(edited).files[NATIVE] = sample.build()
-
-
 @fault("W505", "a pkg-config file of the build machine", "tool", "tool/tool.pc")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool/tool.pc"] = b"prefix=/home/builder/work/install\n"

@@ -108,12 +108,6 @@ def _(edited: EditedSet) -> None:
     edited.sdists[name] = edited.others[name].read_bytes()[:5000]
 
 
-@fault("S134", "an sdist that promises what its backend does not add", "rocm-7.10.0.dev0.tar.gz", "PKG-INFO")
-def _(edited: EditedSet) -> None:
-    fields = b"Metadata-Version: 2.6\nRequires-Dist: rocm-sdk-core==1.0\n"
-    change_sdist(edited, "/PKG-INFO", lambda data: data.replace(b"Metadata-Version: 2.4\n", fields))
-
-
 @fault("S134", "the selector's data has no version", "rocm-7.10.0.dev0", "_distributions.json")
 def _(edited: EditedSet) -> None:
     change_selector(edited, lambda document: document.pop("version"))

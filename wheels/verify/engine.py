@@ -26,7 +26,7 @@ from wheels.verify.installed_for_target import Chosen, check_unambiguous, choose
 from wheels.verify.member_facts import Reader, read_algorithms, read_members
 from wheels.verify.model import DistributionSet, FileFacts
 from wheels.verify.release import release_checks
-from wheels.verify.settings import Settings
+from wheels.verify.settings import Settings, build_path
 from wheels.verify.suite import Collector
 from wheels.verify.wheel import OpenedWheel, make_wheel, open_wheel
 
@@ -149,7 +149,8 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
     wheels, sdists = find_distributions(paths)
     try:
         opened = [open_wheel(path) for path in wheels]
-        reader = Reader(request.settings, (*registry.collectors(), *request.collectors))
+        collectors = (*registry.collectors(), *request.collectors)
+        reader = Reader(collectors, build_path=build_path(request.settings))
         facts = _read(opened, reader, request.processes)
     except OSError as error:
         raise CannotRunError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None

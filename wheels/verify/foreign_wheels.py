@@ -38,7 +38,6 @@ FORM: Final = frozenset(
         "W414",
         "S103",
         "S141",
-        "W503",  # It is published already.
         "W512",  # S121 says whether files of the set are overwritten.
     }
 )

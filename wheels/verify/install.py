@@ -4,8 +4,7 @@
 
 PATH is a directory that holds distributions, also in directories below it, or a distribution. Nothing else can be
 found: no index is asked. The script is run as a copy in a directory of its own, so that `import` finds what was
-installed, not sources beside it or where the test runs. What was done, and what failed with all that it printed, is
-written as JUnit XML where Bazel wants it.
+installed, not sources beside it or where the test runs.
 """
 
 import argparse
@@ -18,10 +17,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 from lib.common.wheel_scripts import put_on_path
-from wheels.verify.report.xml_text import clean
 
 
 @dataclass(frozen=True)
@@ -137,20 +134,12 @@ def steps(todo: Sequence[Command]) -> list[Step]:
     return done
 
 
-def report(done: Sequence[Step], path: str | None) -> None:
-    """Print what happened, and write it as JUnit XML."""
-    suite = Element(
-        "testsuite", name="install", tests=str(len(done)), failures=str(sum(bool(one.code) for one in done))
-    )
+def report(done: Sequence[Step]) -> None:
+    """Print what happened."""
     for one in done:
         print(f"{'FAILED' if one.code else 'passed'}: {one.name} ({one.seconds:.1f} s)")
         if one.code or one is done[-1]:
             print(one.output)
-        case = SubElement(suite, "testcase", classname="install", name=one.name, time=f"{one.seconds:.3f}")
-        if one.code:
-            SubElement(case, "failure", message=f"exit code {one.code}").text = clean(one.output)
-    if path:
-        Path(path).write_text(tostring(suite, encoding="unicode"), encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -169,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as scratch:
         # A worker that runs tests in its root gives them "//_tmp", of which pip makes a URL with a host of that name.
         done = steps(commands(arguments, Path("/", scratch.lstrip("/"))))
-    report(done, os.environ.get("XML_OUTPUT_FILE"))
+    report(done)
     return int(any(one.code for one in done))
 
 

@@ -17,7 +17,6 @@ from packaging.version import Version
 from lib.elf.model import ElfFile
 from lib.pe.model import PeImage
 from lib.wheel.zip_members import Archive
-from wheels.verify.strings import Strings
 
 #: Algorithms that RECORD may name besides sha256: PEP 376 wants no weaker one.
 STRONGER: Final = ("sha384", "sha512")
@@ -49,8 +48,8 @@ class FileFacts:
     """Of DLLs and EXEs."""
     pe_damage: str = ""
     """Why a file that begins like one of these, with MZ, cannot be read; else empty. It may be for DOS, or data."""
-    strings: Strings = field(default_factory=Strings)
-    """Text of interest."""
+    build_paths: tuple[str, ...] = ()
+    """Paths of the machine that built it, of configuration files; sorted."""
     collected: Mapping[str, object] = field(default_factory=dict)
     """What the collectors of the suites returned, by their names."""
 
@@ -101,6 +100,21 @@ class Wheel:
 def is_path_file(path: str) -> bool:
     """Whether a file is installed as `.pth` in site-packages, where each start of the interpreter reads it (`site`)."""
     return re.fullmatch(r"(?:[^/]+\.data/(?:purelib|platlib)/)?[^/]+\.pth", path) is not None
+
+
+#: How the files of modules end: source, and extension modules by the tags of their ABI (PEP 3149), on Windows with or
+#: without one. All else that ends in .so is a library.
+MODULE: Final = re.compile(r"\.(?:py|(?:(?:cp|pp|graalpy)\d[\w-]*\.)?pyd|abi3\.so|(?:cpython|pypy|graalpy)[\w-]*\.so)$")
+#: Configuration by its name, or by the directory that it is in.
+CONFIGURATION: Final = (".cfg", ".cmake", ".conf", ".icd", ".ini", ".json", ".la", ".pc", ".toml", ".yaml", ".yml")
+CONFIGURATION_DIRECTORY: Final = "etc"
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a file is configuration, outside of the .dist-info directory."""
+    directories = path.split("/")[:-1]
+    is_one = path.endswith(CONFIGURATION) or CONFIGURATION_DIRECTORY in directories
+    return is_one and not (directories and directories[0].endswith(".dist-info"))
 
 
 def is_driver_name(path: str) -> bool:

@@ -21,10 +21,8 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage, read_coverage
 from lib.gpus.architectures import AMD, Architectures, load_architectures
-from wheels.verify.strings import fixed_prefix
 
-#: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes,
-#: and begins with the text that is searched for.
+#: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes.
 BUILD_PATHS = (
     r"/home/[\w.-]+/",
     r"/root/[\w.-]+/",
@@ -54,7 +52,7 @@ class Settings:
     debug_info: bool = False
     """Whether ELF files may hold debug information."""
     build_paths: tuple[str, ...] = BUILD_PATHS
-    """Regular expressions for what must not be in any file: paths of the machine that built it."""
+    """Regular expressions for paths of the machine that built it, which must not be in configuration files."""
     system_libraries: tuple[str, ...] = ()
     """Patterns of SONAMEs that the system brings, beyond the C and C++ runtimes."""
     opened_libraries: Mapping[str, str] = field(default_factory=dict)
@@ -67,6 +65,12 @@ class Settings:
     """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
     architectures: Architectures = AMD
     """What the names of GPU architectures mean. In documents, the path of their table, likewise."""
+
+
+def build_path(settings: Settings) -> re.Pattern[bytes] | None:
+    """Return an expression for a build path that is not the end of a longer one; None if no path counts as such."""
+    paths = "|".join(settings.build_paths)
+    return re.compile(rf"(?<![\w.$}}-])(?:{paths})".encode()) if paths else None
 
 
 #: Settings that documents give as a file, and what reads it.
@@ -93,14 +97,12 @@ def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
 
 
 def _check_expressions(key: str, expressions: tuple[str, ...], origin: str) -> None:
-    """Raise ToolError unless each is a regular expression that can be searched for by its beginning."""
+    """Raise ToolError unless each is a regular expression."""
     for text in expressions:
         try:
             re.compile(text.encode())
         except re.error as error:
             raise ToolError(f"{origin}: {key} has {text!r}, not a regular expression: {error}") from None
-        if len(fixed_prefix(text)) < 2:
-            raise ToolError(f"{origin}: {key} has {text!r}; expected it to begin with fixed text, like /home/")
 
 
 def make_settings(values: dict[str, Any], origin: str, before: Settings | None = None) -> Settings:

@@ -18,7 +18,7 @@ from wheels.verify import registry
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
 from wheels.verify.finding import Severity
-from wheels.verify.report import documents, junit, text
+from wheels.verify.report import documents, text
 from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
@@ -26,7 +26,7 @@ EPILOG: Final = """examples:
   rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
   rocm-wheels verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
   rocm-wheels verify bazel-bin/wheels/dist --last-release ~/released/7.1
-  rocm-wheels verify --config verify.toml --junit findings.xml --sarif findings.sarif dist/
+  rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
 
 """ + exit_codes("there are no findings, or only notes", "there are findings")
@@ -47,7 +47,6 @@ class Arguments:
     all: bool
     format: str
     json: Path | None
-    junit: Path | None
     sarif: Path | None
     processes: int
 
@@ -112,7 +111,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
     result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
     result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
-    result.add_argument("--junit", type=Path, metavar="FILE", help="also write them as JUnit XML")
     result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
     result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
@@ -151,7 +149,6 @@ def write(outcome: Outcome, arguments: Arguments) -> None:
     rules = registry.rules()
     for path, content in (
         (arguments.json, documents.render_json(outcome) if arguments.json else ""),
-        (arguments.junit, junit.render(outcome, rules) if arguments.junit else ""),
         (arguments.sarif, documents.render_sarif(outcome, rules) if arguments.sarif else ""),
     ):
         if path is not None:

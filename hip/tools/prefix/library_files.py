@@ -20,9 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from lib.elf.library_name import parse_library_name
-
 from hip.tools.prefix.packages import Library, Package
+from lib.elf.library_name import parse_library_name
 from tools.fetch.catalog.names import CatalogError
 
 #: The target that has every header.

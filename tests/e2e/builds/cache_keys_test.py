@@ -24,7 +24,7 @@ LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", "RocmSonames", "RocmSonamesCheck", *PACKED}
+PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
@@ -72,7 +72,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | IMAGES),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED | IMAGES),
-    "//rules/settings:metadata_version": (option("--//rules/settings:metadata_version=2.5"), VERSION),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
     "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
     "//packaging:image_install_scheme": (
@@ -91,10 +90,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
         COVERAGE,
-    ),
-    "//packaging:expected_sonames": (
-        option("--//packaging:expected_sonames=//tests/analysis:expected.json"),
-        {"RocmSonamesCheck", "RocmIndex"},
     ),
 }
 

@@ -283,7 +283,7 @@ def test_entry_points_that_cannot_be_read(case: str, tmp_path: Path, capsys: pyt
 
 
 def test_a_default_section_is_no_script_and_windows_of_a_program_are(tmp_path: Path) -> None:
-    """importlib.metadata, by which pip makes scripts, knows neither defaults nor continued lines."""
+    """importlib.metadata, from which pip makes scripts, knows neither defaults nor continued lines."""
     content = b"[DEFAULT]\nno = a:b\n[gui_scripts]\nwindow = acme.ui:App.run [extra]\n[console_scripts]\n"
     files = installed_files(wheel(tmp_path, {f"{INFO}/entry_points.txt": (content, 0o644)}), SCHEME)
     scripts = [file for file in files if file.path.startswith("usr/local/bin/")]

@@ -19,7 +19,7 @@ def shipped_packages(listed: str, plan: Plan, label: str) -> list[dict[str, Any]
     rows = listed_rows(listed, "package", "python_packages")
     files = {entry.path for entry in plan.entries if entry.is_packed_file}
     found = [row for row in rows if f"{row['path']}/{row['package']}/__init__.py" in files]
-    note_missing(label, "Python packages", [row for row in rows if row not in found], "package")
+    note_missing(label, "Python packages", listed, "package", [row for row in rows if row not in found])
     return found
 
 

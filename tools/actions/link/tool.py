@@ -9,7 +9,7 @@ In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` 
 devel package there are in its archive. Bulk bytes are copied from the segments as they are; nothing is deflated again.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -28,7 +28,6 @@ from lib.common.program import (
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, is_executable
 from lib.wheel.deflated_run import join
-from lib.wheel.import_names import Imports, imports_of
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
@@ -108,8 +107,7 @@ def console_scripts(
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
-    what = "console scripts without the tools that they start"
-    note_missing(label, what, [row for row in listed if row not in scripts], "script")
+    note_missing(label, "tools of console scripts", path, "script", [row for row in listed if row not in scripts])
     return [(row["script"], f"{module}:{_function(row['script'])}") for row in scripts]
 
 
@@ -121,16 +119,6 @@ def _function(script: str) -> str:
             "the script otherwise in `console_scripts`: letters, digits, `_`, `-` and `+`"
         )
     return name
-
-
-def imports(plan: Plan, files: Iterable[str], in_tree: Container[str], *, is_devel: bool) -> Imports:
-    """Return what users can import: modules among the small files, and the tree if it is a package (PEP 794).
-
-    Modules of the SDK deep in a tree are not for `import`; the tree of a devel package is in an archive.
-    """
-    package = f"{plan.tree}/__init__.py"
-    is_package = f"{IN_TREE}__init__.py" in in_tree and not is_devel
-    return imports_of([*files, package] if is_package else files)
 
 
 def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) -> Iterator[WheelMember]:
@@ -164,7 +152,6 @@ def link(args: Arguments) -> None:
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
-    project = replace(project, imports=imports(plan, files, in_tree, is_devel=bool(args.devel)))
     packages = shipped_packages(args.python_packages, plan, args.label) if args.python_packages else []
     requires = dict.fromkeys((*project.requires, *requirements(packages, project.distribution)))
     project = replace(project, requires=tuple(requires))

@@ -12,7 +12,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lib.elf.library_name import parse_library_name
-
 from lib.plan.model import COPIES, LIBRARY, Entry, Facts, Kind, Plan, Treatment
 
 

@@ -9,7 +9,7 @@ them known before. A wheel variant, whose file name ends in a label, chooses by 
 it where one of its targets is. As for all wheels, the writer is `lib.wheel.wheel_writer`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.digest import Digest
@@ -22,7 +22,6 @@ from lib.common.program import (
 )
 from lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
 from lib.wheel.extras import with_extras
-from lib.wheel.import_names import imports_of
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
 
@@ -66,7 +65,6 @@ def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     files = file_arguments(args.files)
     project = with_extras(Project.from_document(read_document(args.project)), args.extra)
-    project = replace(project, imports=imports_of(files))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"

@@ -8,7 +8,6 @@ import posixpath
 import re
 
 from lib.elf.library_name import parse_library_name
-
 from tools.fetch.debian.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, LayoutRule
 
 #: Where ROCm keeps the system libraries that it brings along.

@@ -12,9 +12,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from lib.wheel.entry_points import read_entry_points
-from lib.wheel.import_names import MODULE
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Wheel
+from wheels.verify.model import MODULE, Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.suite import Suite
 from wheels.verify.wheel import parse_metadata

@@ -7,9 +7,8 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from lib.wheel.import_names import MODULE
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Wheel, is_path_file
+from wheels.verify.model import MODULE, Wheel, is_path_file
 from wheels.verify.settings import Settings
 from wheels.verify.suite import Suite
 

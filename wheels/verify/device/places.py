@@ -12,10 +12,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lib.elf.library_name import parse_library_name
-
 from lib.common.distributions import PER_TARGET, named_tree
 from lib.coverage.table import owner_of
+from lib.elf.library_name import parse_library_name
 from lib.gpus.target_id import TargetId
 from wheels.verify.device.archives import CodePlace, archived_places
 from wheels.verify.device.package_contents import device_files, known_targets, target_of_name

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from lib.elf.library_name import parse_library_name
 from packaging.utils import canonicalize_name, parse_sdist_filename
 
 from lib.elf.dynamic_symbols import read_dynamic_symbols
+from lib.elf.library_name import parse_library_name
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from wheels.verify.finding import Finding, Rule, Severity

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -10,9 +9,9 @@ from develop.testing.wheel_sample import Sample
 from wheels.verify import registry
 from wheels.verify.engine import Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException
-from wheels.verify.report import documents, junit, text
+from wheels.verify.report import documents, text
 
-#: A name that neither XML nor a URL can hold as it is.
+#: A name that a URL cannot hold as it is.
 ODD = "sample/odd & <name>\x01 é.txt"
 FILES = {"sample/__init__.py": b"", "tests/a.py": b"#", ODD: b"odd", "sample/x.orig": b"left", "sample/a-b.py": b"a-b"}
 
@@ -50,17 +49,6 @@ def test_json_has_everything(outcome: Outcome) -> None:
     assert document["wheels"][0]["files"] == 9
 
 
-def test_junit_counts_rules_and_fails_for_more_than_notes(outcome: Outcome) -> None:
-    root = ElementTree.fromstring(junit.render(outcome, registry.rules()).partition("\n")[2])
-    suites = {suite.get("name"): suite for suite in root}
-    suite = suites[Sample().filename]
-    per_wheel = [rule for rule in registry.rules() if rule.startswith("W")]
-    assert (suite.get("tests"), suite.get("failures")) == (str(len(per_wheel)), "2")
-    failed = [case.get("name", "")[:4] for case in suite if case.find("failure") is not None]
-    assert failed == ["W109", "W512"]
-    assert int(suites["the set"].get("tests", "0")) == len(registry.rules()) - len(per_wheel)
-
-
 def test_sarif_has_rules_results_and_suppressions(outcome: Outcome) -> None:
     log = json.loads(documents.render_sarif(outcome, registry.rules()))
     assert log["version"] == "2.1.0"
@@ -85,6 +73,5 @@ def test_names_that_are_no_text_are_reported_in_every_form(tmp_path: Path) -> No
         text.render(outcome, everything=True),
         documents.render_json(outcome),
         documents.render_sarif(outcome, rules),
-        junit.render(outcome, rules),
     ):
         assert report.encode("utf-8")

@@ -201,13 +201,7 @@ def _from_sdist(path: Path, faults: Faults) -> Package | None:
     selector = _parsed(path.name, FILE_NAME, facts.selector, faults)
     if selector is None:
         return package
-    computed = _computed(package, selector)
-    added = {(canonicalize_name(one.name), one.specifier) for one in computed.requires}
-    for promised in known.requires:
-        if (canonicalize_name(promised.name), promised.specifier) not in added:
-            why = f"it promises {promised}, which its build backend does not add to a wheel (PEP 808)"
-            faults.add(path.name, "PKG-INFO", why)
-    return computed
+    return _computed(package, selector)
 
 
 def _computed(package: Package, selector: Distributions) -> Package:

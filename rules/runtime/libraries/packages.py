@@ -1,10 +1,11 @@
-"""The packages of an SDK as its build lists them, and which of them are installed.
+"""The packages of an SDK as its build lists them, which of them are installed, and loading their libraries.
 
 `sdk_runtime` writes the list, `_packages.json`, beside this file.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -14,9 +15,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from .loading import load_libraries
 from .names import parse_library_name
 
 _TABLE = Path(__file__).with_name("_packages.json")
+
+
+class LibraryNotFoundError(FileNotFoundError):
+    """No installed package has a library of that name."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,9 @@ class Package:
 
 @dataclass(frozen=True)
 class Table:
-    """The packages of one SDK, all of one version; `variable` may name the directory of an SDK that has no packages."""
+    """The packages of one SDK, all of one version."""
 
     version: str
-    variable: str
     packages: tuple[Package, ...]
 
     def library_files(self) -> list[str]:
@@ -44,15 +49,13 @@ class Table:
     def file_name(self, name: str) -> str | None:
         """Return the file name of a library: of `foo`, which may be `libfoo.so.1` or `foo_1.dll`, the newest.
 
-        A file name that is not in the table is returned as it is. None if `name` is neither.
+        None if the table has neither.
         """
         files = self.library_files()
         short = name.removeprefix("lib")
         whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
         found = whole or [file for file in files if family(file) == (short.lower() if _is_dll(file) else short)]
-        if found:
-            return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file))
-        return name if parse_library_name(name) or _is_dll(name) else None
+        return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file), default=None)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def read_table() -> Table:
         )
     table = json.loads(_TABLE.read_text("utf-8"))
     packages = (Package(one["distribution"], one["tree"], one["libraries"]) for one in table["packages"])
-    return Table(table["version"], table["variable"], tuple(packages))
+    return Table(table["version"], tuple(packages))
 
 
 def installed_packages() -> list[Installed]:
@@ -96,6 +99,38 @@ def family(name: str) -> str:
     library = parse_library_name(name)
     stem = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else library.stem if library else name
     return stem.removeprefix("lib")
+
+
+def find_library(name: str) -> Path:
+    """Return where a library of the SDK is.
+
+    `name` is a file name (`libfoo.so.1`, `foo_1.dll`), or the short name (`foo`). Raises LibraryNotFoundError.
+    """
+    table = read_table()
+    file = table.file_name(name)
+    if file is None:
+        known = ", ".join(table.library_files())
+        raise LibraryNotFoundError(f"no library {name!r}: expected a name of one of {known}")
+    for path in (path for one in installed_packages() for path in one.libraries() if path.name == file):
+        return path
+    distribution = next(one.distribution for one in table.packages if file in one.libraries)
+    is_installed = any(one.package.distribution == distribution for one in installed_packages())
+    verb = "install --force-reinstall" if is_installed else "install"
+    raise LibraryNotFoundError(
+        f'{file} is not installed. Its package brings it: pip {verb} "{distribution}=={table.version}"'
+    )
+
+
+def load_library(name: str, *, rtld_global: bool = True) -> ctypes.CDLL:
+    """Load a library of the SDK and all that it needs, and keep it loaded; `name` is as for `find_library`.
+
+    What it needs of the SDK's packages is loaded first, by full paths. With `rtld_global`, libraries that are loaded
+    later see its symbols; Windows knows no such difference. There, Python also looks in the packages' directories for
+    what extension modules need from then on. Raises LibraryNotFoundError, and OSError if the loader refuses a library.
+    """
+    path = find_library(name)
+    directories = sorted({library.parent for one in installed_packages() for library in one.libraries()})
+    return load_libraries([path], directories, rtld_global=rtld_global)[path]
 
 
 def _is_dll(name: str) -> bool:
