@@ -6,7 +6,6 @@
 Manifests and facts say all; no artifact is read. The page and the text are for people.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.table import write_coverage
 from tools.actions.plan.model import WINDOWS
 from tools.actions.plan.tool import read_artifact, read_facts
-from tools.lib.common.program import argument_parser, report_errors
+from tools.lib.common.program import argument_parser, named, note, report_errors
 from tools.lib.gpus.architectures import load_architectures
 
 
@@ -39,8 +38,8 @@ def write(args: Arguments) -> None:
     facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
     coverage = coverage_of(artifacts, load_architectures(args.architectures))
-    for reason in unread(artifacts):
-        print(f"NOTE: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
+    if reasons := unread(artifacts):
+        note(args.label, f"{args.json} says nothing of the device code of {len(reasons)} files: {named(reasons)}")
     style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
     write_coverage(args.json, coverage)
     Path(args.html).write_text(coverage_page(coverage, style), encoding="utf-8")

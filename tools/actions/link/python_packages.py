@@ -14,6 +14,6 @@ def path_file(listed: str, plan: Plan, import_name: str, label: str) -> list[Whe
     rows = listed_rows(listed, "package", "python_packages")
     files = {entry.path for entry in plan.entries if entry.is_packed_file}
     found = [row for row in rows if f"{row['path']}/{row['package']}/__init__.py" in files]
-    note_missing(label, "Python packages", [row for row in rows if row not in found], "package")
+    note_missing(label, "Python packages", listed, "package", [row for row in rows if row not in found])
     lines = dict.fromkeys(f"{plan.tree}/{row['path']}\n" for row in found)
     return [text_member(f"{import_name}.pth", "".join(lines).encode())] if lines else []

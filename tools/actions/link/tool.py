@@ -108,8 +108,7 @@ def console_scripts(
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
-    what = "console scripts without the tools that they start"
-    note_missing(label, what, [row for row in listed if row not in scripts], "script")
+    note_missing(label, "tools of console scripts", path, "script", [row for row in listed if row not in scripts])
     return [(row["script"], f"{module}:{_function(row['script'])}") for row in scripts]
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
-from tools.lib.common.program import ToolError
+from tools.lib.common.program import ToolError, named
 from tools.lib.gpus.families import without_features
 
 
@@ -98,10 +98,6 @@ def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) ->
         raise _lost(path, lost, declared)
 
 
-#: So many files are named for each target; the rest is a number.
-_NAMED_FILES = 3
-
-
 def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
     return RefusedError(_lost_message({target: [path] for target in targets}, declared), path, targets)
 
@@ -109,9 +105,7 @@ def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
 def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
     """Say of targets, by the files that have code for them, that no package is for them."""
     lines = ["there is device code for GPU targets that none of the packages is for:"]
-    for target, paths in sorted(files.items()):
-        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
-        lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
+    lines += [f"  {target}: in {named(paths)}" for target, paths in sorted(files.items())]
     return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files, declared)}"])
 
 
