@@ -112,7 +112,9 @@ def test_a_tool_on_a_file_system_without_programs_is_not_missing(
     tool = tmp_path / "_rocm_sdk_core/bin/rocminfo"
     plant(tmp_path, "_rocm_sdk_core/bin/rocminfo", "")
     tool.chmod(0o644)
-    with pytest.raises(SystemExit, match=r"bin/rocminfo is missing or not executable\. Its file system .* noexec: mount"):
+    with pytest.raises(
+        SystemExit, match=r"bin/rocminfo is missing or not executable\. Its file system .* noexec: mount"
+    ):
         module.rocminfo()
 
 

@@ -121,13 +121,13 @@ def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Itera
         data = file.read(wanted)
         if len(data) < wanted:
             raise ToolError(
-                f"{source}: ends at byte {at + len(data)}; it had {offset + size}. Build again when nothing writes to it"
+                f"{source}: ends at byte {at + len(data)}; it had {offset + size}. Build again when nobody changes it"
             )
         yield Block(data, Stretch(source, at, wanted))
 
 
 def _state(file: BinaryIO) -> tuple[int, int]:
-    """Return what changes if somebody writes to a file. (Its ctime also changes if it gets another link.)"""
+    """Return what changes if somebody writes to a file; its ctime also changes if it gets another link."""
     status = os.fstat(file.fileno())
     return status.st_size, status.st_mtime_ns
 

@@ -115,17 +115,12 @@ def _remedy(judgement: Judgement, promise: Promise, lacks: tuple[Need, ...], set
 
 def notes(needs: Needs) -> Iterator[str]:
     """Yield what may be a mistake, though no tag forbids it: a line each, for people."""
-    if unreached := [need for need in needs.unreached if need.version is None]:
-        first = named([_sentence(need) for need in unreached])
-        if all(need.library.endswith(".dll") for need in unreached):
-            yield (
-                f"{len(unreached)} packaged libraries are needed by programs in other directories: {first}. They start "
-                "only if PATH leads to the library, or Windows has one of that name. Put both into one directory, if "
-                "that is not meant"
-            )
-            return
-        yield (
-            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: {first}. "
-            "They load only if something else loaded the library before, or from the machine. Name their directories "
-            "in `rpath` of the package, or declare them in `externals` of the wheel, if that is meant"
-        )
+    unreached = [need for need in needs.unreached if need.version is None]
+    if not unreached:
+        return
+    if all(need.library.endswith(".dll") for need in unreached):
+        where, remedy = "in other directories", "Put each beside the program, or let PATH lead to it"
+    else:
+        where, remedy = "in directories that are not searched", "Name these in `rpath`, or the libraries in `externals`"
+    first = named([_sentence(need) for need in unreached])
+    yield f"{len(unreached)} packaged libraries are {where}: {first}. {remedy}"

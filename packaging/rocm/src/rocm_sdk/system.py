@@ -84,6 +84,6 @@ def lock_file(descriptor: int) -> None:
 
 def noexec(path: str | Path) -> str:
     """Return what to do if nothing on the file system of a path can be started or loaded; "" if that is not so."""
-    if IS_WINDOWS or not os.path.exists(path) or not os.statvfs(path).f_flag & os.ST_NOEXEC:
+    if IS_WINDOWS or not Path(path).exists() or not os.statvfs(path).f_flag & os.ST_NOEXEC:
         return ""
     return "Its file system is mounted with noexec: mount it without, or install the packages elsewhere."
