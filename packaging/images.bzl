@@ -2,7 +2,7 @@
 
 load("//packaging:package_targets.bzl", "VERSION")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
-load("//rules:images.bzl", "sdk_image", "sdk_image_layout", "sdk_image_push", "sdk_layer")
+load("//rules:images.bzl", "sdk_image_layout", "sdk_layer")
 
 visibility(["//packaging"])
 
@@ -23,26 +23,26 @@ def _layer(name, wheel, beside = [], links_to = None):
     )
     return name
 
-def _image(name, title, tag, layers):
-    """Declares an image; returns its name."""
-    sdk_image(
+def _layout(name, images):
+    """Declares images: a dict from what the tag says after the version to the layers."""
+    sdk_image_layout(
         name = name,
         base = _BASE,
+        images = images,
         labels = {
             "org.opencontainers.image.licenses": METADATA.license_expression,
-            "org.opencontainers.image.title": title,
+            "org.opencontainers.image.title": "ROCm for {image}",
             "org.opencontainers.image.version": "{version}",
         },
-        layers = layers,
-        reference = "localhost/rocm:{version}-" + tag,
+        reference = "localhost/rocm:{version}-{image}",
         tags = ["manual"],
         target_compatible_with = _COMPATIBLE_WITH,
         version = VERSION,
+        visibility = ["//visibility:public"],
     )
-    return name
 
 def image_targets(name, split, targets, selector):
-    """Declares a runtime and a devel image for each GPU target or family, `images`, a layout of them all, and `push`, which pushes them.
+    """Declares `image_gfx942` and `image_gfx942_devel` for each GPU target or family, and `images`, a layout of them all.
 
     Args:
         name: what the names of all targets begin with.
@@ -56,23 +56,13 @@ def image_targets(name, split, targets, selector):
     rocm = _layer(name + "rocm_layer", selector)
     devel_wheel = name + "devel_wheel"
     devel = _layer(name + "devel_layer", devel_wheel, beside = common_wheels)
-    images = []
+    images = {}
     for target in targets:
         package = "{}{}_{}".format(name, "device" if split else "libraries", target)
         layers = common_layers + [_layer(package + "_layer", package + "_wheel"), rocm]
         links = _layer("{}devel_links_{}_layer".format(name, target), devel_wheel, beside = common_wheels, links_to = package + "_wheel")
-        images.append(_image(name + "image_" + target, "ROCm for " + target, target, layers))
-        images.append(_image("{}image_{}_devel".format(name, target), "ROCm for {}, with development files".format(target), target + "-devel", layers + [devel, links]))
-    sdk_image_layout(
-        name = name + "images",
-        images = images,
-        tags = ["manual"],
-        target_compatible_with = _COMPATIBLE_WITH,
-        visibility = ["//visibility:public"],
-    )
-    sdk_image_push(
-        name = name + "push",
-        layout = name + "images",
-        tags = ["manual"],
-        target_compatible_with = _COMPATIBLE_WITH,
-    )
+        of_target = {target: layers, target + "-devel": layers + [devel, links]}
+        for image, its_layers in of_target.items():
+            _layout(name + "image_" + image.replace("-devel", "_devel"), {image: its_layers})
+        images |= of_target
+    _layout(name + "images", images)

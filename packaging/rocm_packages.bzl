@@ -1,13 +1,13 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
+load("//lib/gpus:gpus.bzl", "package_owner")
 load("//packaging:images.bzl", "image_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
-load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PROFILERS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
-load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report", "sdk_sonames")
-load("//tools/lib/gpus:gpus.bzl", "package_owner")
+load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report")
 
 visibility(["//packaging", "//tests/..."])
 
@@ -118,7 +118,9 @@ def _package_targets(name, platform, artifacts, split, thin = None):
     else:
         for family in targets:
             libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic", family]), family)
-    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
+    profiled = []
+    if _select(artifacts, {component: PROFILERS for component in PACKAGES["profiler"].artifacts}, ["generic"]):
+        profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
 
     # Its console scripts are for Linux alone.
     profiler = package_targets(name, platform, "profiler", profiled) if profiled and platform == "linux" else []
@@ -151,7 +153,7 @@ def _for_platform(targets, windows_targets):
         no_match_error = "there are no artifacts for this platform; for Windows, set --repo_env=ROCM_WINDOWS_ARTIFACTS_DIR=/absolute/directory",
     )
 
-def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = [], expected_sonames = None, windows = None):
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = [], windows = None):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -162,7 +164,6 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
         expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
         compared_targets: GPU targets whose code is compared with it; all if there are none.
-        expected_sonames: the committed table of the libraries of packages for Linux, as `sdk_sonames` takes it.
         windows: for packages for Windows beside those for Linux: what `windows_selection` returns, or None.
     """
     packages = _package_targets(name, "linux", artifacts, split, thin)
@@ -192,19 +193,11 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )
-    sdk_sonames(
-        name = name + "sonames",
-        expected = expected_sonames,
-        expected_option = "--//packaging:expected_sonames",
-        packages = packages.names,
-        visibility = ["//visibility:public"],
-    )
     distributions = _for_platform(_wheels(packages) + windows_wheels + [selector.sdist], windows_wheels + [selector.sdist] if windows else [])
     distributions += select({_WITH_VARIANTS: selector.variants, "//conditions:default": []})
     native.filegroup(name = name + "all_wheels", srcs = distributions + [selector.static_wheel], visibility = ["//visibility:public"])
     sdk_index(
         name = name + "dist",
-        checks = select({"@platforms//os:linux": [name + "sonames"], "//conditions:default": []}),
         distributions = distributions,
         selector = name + "distributions",
         static = [selector.static_wheel],

@@ -1,8 +1,8 @@
 """Selects the artifacts to package by the GPU targets in ROCM_TARGETS; without it, all artifacts."""
 
+load("//lib/gpus:gpu_table.bzl", "FAMILIES")
+load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "LAYOUTS")
-load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
-load("//tools/lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 
 visibility(["//packaging", "//tests/..."])
 

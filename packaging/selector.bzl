@@ -1,10 +1,10 @@
 """The package `rocm`, which selects among the others: as an sdist, as a static wheel, and as wheel variants."""
 
+load("//lib/gpus:gpu_table.bzl", "TARGETS")
+load("//lib/gpus:gpus.bzl", "serving_package")
 load("//packaging:package_targets.bzl", "LICENSE", "VERSION", "names_target")
 load("//packaging:packages.bzl", "METADATA", "PLATFORMS")
 load("//rules:sdk.bzl", "sdk_sdist", "sdk_static_wheel")
-load("//tools/lib/gpus:gpu_table.bzl", "TARGETS")
-load("//tools/lib/gpus:gpus.bzl", "serving_package")
 
 visibility(["//packaging", "//tests/analysis"])
 
@@ -117,7 +117,6 @@ def selector_targets(name, content):
     sdk_sdist(
         name = name + "rocm_sdist",
         dynamic = ["Requires-Dist", "Provides-Extra"],
-        extras = _static_extras(content),
         files = {distributions: "src/rocm_sdk/_distributions.json", name + "coverage_lacks": "src/rocm_sdk/_device_code.json"},
         **project
     )

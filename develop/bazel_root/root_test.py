@@ -164,17 +164,7 @@ def test_environment_is_the_callers_but_for_what_names_the_machines_programs(mac
     command, *environment = result.stdout.splitlines()
     assert "PIP_INDEX_URL=http://pip.invalid" in environment
     assert not [line for line in environment if line.startswith(("JAVA_HOME=", "LD_LIBRARY_PATH=", "CC="))]
-    assert "<--setenv><PATH></usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin>" in command
-
-
-def test_oras_of_the_machine_is_on_path_inside(machine: Machine) -> None:
-    place = "</usr/local/bin/oras>"
-    assert place not in machine.run("run").stdout
-    elsewhere = machine.fake("oras", "").rename(machine.folder / "oras")
-    (machine.path / "oras").symlink_to(elsewhere)
-    command = machine.run("run").stdout.splitlines()[0]
-    assert f"<--tmpfs></usr/local/bin><--ro-bind><{elsewhere}>{place}" in command
-    assert "<--setenv><PATH></usr/local/bin:" in command
+    assert "<--setenv><PATH></usr/sbin:/usr/bin:/sbin:/bin>" in command
 
 
 def test_new_root_means_a_new_server(machine: Machine) -> None:

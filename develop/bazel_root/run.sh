@@ -37,13 +37,6 @@ add() {
   for path in "$@"; do [ ! -e "$path" ] || mounts+=("$how" "$path" "$path"); done
 }
 
-# The machine's oras, where it pushes images: in a folder of the root that is empty, and may not be the caller's to write.
-add_oras() {
-  local oras
-  oras=$(type -P oras) || return 0
-  mounts+=(--tmpfs /usr/local/bin --ro-bind "$(readlink -f "$oras")" /usr/local/bin/oras)
-}
-
 add_mounts() {
   local path
   # All folders, now: the Bazel server keeps for its life the mounts that it is started with.
@@ -66,11 +59,10 @@ add_mounts() {
 
 root_is_whole "$root" || make_root
 add_mounts
-add_oras
 id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.
 unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PYTHONHOME PYTHONPATH
 exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" \
-  --setenv PATH /usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
+  --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
   /etc/bazel/bazel "$@"

@@ -147,6 +147,12 @@ CHECKS: tuple[Check, ...] = (
     Check("publish", "publish to a directory, S3 and a package index", steps.publish),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
+    Check(
+        "rocm-wheels",
+        "the command on wheels, installed by pip and uv without Bazel",
+        steps.module("tests.e2e.wheels_command.commands"),
+    ),
+    Check("hostile-zips", "hostile archives, as pip and uv judge them", steps.module("tests.e2e.validators.hostile")),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(
         "hermetic",
@@ -249,17 +255,17 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN,),
     ),
     Check("validators", "every tool accepts the wheels", steps.SPLIT7.validate, (steps.DEBIAN,)),
-    Check("amd", "our packages against AMD's own", steps.compare_with_amd, (steps.AMD,)),
+    Check("amd", "our packages against AMD's own", steps.compare_with_amd, (steps.AMD, steps.DEBIAN_PACKAGES)),
     Check(
         "hip",
         "HIP programs: what a change runs, the same bytes from the strictest sandbox",
-        steps.with_rocm7("tests.e2e.hip.programs"),
+        steps.with_rocm7("hip.tests.e2e.programs"),
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
     Check(
         "hip-libraries",
-        "HIP programs with hipBLAS, RCCL and MIOpen of ROCm 7",
+        "a HIP program with each library of ROCm 7, and of Debian's ROCm",
         steps.hip_libraries,
         (steps.DEBIAN_PACKAGES,),
         holds="",
@@ -267,14 +273,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "hip-optional",
         "a thousand C++ targets of which ten use HIP, with an SDK and without",
-        steps.with_rocm7("tests.e2e.hip.optional"),
-        (steps.DEBIAN_PACKAGES,),
-        holds="",
-    ),
-    Check(
-        "xla",
-        "XLA's labels and load statements, with the ROCm of rocm.sdk",
-        steps.with_rocm7("tests.e2e.hip.xla_consumer.run"),
+        steps.with_rocm7("hip.tests.e2e.optional"),
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
@@ -323,6 +322,8 @@ SCHEDULED = frozenset(
         "installers-debian13",
         "remote-cache-rocm7",
         "remote-hip",
+        # AMD's script packs all of ROCm 7.
+        "amd",
         # `hip` builds a bigger project with real ROCm.
         "hip-page",
         "served-bucket",
@@ -333,6 +334,5 @@ SCHEDULED = frozenset(
         "layouts-of-devel",
         "split-sets",
         "wheel-variants",
-        "xla",
     }
 )

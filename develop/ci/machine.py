@@ -2,7 +2,7 @@
 
     machine = Machine(scratch, log)
     machine.run("./bazelw", "build", "//packaging:all_wheels")
-    machine.module_in(machine.sid, "pytest", "tools/lib/elf")
+    machine.module_in(machine.sid, "pytest", "lib/elf")
 
 What is made is named by a property: `debian13`, `rocm7`, `installers`. A check that is run alone makes what it needs;
 in the whole run the check that makes it stands before those that use it.
@@ -25,8 +25,9 @@ MINI = WORKSPACE / "bazel-bin/tests/mini/split"
 LOCK = WORKSPACE / "tools/python/requirements.txt"
 #: pytest, and what it requires.
 PYTEST = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
-#: What locks packages.
+#: What locks packages, and what reads ELF files.
 UV = "uv"
+ELFTOOLS = "pyelftools"
 
 
 class FailedError(Exception):
@@ -140,12 +141,12 @@ class Machine:
 
     @property
     def programs(self) -> Path:
-        """An environment with pytest and uv as tools/python/requirements.txt locks them."""
+        """An environment with pytest, uv and pyelftools as tools/python/requirements.txt locks them."""
         return self._once("programs", self._make_programs)
 
     def _make_programs(self, path: Path) -> None:
         requirements = self.scratch / "programs.txt"
-        requirements.write_text(locked((*PYTEST, UV), LOCK.read_text(encoding="utf-8")), encoding="utf-8")
+        requirements.write_text(locked((*PYTEST, UV, ELFTOOLS), LOCK.read_text(encoding="utf-8")), encoding="utf-8")
         self.run("python3", "-m", "venv", path)
         options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
         self.run(path / "bin/python", "-m", "pip", "install", *options, "-r", requirements)
@@ -257,12 +258,12 @@ class Machine:
 
     def use_device_library(self) -> None:
         """Make available what programs outside Bazel read compressed device code with."""
-        self._use_built("tools/lib/device", "zstd_codec.so")
+        self._use_built("lib/device", "zstd_codec.so")
 
     def use_libraries(self) -> None:
         """Make available that, and what programs outside Bazel deflate with."""
         self.use_device_library()
-        self._use_built("tools/lib/deflate", "deflater.so")
+        self._use_built("lib/deflate", "deflater.so")
 
     def _use_built(self, package: str, library: str) -> None:
         self.bazel("build", f"//{package}:{library}")

@@ -44,8 +44,8 @@ DEBIAN = Requirement(_missing_debian)
 DEBIAN_PACKAGES = Requirement(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
 KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
-#: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
-AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
+#: A checkout of TheRock.
+AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK"), is_optional=True)
 
 
 #: pytest in a root: it runs files that Bazel does not, or for which only the root has what they need.
@@ -223,8 +223,8 @@ def real_dlls(machine: Machine) -> None:
 
 def edit_elf(machine: Machine) -> None:
     """Run the tests of ELF edits, and of what linkers and the loader take, where every linker is."""
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tools/lib/elf")
-    _all_tests(machine, "tools/actions/pack/linker_script_test.py", "tools/actions/pack/forwarder_test.py")
+    machine.module_in(machine.debian13, *PYTEST_THERE, "lib/elf")
+    _all_tests(machine, "lib/pack/linker_script_test.py", "lib/pack/forwarder_test.py")
 
 
 def devel_trust(machine: Machine) -> None:
@@ -311,7 +311,7 @@ def remote(*options: str) -> Callable[[Machine], None]:
 def remote_hip(machine: Machine) -> None:
     """Build HIP programs with remote engines."""
     given = ("--programs", machine.scratch / "buildgrid", "--artifacts", machine.rocm7 / "split")
-    machine.module("tests.remote.hip", "--root", machine.engines, *given)
+    machine.module("hip.tests.e2e.remote", "--root", machine.engines, *given)
 
 
 def with_rocm7(name: str) -> Callable[[Machine], None]:
@@ -320,14 +320,16 @@ def with_rocm7(name: str) -> Callable[[Machine], None]:
 
 
 def hip_libraries(machine: Machine) -> None:
-    """Run programs with libraries of ROCm 7, its big ones among them."""
-    machine.module("tests.e2e.hip.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    """Run programs with each library of ROCm 7, and of the ROCm that `rocm.debian` fetches."""
+    machine.module("hip.tests.e2e.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    machine.module("hip.tests.e2e.programs", "--debian")
 
 
 def compare_with_amd(machine: Machine) -> None:
     """Compare with what AMD's script makes; it needs a newer Python."""
-    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", os.environ["ROCM_FULL_ARTIFACTS"])
-    machine.module("tests.e2e.amd.comparison", "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
+    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", machine.whole_rocm7 / "split")
+    program = (machine.programs / "bin/python", "-B", "-m", "tests.e2e.amd.comparison")
+    machine.run(*program, "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
 
 
 @dataclass(frozen=True)
@@ -442,4 +444,4 @@ def layouts_of_devel(machine: Machine) -> None:
 def hip_wheel(machine: Machine) -> None:
     """Compile an extension with ROCm's packages, and install it beside them."""
     given = ("--dist", machine.build(SPLIT7.packages), "--root", machine.sid, "--uv", machine.programs / "bin/uv")
-    machine.module("tests.e2e.hip.wheel", *given)
+    machine.module("hip.tests.e2e.wheel", *given)

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from develop.real_rocm.debian_artifacts import lay_out
 from develop.real_rocm.releases import RELEASES, Release
+from lib.common.program import ToolError, report_errors
 from tools.fetch.debian.apt import Apt, machine_lists
 from tools.fetch.debian.sources import Choice, choose, read_sources
-from tools.lib.common.program import ToolError, report_errors
 
 
 def sources_of(release: Release) -> Choice:

@@ -12,9 +12,9 @@ _SDK: Final = "tests/e2e/consumer/acme/sdk/BUILD.bazel"
 _WHEELS: Final = "tests/e2e/consumer/acme/wheels/BUILD.bazel"
 _PACKAGES: Final = "tests/e2e/consumer/acme/wheels/packages.bzl"
 _TARGETS: Final = "packaging/package_targets.bzl"
-_HIP: Final = "examples/hip/BUILD.bazel"
-_HIP_SDK: Final = "tests/analysis/hip_sdk/BUILD.bazel"
-_HIP_WHEEL: Final = "examples/hip_wheel/BUILD.bazel"
+_HIP: Final = "hip/examples/programs/BUILD.bazel"
+_HIP_SDK: Final = "hip/tests/sdk/BUILD.bazel"
+_HIP_WHEEL: Final = "hip/examples/wheel/BUILD.bazel"
 _GPUS: Final = "examples/gpu_packages/BUILD.bazel"
 _TWO: Final = "examples/packages/BUILD.bazel"
 
@@ -38,7 +38,6 @@ EXAMPLES: Final = {
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
     "hip_no_toolchain": Example(_HIP_SDK, "no_compiler"),
-    "hip_tar": Example(_HIP, "deploy"),
     "hip_targets": Example(_HIP_SDK, "targets"),
     "hip_test": Example(_HIP, "saxpy_test"),
     "hip_toolchain": Example(_HIP_SDK, "hip_compiler"),
@@ -46,16 +45,12 @@ EXAMPLES: Final = {
     "rocm.artifacts": Example("tests/e2e/consumer/acme/MODULE.bazel", "acme_artifacts"),
     "rocm.debian": Example("MODULE.bazel", "own_debian_rocm"),
     "rocm.lock": Example("MODULE.bazel", "own_rocm_locked"),
-    "rocm.sdk": Example("examples/hip/MODULE.bazel"),
+    "hip.sdk": Example("hip/examples/programs/MODULE.bazel"),
     "rocm.selection": Example("MODULE.bazel", "own_rocm_selection"),
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
-    "rocm.xla_config": Example("tests/e2e/hip/xla_consumer/MODULE.bazel"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
-    "sdk_image": Example(_TWO, "image"),
-    "sdk_image_layout": Example("packaging/images.bzl"),
-    "sdk_image_push": Example(_TWO, "push"),
-    "sdk_image_test": Example("tests/wheel_test/BUILD.bazel"),
+    "sdk_image_layout": Example(_TWO, "images"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
@@ -68,9 +63,8 @@ EXAMPLES: Final = {
     "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),
     "sdk_sdist": Example("packaging/selector.bzl"),
     "sdk_size_report": Example(_TWO, "size_report"),
-    "sdk_sonames": Example(_TWO, "sonames"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
-    "sdk_static_wheel": Example("verify/console/BUILD.bazel", "wheel"),
+    "sdk_static_wheel": Example("wheels/BUILD.bazel", "wheel"),
     "rocm_library": Example(_HIP_SDK, "rocrand"),
     "rocm_program": Example(_HIP_SDK, "rocminfo"),
     "rocm_shared_library": Example(_HIP_SDK, "lib/librocrand.so.1"),
@@ -82,7 +76,7 @@ EXAMPLES: Final = {
     "sdk_wheel": Example(_TWO, "runtime_wheel"),
     "sdk_wheel_set_test": Example(_WHEELS, "dist_test"),
     "sdk_wheel_test": Example("tests/wheel_test/BUILD.bazel", "core_test"),
-    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "W504"),
+    "verify_exception": Example("tests/wheel_test/BUILD.bazel", "D103"),
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from develop.reference.page import public_files
+from develop.reference.page import PAGES, public_files
 from develop.reference.starlark import Workspace, file_of, function_of, keywords
 
 #: Files of other repositories, and what to depend on for each. Old and new versions of each module have these.
@@ -31,7 +31,7 @@ def expected(workspace: Workspace) -> dict[str, list[str]]:
     """Return label -> sorted `deps` of the libraries for the public files, and for all files that these load."""
     found: dict[str, set[str]] = {}
     seen: set[str] = set()
-    pending = public_files(workspace)
+    pending = [path for folder in PAGES for path in public_files(workspace, folder)]
     while pending:
         path = pending.pop()
         if path in seen:

@@ -1,41 +1,49 @@
 """The reference as Markdown: a chapter per public file, in it an entry per name."""
 
+from typing import Final
+
 from develop.reference.entries import Parameter, ReferenceEntry, entry, settings
 from develop.reference.examples import EXAMPLES, quoted
 from develop.reference.starlark import StarlarkError, Workspace
 
 HEAD = """\
-<!-- Made by `bazel run //develop/reference:update` from rules/*.bzl. Do not edit. -->
+<!-- Made by `bazel run //develop/reference:update` from {folder}/*.bzl. Do not edit. -->
 
 # Reference
 
-Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//rules:FILE.bzl`. The
-`bzl_library` of all is `@rules_rocm_python//rules`. [Your own SDK](../sdk/your-own-sdk.md) has an example.
+Every public rule, macro, provider and module extension. Load them from `@rules_rocm_python//{folder}:FILE.bzl`. The
+`bzl_library` of all is `@rules_rocm_python//{folder}`.
 Rules also take the attributes that [all rules have](https://bazel.build/reference/be/common-definitions).
 
 """
-#: The flags of the rules themselves.
-SETTINGS = "rules/settings/BUILD.bazel"
+#: Folder of public files -> the page of its names.
+PAGES: Final = {"rules": "docs/reference/rules.md", "hip": "hip/docs/reference.md"}
+#: Folder of public files -> the flags of its rules.
+SETTINGS = {"rules": "rules/settings/BUILD.bazel"}
 #: What needs an example.
 SHOWN = ("macro", "rule", "tag")
 
 
-def page(workspace: Workspace) -> str:
-    """Return the whole page. Raises StarlarkError for a name without documentation, or a rule without an example."""
-    chapters = [(path, entries(workspace, path)) for path in public_files(workspace)]
+def page(workspace: Workspace, folder: str) -> str:
+    """Return the page of a folder of public files.
+
+    Raises StarlarkError for a name without documentation, or a rule without an example.
+    """
+    chapters = [(path, entries(workspace, path)) for path in public_files(workspace, folder)]
     contents = ["| file | what it has |", "|---|---|"]
     for path, found in chapters:
         links = ", ".join(f"[`{one.name}`](#{anchor(one.name)})" for one in found)
         contents.append(f"| `{path}` | {links} |")
     texts = [_entry(workspace, path, one) for path, found in chapters for one in found]
-    return HEAD + "\n".join(contents) + "\n\n" + "\n".join(texts) + _settings(workspace)
+    return HEAD.format(folder=folder) + "\n".join(contents) + "\n\n" + "\n".join(texts) + _settings(workspace, folder)
 
 
-def _settings(workspace: Workspace) -> str:
-    """Return the chapter on flags; empty if the workspace has none."""
-    if not (workspace.root / SETTINGS).exists():
+def _settings(workspace: Workspace, folder: str) -> str:
+    """Return the chapter on flags; empty if the folder has none."""
+    build = SETTINGS.get(folder, "")
+    if not build or not (workspace.root / build).exists():
         return ""
-    flags = settings(workspace, SETTINGS)
+    flags = settings(workspace, build)
     rows = [
         f"| `--@rules_rocm_python//rules/settings:{flag.name}` | `{flag.default}` | {_meaning(flag)} |"
         for flag in flags
@@ -43,9 +51,9 @@ def _settings(workspace: Workspace) -> str:
     return "\n".join(["\n## Settings\n", "| flag | default | meaning |", "| --- | --- | --- |", *rows, ""])
 
 
-def public_files(workspace: Workspace) -> list[str]:
-    """Return the files of the public API, sorted."""
-    return sorted(path.relative_to(workspace.root).as_posix() for path in workspace.root.glob("rules/*.bzl"))
+def public_files(workspace: Workspace, folder: str) -> list[str]:
+    """Return the public files of a folder, sorted."""
+    return sorted(path.relative_to(workspace.root).as_posix() for path in workspace.root.glob(f"{folder}/*.bzl"))
 
 
 def entries(workspace: Workspace, path: str) -> list[ReferenceEntry]:
@@ -76,7 +84,8 @@ def _entry(workspace: Workspace, path: str, one: ReferenceEntry, level: str = "#
 def _loaded_from(path: str, one: ReferenceEntry) -> str:
     if one.kind == "tag":
         return ""
-    return f" of `//rules:{path.rpartition('/')[2]}`"
+    folder, _, name = path.rpartition("/")
+    return f" of `//{folder}:{name}`"
 
 
 def _table(one: ReferenceEntry) -> str:

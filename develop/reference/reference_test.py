@@ -145,7 +145,7 @@ def test_a_docstring_without_sections() -> None:
 def test_a_page(things: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     (things.root / "BUILD.bazel").write_text('[\n    thing(\n        name = "one",\n        parts = [],\n    ),\n]\n')
     monkeypatch.setitem(examples.EXAMPLES, "thing", examples.Example("BUILD.bazel", "one"))
-    text = page(things)
+    text = page(things, "rules")
     assert '```starlark\nthing(\n    name = "one",\n    parts = [],\n)\n```' in text
     assert "| `parts` | list of label | **required** | What it is made of. |" in text
     assert '| `name_of` | string | `""` | A \\| name. |' in text
@@ -160,7 +160,7 @@ def test_a_rule_without_an_example_is_an_error(things: Workspace, capsys: pytest
 def test_an_example_that_is_gone_is_an_error(things: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(examples.EXAMPLES, "thing", examples.Example("rules/thing.bzl", "one"))
     with pytest.raises(StarlarkError, match=r"rules/thing\.bzl: no thing"):
-        page(things)
+        page(things, "rules")
 
 
 def test_libraries_follow_loads(things: Workspace) -> None:

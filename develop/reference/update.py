@@ -1,31 +1,29 @@
-"""Writes docs/reference/rules.md.
+"""Writes the references: docs/reference/rules.md, and hip/docs/reference.md.
 
     bazel run //develop/reference:update
     python3 -m develop.reference.update [WORKSPACE]
 
-tests/lint compares the page with what this writes.
+tests/lint compares the pages with what this writes.
 """
 
 import os
 import sys
 from pathlib import Path
-from typing import Final
 
-from develop.reference.page import page
+from develop.reference.page import PAGES, page
 from develop.reference.starlark import StarlarkError, Workspace
-
-PAGE: Final = "docs/reference/rules.md"
 
 
 def main(argv: list[str]) -> int:
-    """Write the page of the named workspace, or of the workspace that `bazel run` is called in."""
+    """Write the pages of the named workspace, or of the workspace that `bazel run` is called in."""
     root = Path(argv[0] if argv else os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
     try:
-        text = page(Workspace(root))
+        texts = {path: page(Workspace(root), folder) for folder, path in PAGES.items()}
     except StarlarkError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
-    (root / PAGE).write_text(text, encoding="utf-8")
+    for path, text in texts.items():
+        (root / path).write_text(text, encoding="utf-8")
     return 0
 
 

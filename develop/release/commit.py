@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: Nothing of the machine's own configuration changes the archive: no mode, no line ending, no attribute.
 NEUTRAL = ("-c", "tar.umask=0022", "-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: What stands for the owner of the repository in metadata.template.json, which publish-to-bcr copies as it is.
 OWNER = "OWNER"

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from develop.release.commit import Commit, declared_module
 from develop.release.entry import Release, Templates, add_entry
-from tools.lib.common.program import ToolError, report_errors
+from lib.common.program import ToolError, report_errors
 
 WORKSPACE = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ import pytest
 from develop.release.commit import declared_module
 from develop.release.entry import Release, Templates, add_entry
 from develop.release.release import compressed, documentation, integrity, with_files_for_links
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 TEMPLATES = Templates(
     metadata='{"homepage": "https://github.com/OWNER/acme", "repository": ["github:OWNER/acme"], "versions": []}',

@@ -7,10 +7,10 @@ An entry's source is filled in when it becomes part of an artifact.
 
 from dataclasses import replace
 
-from tools.actions.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
+from lib.elf import constants as c
+from lib.pe import constants as pe
+from lib.plan.model import Artifact, Definition, Facts, Found, Kind, Plan
 from tools.actions.plan.tool import make_plan
-from tools.lib.elf import constants as c
-from tools.lib.pe import constants as pe
 
 #: The base directory of every artifact made here.
 BASE = "stage"

@@ -1,6 +1,6 @@
 """The coverage of ROCm 7.2.4, as Debian builds it, for tests."""
 
-from tools.actions.coverage.table import Coverage
+from lib.coverage.table import Coverage
 
 
 def _of(text: str) -> tuple[str, ...]:

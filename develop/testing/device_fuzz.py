@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.fuzzing import FindingError, Fuzzer, main
-from tools.lib.device.content import code_object_contents
-from tools.lib.device.model import Bundle, DeviceCode, DeviceError, Method, Pointer
-from tools.lib.device.reader import read_device_code
-from tools.lib.elf import constants as c
+from lib.device.content import code_object_contents
+from lib.device.model import Bundle, DeviceCode, DeviceError, Method, Pointer
+from lib.device.reader import read_device_code
+from lib.elf import constants as c
 
 PLAIN = bundle([(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16)
 SAMPLES = (

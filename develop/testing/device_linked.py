@@ -12,8 +12,8 @@ from pathlib import Path
 
 from develop.testing.device_sample import bundle
 from develop.testing.linked_elf import link
-from tools.lib.device.bundle import MAGIC
-from tools.lib.device.reader import read_device_code
+from lib.device.bundle import MAGIC
+from lib.device.reader import read_device_code
 
 _SOURCE = """
 #include <execinfo.h>
@@ -101,7 +101,7 @@ def told(bundles: Sequence[Entries]) -> list[str]:
 
 
 def told_compressed(path: Path) -> list[str]:
-    """Return what a file linked so tells, if `tools.lib.device` reads its bundles from it, and they are compressed."""
+    """Return what a file linked so tells, if `lib.device` reads its bundles from it, and they are compressed."""
     lines = []
     with path.open("rb") as file:
         bundles = read_device_code(file, str(path)).bundles

@@ -13,13 +13,13 @@ from enum import Enum
 from struct import pack
 from typing import Protocol
 
-from tools.lib.device.bundle import MAGIC
-from tools.lib.device.inflate import MAGIC as COMPRESSED_MAGIC
-from tools.lib.device.model import Method, Pointer
-from tools.lib.device.wrapper import MAGIC as WRAPPER_MAGIC
-from tools.lib.elf import constants as c
-from tools.lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
-from tools.lib.elf.symbols import SYM_SIZE
+from lib.device.bundle import MAGIC
+from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
+from lib.device.model import Method, Pointer
+from lib.device.wrapper import MAGIC as WRAPPER_MAGIC
+from lib.elf import constants as c
+from lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
+from lib.elf.symbols import SYM_SIZE
 
 HOST = "host-x86_64-unknown-linux-gnu-"
 PREFIX = "hipv4-amdgcn-amd-amdhsa--"

@@ -6,8 +6,8 @@ from dataclasses import replace
 from struct import pack
 
 from develop.testing.pe_sample import Sample
-from tools.lib.device.wrapper import MAGIC, VERSION
-from tools.lib.pe.reader import read_pe
+from lib.device.wrapper import MAGIC, VERSION
+from lib.pe.reader import read_pe
 
 PAGE = 0x1000
 

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
-from tools.lib.elf import constants as c
-from tools.lib.elf.editor import plan_patch
-from tools.lib.elf.model import ElfFile, refusal
-from tools.lib.elf.patched import open_patched
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.search_path import SearchPath
-from tools.lib.elf.source import ElfError
+from lib.elf import constants as c
+from lib.elf.editor import plan_patch
+from lib.elf.model import ElfFile, refusal
+from lib.elf.patched import open_patched
+from lib.elf.reader import read_elf
+from lib.elf.search_path import SearchPath
+from lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30
 SAMPLES = (

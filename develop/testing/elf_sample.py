@@ -10,7 +10,7 @@ holds no code and is not meant to be run.
 from dataclasses import dataclass
 from struct import pack
 
-from tools.lib.elf import constants as c
+from lib.elf import constants as c
 
 PAGE = 0x1000
 BUILD_ID = bytes(range(20))

@@ -12,8 +12,8 @@ from typing import Final
 from develop.testing.device_sample import HOST, PREFIX, Part, bundle, compressed
 from develop.testing.device_sample import Sample as DeviceSample
 from develop.testing.wheel_sample import Sample
-from tools.lib.device.model import Method
-from tools.lib.elf import constants as c
+from lib.device.model import Method
+from lib.elf import constants as c
 
 TARGETS: Final = ("gfx942", "gfx1030", "gfx1100", "gfx1101")
 METADATA: Final = """\

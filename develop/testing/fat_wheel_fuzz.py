@@ -1,4 +1,4 @@
-"""Feeds damaged wheels to split-wheel.
+"""Feeds damaged wheels to rocm-wheels split.
 
     python3 -m develop.testing.fat_wheel_fuzz --count 20000 [--seed 1] [--save FOLDER] [FILE...]
 
@@ -20,15 +20,15 @@ from typing import Final
 from develop.testing.fat_wheel import FAT, SEPARATE
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.wheel_fuzz import damage_file, damage_structure
-from tools.commands.split_wheel import tool
-from tools.lib.device.content import digests
-from tools.lib.device.model import DeviceError
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.target_id import TargetId, can_load
-from tools.lib.wheel.member_file import MemberReader
-from verify.engine import Request, verify
-from verify.finding import Severity
-from verify.wheel import open_wheel
+from lib.device.content import digests
+from lib.device.model import DeviceError
+from lib.device.reader import read_device_code
+from lib.gpus.target_id import TargetId, can_load
+from lib.wheel.member_file import MemberReader
+from wheels.split import tool
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
+from wheels.verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")
 SHAPES: Final = ("local-versions", "host-device", "wheel-variants")
@@ -63,7 +63,7 @@ def check(data: bytes, shape: str, path: Path) -> str:
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
         status = tool.main([str(path), f"--targets={TARGET}", f"--output={output}", f"--shape={shape}"])
     if status:
-        if output.exists() or not said.getvalue().startswith("split-wheel: "):
+        if output.exists() or not said.getvalue().startswith("rocm-wheels split: "):
             raise FindingError(f"refused, but with {sorted(output.rglob('*'))}, {said.getvalue()!r}")
         return "refused"
     thin = sorted(one for one in output.rglob("*.whl") if one.name != path.name)

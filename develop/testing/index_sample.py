@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any, Self
 
+from lib.variants.variant_format import variant_json
 from tools.actions.index.tool import main
-from tools.lib.variants.variant_format import variant_json
 
 ROOM = Path(__file__).parents[2] / "tools/actions/index"
 VERSION = "7.0"

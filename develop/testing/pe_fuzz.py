@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.pe_sample import Sample
-from tools.lib.elf.source import ElfError
-from tools.lib.pe import constants as c
-from tools.lib.pe.reader import read_pe
+from lib.elf.source import ElfError
+from lib.pe import constants as c
+from lib.pe.reader import read_pe
 
 _MANY = tuple(f"function_{number}" for number in range(40))
 SAMPLES = (

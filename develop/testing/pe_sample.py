@@ -9,7 +9,7 @@ closely enough for pefile; it holds no code and is not meant to be run.
 from dataclasses import dataclass
 from struct import pack
 
-from tools.lib.pe import constants as c
+from lib.pe import constants as c
 
 PAGE = 0x1000
 SECTOR = 0x200

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.common.wheel_scripts import put_on_path
+from lib.common.wheel_scripts import put_on_path
 
 
 class Shard:

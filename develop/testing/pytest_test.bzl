@@ -26,6 +26,6 @@ def pytest_test(name, srcs, deps = [], data = [], args = [], **kwargs):
         main = Label("//develop/testing:pytest_main.py"),
         args = ["$(rootpath {})".format(src) for src in srcs] + args,
         data = data + srcs + ["@pypi//{}:bytecode".format(package) for package in compiled],
-        deps = deps + [Label("//tools/lib/common:wheel_scripts"), "@pypi//pytest"],
+        deps = deps + [Label("//lib/common:wheel_scripts"), "@pypi//pytest"],
         **kwargs
     )

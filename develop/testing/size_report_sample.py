@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Entry, Kind, Plan, Treatment
 from tools.actions.size_report.measure import MeasuredPackage
 from tools.actions.size_report.tool import main
 

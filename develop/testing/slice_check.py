@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import BinaryIO
 
-from tools.lib.device.content import digests
-from tools.lib.device.model import Bundle, CodeObject, DeviceCode
-from tools.lib.device.reader import read_device_code
-from tools.lib.device.wrapper import SECTION
-from tools.lib.elf import constants as c
-from tools.lib.elf.model import ElfFile, ProgramHeader
-from tools.lib.elf.reader import EHDR64, PHDR64, SHDR64, is_elf, read_elf
-from tools.lib.elf.references import DT_RELA, DT_RELASZ
-from tools.lib.gpus.target_id import TargetId, can_load
+from lib.device.content import digests
+from lib.device.model import Bundle, CodeObject, DeviceCode
+from lib.device.reader import read_device_code
+from lib.device.wrapper import SECTION
+from lib.elf import constants as c
+from lib.elf.model import ElfFile, ProgramHeader
+from lib.elf.reader import EHDR64, PHDR64, SHDR64, is_elf, read_elf
+from lib.elf.references import DT_RELA, DT_RELASZ
+from lib.gpus.target_id import TargetId, can_load
 
 PAGE = 4096
 _CHUNK = 1 << 16

@@ -16,11 +16,11 @@ from develop.testing.device_fuzz import SAMPLES, damage, interesting
 from develop.testing.device_sample import HOST, PREFIX, First, Part, Sample, bundle, compressed
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.slice_check import differences
-from tools.lib.device.model import DeviceError, Pointer, device_errors
-from tools.lib.device.reader import read_device_code
-from tools.lib.device.slice import plan_slice
-from tools.lib.device.slice_plan import missing_targets
-from tools.lib.gpus.target_id import TargetId, parse_target_id
+from lib.device.model import DeviceError, Pointer, device_errors
+from lib.device.reader import read_device_code
+from lib.device.slice import plan_slice
+from lib.device.slice_plan import missing_targets
+from lib.gpus.target_id import TargetId, parse_target_id
 
 TARGETS = tuple(map(parse_target_id, ("gfx1030", "gfx90a", "gfx90a:xnack-", "gfx1100", "gfx906")))
 _LARGE = bundle([(HOST, b""), *((f"{PREFIX}{name}", b"code" * 1100) for name in ("gfx1030", "gfx1100", "gfx90a"))])

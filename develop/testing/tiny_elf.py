@@ -8,7 +8,7 @@ None holds code.
 
 from struct import pack
 
-from tools.lib.elf import constants as c
+from lib.elf import constants as c
 
 EHDR_SIZE, PHDR_SIZE, SHDR_SIZE = 64, 56, 64
 #: Where a program's segment is linked to.

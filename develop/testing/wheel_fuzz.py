@@ -23,11 +23,11 @@ from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample, make_record, zipped
-from tools.lib.common.program import ToolError
-from verify import registry
-from verify.engine import Request, verify
-from verify.finding import Severity
-from verify.report import documents, junit, text
+from lib.common.program import ToolError
+from wheels.verify import registry
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
+from wheels.verify.report import documents, text
 
 BUNDLE: Final = bundle(
     [(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16
@@ -107,7 +107,7 @@ def check(data: bytes, path: Path) -> str:
         if not (finding.evidence and finding.wheel in ("", path.name)):
             raise FindingError(f"a finding without evidence, or about nothing: {finding}")
     if not len(data) % 8:  # They take as long as all else.
-        for report in (text.render(outcome), documents.render_sarif(outcome, RULES), junit.render(outcome, RULES)):
+        for report in (text.render(outcome), documents.render_sarif(outcome, RULES)):
             report.encode("utf-8")
     found = {finding.severity for finding in outcome.judged.findings}
     return next((severity.value for severity in Severity if severity in found), "clean")

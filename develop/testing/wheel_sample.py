@@ -14,7 +14,7 @@ from typing import Final
 
 from packaging.tags import parse_tag
 
-from tools.lib.wheel.record import encoded
+from lib.wheel.record import encoded
 
 METADATA: Final = """\
 Metadata-Version: 2.4

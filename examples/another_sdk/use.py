@@ -17,7 +17,7 @@ def loaded() -> set[str]:
 
 
 found = arrow_sdk.find_library("arrow_dataset")
-assert (found.found_via, found.distribution) == ("package", "arrow-sdk-dataset"), found
+assert found == SITE_PACKAGES / "_arrow_sdk_dataset/lib/libarrow_dataset.so.2600", found
 library = arrow_sdk.load_library("arrow_dataset")
 assert loaded() == {
     "_arrow_sdk_compute/lib/libarrow_acero.so.2600",
@@ -26,9 +26,6 @@ assert loaded() == {
     "_arrow_sdk_dataset/lib/libarrow_dataset.so.2600",
     "_arrow_sdk_parquet/lib/libparquet.so.2600",
 }, loaded()
-
-assert arrow_sdk.find_library("arrow_dataset").found_via == "loaded"
-assert arrow_sdk.problems() == [], arrow_sdk.problems()
 
 # arrow::GetBuildInfo() returns a structure that begins with the version.
 build_info = library._ZN5arrow12GetBuildInfoEv

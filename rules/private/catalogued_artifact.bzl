@@ -1,8 +1,8 @@
 """catalogued_artifact: an artifact outside the workspace, written by the catalog's repository rule."""
 
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

@@ -1,10 +1,10 @@
 """sdk_artifact: makes an artifact from targets of the workspace."""
 
-load("//rules/private/common:artifact_names.bzl", "COMPONENTS")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
+load("//rules/shared:artifact_names.bzl", "COMPONENTS")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

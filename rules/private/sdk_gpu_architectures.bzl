@@ -1,7 +1,7 @@
 """sdk_gpu_architectures: the GPU architectures of a maker: their names, families, and how file names say them."""
 
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "GpuArchitecturesInfo")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

@@ -1,10 +1,10 @@
 """sdk_gpu_packages: plans and packs a package for each GPU target, from artifacts with files or code for many."""
 
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo", "PackageInfo", "ThinPackagesInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])
 

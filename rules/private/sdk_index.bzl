@@ -2,9 +2,9 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
@@ -57,7 +57,7 @@ def _sdk_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static if DistributionInfo in target]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
-    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector + ctx.files.checks + add_architectures(ctx, args)
+    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector + add_architectures(ctx, args)
     for distribution in distributions:
         args.add(distribution.file, format = "--distribution=%s")
         args.add(distribution.metadata, format = "--metadata=%s")
@@ -100,14 +100,13 @@ sdk_index = rule(
 - `index.html` is a landing page with commands, packages and files.
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
-- `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, a draft), if there are any.
+- `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, provisional), if there are any.
 - `gfx942/` holds the split wheels whose local version ends in that GPU target, with an index of their own. There they
   replace the fat wheel. Other targets and families have such a directory, too.
 
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,
     attrs = ARCHITECTURES_ATTR | {
-        "checks": attr.label_list(doc = "Checks, such as `sdk_sonames`: the index is written if they succeed."),
         "distributions": attr.label_list(
             allow_files = True,
             mandatory = True,

@@ -25,11 +25,11 @@ def sdk_install_test(name, wheels, requirement, script = None, python = None, in
         fail("sdk_install_test({}): installer is {}; expected pip or uv".format(name, repr(installer)))
     requirements = [requirement] if type(requirement) == "string" else requirement
     tags = kwargs.pop("tags", [])
-    deps = [Label("//verify:xml_text"), Label("//tools/lib/common:wheel_scripts")]
+    deps = [Label("//lib/common:wheel_scripts")]
     py_test(
         name = name,
-        srcs = [Label("//verify:install.py")],
-        main = Label("//verify:install.py"),
+        srcs = [Label("//wheels/verify:install.py")],
+        main = Label("//wheels/verify:install.py"),
         args = ["--installer=" + installer] +
                ["'--requirement={}'".format(one) for one in requirements] +
                (["--script=$(rootpath {})".format(script)] if script else []) +

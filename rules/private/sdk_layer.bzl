@@ -1,9 +1,8 @@
 """sdk_layer: makes the layer of a container image out of a wheel."""
 
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
@@ -65,7 +64,6 @@ def _sdk_layer_impl(ctx):
     args.add(scheme.site_packages, format = "--site-packages=%s")
     args.add(scheme.scripts, format = "--scripts=%s")
     args.add(scheme.python, format = "--python=%s")
-    args.add(ctx.attr._layer_format[BuildSettingInfo].value, format = "--format=%s")
     args.add(layer, format = "--layer=%s")
     args.add(descriptor, format = "--descriptor=%s")
     linked = _links_to(ctx, args)
@@ -102,7 +100,6 @@ take layers as files accept, too. The layer of a devel package has its tree unpa
         "pattern": attr.string(doc = "Which wheel of a directory, by its path in the directory: a pattern such as `*/acme-*+gfx942-*.whl`, in which `*` matches `/`, too. Default: the only one."),
         "wheel": attr.label(mandatory = True, allow_files = True, doc = "The `sdk_wheel` or `sdk_static_wheel`; or another rule's wheel, a file, or a directory of wheels, which `sdk_split_wheel` and `sdk_requiring_wheel` make. Members that another program compressed are compressed again, because only byte-aligned data can be joined."),
         "_layer": tool_attr("//tools/actions/layer:layer_tool"),
-        "_layer_format": attr.label(default = "//rules/settings:layer_format"),
     },
     provides = [LayerInfo],
 )

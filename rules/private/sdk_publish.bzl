@@ -14,12 +14,12 @@ def sdk_publish(name, dist, **kwargs):
     """
     py_binary(
         name = name,
-        srcs = [Label("//tools/commands/publish:tool.py")],
-        main = Label("//tools/commands/publish:tool.py"),
+        srcs = [Label("//wheels/publish:tool.py")],
+        main = Label("//wheels/publish:tool.py"),
         args = ["--dist=$(rootpath {})".format(dist)],
         data = [dist],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/commands/publish")],
+        deps = [Label("//wheels/publish")],
         **kwargs
     )

@@ -1,14 +1,14 @@
 """sdk_runtime: Python code with which users of an SDK find and load its libraries, whichever package has them."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:providers.bzl", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
-_MODULES = ["__init__", "elf", "loading", "pe", "process", "search", "table"]
+_MODULES = ["__init__", "elf", "loading", "names", "packages", "pe"]
 
 def _sdk_runtime_impl(ctx):
     version = ctx.attr.version[BuildSettingInfo].value
@@ -16,7 +16,6 @@ def _sdk_runtime_impl(ctx):
     table = ctx.actions.declare_file(ctx.label.name + ".json")
     args = tool_args(ctx)
     args.add(version, format = "--version=%s")
-    args.add(ctx.attr.variable, format = "--variable=%s")
     plans = [package[PackageInfo].plan for package in ctx.attr.packages]
     for plan, distribution in zip(plans, ctx.attr.packages.values()):
         args.add(plan, format = "--package={}=%s".format(distribution))
@@ -37,17 +36,16 @@ _sdk_runtime = rule(
     implementation = _sdk_runtime_impl,
     attrs = {
         "packages": attr.label_keyed_string_dict(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "Each `sdk_package` with libraries -> the name of its distribution. Packages for Windows may stand beside those for Linux."),
-        "variable": attr.string(doc = "Environment variable in which users may name the directory of an SDK that has no packages: its `lib` or `bin` is looked into last."),
         "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version of all packages."),
-        "_runtime": tool_attr("//tools/actions/sonames:runtime_tool"),
+        "_runtime": tool_attr("//tools/actions/runtime:runtime_tool"),
     },
 )
 
 def sdk_runtime(name, directory, **kwargs):
     """Makes the Python code with which users find and load the libraries of an SDK, whichever package has them.
 
-    It needs only Python's standard library, 3.9 or newer. `import my_sdk` then offers `load_library`, `find_library`,
-    `installed_packages` and `problems`; docs/sdk/your-own-sdk.md describes them.
+    It needs only Python's standard library, 3.9 or newer. `import my_sdk` then offers `load_library`, `find_library` and
+    `installed_packages`; docs/sdk/your-own-sdk.md describes them.
 
     Args:
         name: name of the target, which writes the list of packages.

@@ -1,8 +1,8 @@
 """sdk_sdist: a source distribution of small files."""
 
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
@@ -15,7 +15,6 @@ def _sdk_sdist_impl(ctx):
     files = small_files(ctx, others = source_files(ctx))
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
-    extra_args(args, ctx)
     args.add(sdist, format = "--sdist=%s")
     args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
     run_tool(
@@ -36,11 +35,9 @@ def _sdk_sdist_impl(ctx):
 sdk_sdist = rule(
     doc = """Writes a source distribution. Equal inputs give equal bytes.
 
-Its build backend may add to the fields that `dynamic` names. What `requires` and `extras` say of such a field is in the sdist
-from core metadata 2.6 on (`//rules/settings:metadata_version`, PEP 808): then each wheel that the backend makes must have it.""",
+Its build backend says what the fields have that `dynamic` names.""",
     implementation = _sdk_sdist_impl,
     attrs = PROJECT_ATTRS | {
-        "extras": attr.string_list_dict(doc = "Name of each extra -> requirements (PEP 508) that it always has. `{version}` stands for the version of this distribution."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the sdist."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
         "_sdist": tool_attr("//tools/actions/sdist:sdist_tool"),

@@ -4,8 +4,8 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:sdk_sdist.bzl", "sdk_sdist")
 load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
-load("//rules/private/common:labels.bzl", "hidden", "shown", "written")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "GpuArchitecturesInfo")
+load("//rules/shared:labels.bzl", "hidden", "shown", "written")
 
 visibility(["//rules"])
 
@@ -88,7 +88,7 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
     devices = {target: [device_distribution.replace("{target}", target) + "=={version}"] for target in targets}
     static = extras | {_extra(target): pins for target, pins in devices.items()}
     static["device-all"] = [pin for pins in devices.values() for pin in pins]
-    project = dict(kwargs, distribution = distribution, extras = static, requires = requires, version = version)
+    project = dict(kwargs, distribution = distribution, requires = requires, version = version)
     common = {key: value for key, value in kwargs.items() if key in ["tags", "target_compatible_with", "testonly"]}
     _selector_data(
         name = name + "_data",
@@ -116,4 +116,4 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
         } | {file: "src/" + path for file, path in files.items()},
         **project
     )
-    sdk_static_wheel(name = name + "_static_wheel", console_scripts = console_scripts, files = files, **project)
+    sdk_static_wheel(name = name + "_static_wheel", console_scripts = console_scripts, extras = static, files = files, **project)

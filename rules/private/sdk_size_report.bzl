@@ -2,7 +2,7 @@
 
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

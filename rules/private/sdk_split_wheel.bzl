@@ -1,10 +1,10 @@
 """sdk_split_wheel: makes thin wheels of any wheel with device code for many GPUs."""
 
-load("//rules/private/common:labels.bzl", "shown")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _sdk_split_wheel_impl(ctx):
     if not ctx.attr.targets:
@@ -44,7 +44,7 @@ def _sdk_split_wheel_impl(ctx):
     ]
 
 sdk_split_wheel = rule(
-    doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `split-wheel` does.
+    doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `rocm-wheels split` does.
 
 The output is a directory with the target's name. [split-wheels.md](../wheels/split-wheels.md) says what it contains, and how installers
 use it. The output group `report` has `{name}.report.txt`: what each wheel has, and what was left as it is. `size_report` has the sizes before and after, to download and installed: `{name}.sizes.txt` and, for
@@ -58,6 +58,6 @@ programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wh
         "targets": attr.string_list(mandatory = True, doc = "GPU targets, and families of them. Each gets a wheel."),
         "wheel": attr.label(mandatory = True, allow_single_file = True, doc = "The wheel, or an `sdk_requiring_wheel`."),
         "whole": attr.string_list(doc = "Patterns of files that keep the code for all GPUs."),
-        "_split_wheel": tool_attr("//tools/commands/split_wheel:split_wheel_tool"),
+        "_split_wheel": tool_attr("//wheels/split:split_wheel_tool"),
     },
 )

@@ -1,12 +1,12 @@
 """sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
-visibility(["//rules", "//rules/private/hip"])
+visibility(["//rules"])
 
 def _outputs(ctx, version):
     """Declares the wheel and what is beside it: {name of the tool's option: File}."""
@@ -64,7 +64,7 @@ sdk_static_wheel = rule(
 It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
 `sdk_index` as `static`.
 
-With `variant`, it is a wheel variant for some GPUs instead (PEP 825, a draft): give it to `sdk_index` among the
+With `variant`, it is a wheel variant for some GPUs instead (PEP 825, provisional): give it to `sdk_index` among the
 `distributions`. An installer that knows wheel variants prefers it on a machine with one of these GPUs. Others ignore it.
 
 It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",

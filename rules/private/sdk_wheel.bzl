@@ -2,12 +2,12 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
 load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
@@ -171,12 +171,15 @@ sdk_wheel = rule(
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists the ones that the wheel's files need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages, and with `console_scripts` or `python_packages`."),
-        "license_patterns": attr.string_list(doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories."),
+        "license_patterns": attr.string_list(
+            default = ["share/doc/**/COPYING*", "share/doc/**/LICENSE*", "share/doc/**/NOTICE*", "share/doc/**/copyright", "share/doc/**/license*", "share/doc/**/licensing/**", "share/licenses/**"],
+            doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories. The default has the usual places.",
+        ),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `sdk_gpu_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "python_packages": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. The build notes packages that it leaves out, because the package does not contain them, unless their row has `optional: true`.",
+            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. A row may have `requires`, a list of requirements, which the wheel gets together with the package. The build notes packages that it leaves out, because the package does not contain them, unless their row has `optional: true`.",
         ),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),

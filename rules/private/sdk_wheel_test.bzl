@@ -1,4 +1,4 @@
-"""sdk_wheel_test, sdk_wheel_set_test, sdk_image_test: check wheels, alone, together, and in a container image."""
+"""sdk_wheel_test, sdk_wheel_set_test: check wheels, alone and together."""
 
 load("@rules_python//python:defs.bzl", "py_test")
 
@@ -12,7 +12,7 @@ def _verify_config_impl(ctx):
 _verify_config = rule(
     doc = "Settings and exceptions of a test, as a file for verify.",
     implementation = _verify_config_impl,
-    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see verify/settings.py.")},
+    attrs = {"content": attr.string(mandatory = True, doc = "JSON document, see wheels/verify/settings.py.")},
 )
 
 def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", target = "**"):
@@ -49,9 +49,9 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
     options = options + ["--{}=$(rootpath {})".format(option, table) for option, table in tables.items()]
     py_test(
         name = name,
-        srcs = [Label("//verify:bazel_main.py")],
-        main = Label("//verify:bazel_main.py"),
-        args = options + ["--config=$(rootpath :{}.config)".format(name)] +
+        srcs = [Label("//wheels/verify:tool.py")],
+        main = Label("//wheels/verify:tool.py"),
+        args = ["--all"] + options + ["--config=$(rootpath :{}.config)".format(name)] +
                ["$(rootpaths {})".format(distribution) for distribution in distributions] +
                (["--others"] if others else []) +
                ["$(rootpaths {})".format(wheel) for wheel in others] +
@@ -60,7 +60,7 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
         data = distributions + others + last_release + [name + ".config"] + configs + tables.values(),
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//verify:library")],
+        deps = [Label("//wheels/verify:library")],
         **kwargs
     )
 
@@ -101,20 +101,3 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
     """
     options = ["--target=" + target for target in targets]
     _verify_test(name, distributions, others, options, exceptions, settings, {"architectures": architectures, "coverage": coverage}, configs, last_release, **kwargs)
-
-def sdk_image_test(name, image, exceptions = [], settings = {}, configs = [], targets = [], architectures = None, **kwargs):
-    """Checks the packages of a container image as `sdk_wheel_set_test` does, and that its layers fit together.
-
-    Args:
-        name: name of the test.
-        image: label of the `sdk_image`, or of another OCI image layout.
-        exceptions: accepted findings, each a `verify_exception`.
-        settings: limits, system libraries and other settings, see docs/release/verify.md.
-        configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
-          `@rules_rocm_python//packaging:verify.toml`.
-        targets: GPU targets that the image is for, such as `gfx942`. Each library must have code for them.
-        architectures: label of the `sdk_gpu_architectures` that `targets` are from. The default is AMD's table.
-        **kwargs: further attributes of `py_test`.
-    """
-    options = ["--target=" + target for target in targets]
-    _verify_test(name, [image], [], options, exceptions, settings, {"architectures": architectures}, configs, **kwargs)

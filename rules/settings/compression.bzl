@@ -2,5 +2,5 @@
 
 visibility(["//rules/..."])
 
-# tools/actions/pack has the levels of each; tests/lint compares.
+# lib/pack has the levels of each; tests/lint compares.
 COMPRESSIONS = ["balanced", "fast", "small"]

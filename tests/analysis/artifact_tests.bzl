@@ -1,10 +1,10 @@
 """Analysis tests of sdk_artifact and catalogued_artifact: what it declares, and what it says of bad input."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:providers.bzl", "ArtifactInfo")
 load("//rules:sdk.bzl", "sdk_artifact")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

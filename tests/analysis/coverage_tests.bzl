@@ -1,9 +1,9 @@
 """Tests of rocm_coverage: its actions, the command that accepts what was found, and what it is refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:rocm.bzl", "rocm_coverage")
 load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_packages")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

@@ -1,8 +1,8 @@
-"""Tests of sdk_layer, sdk_image and sdk_image_layout: their actions, and what they are refused for."""
+"""Tests of sdk_layer and sdk_image_layout: their actions, and what they are refused for."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:images.bzl", "sdk_image", "sdk_image_layout")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
+load("//rules:images.bzl", "sdk_image_layout")
 
 visibility("private")
 
@@ -35,10 +35,10 @@ def image_test_suite(name):
         name: name of the suite.
     """
     native.filegroup(name = name + "_several", srcs = ["data.txt", "manifest.json"], tags = ["manual"])
-    sdk_image(name = name + "_ambiguous", base = name + "_several", layers = [], reference = "localhost/a:1", tags = ["manual"])
-    sdk_image_layout(name = name + "_empty", images = [], tags = ["manual"])
+    sdk_image_layout(name = name + "_ambiguous", base = name + "_several", images = {"a": []}, reference = "localhost/a:1", tags = ["manual"])
+    sdk_image_layout(name = name + "_empty", images = {}, reference = "localhost/a:1", tags = ["manual"])
     _layer_test(name = name + "_layer_test", target_under_test = "//examples/packages:core_layer")
-    _image_test(name = name + "_image_test", target_under_test = "//examples/packages:image")
+    _image_test(name = name + "_image_test", target_under_test = "//examples/packages:images")
     _image_test(name = name + "_layout_test", target_under_test = "//tests/mini/split:images")
     native.test_suite(name = name, tests = [
         name + "_layer_test",

@@ -1,8 +1,8 @@
 """Analysis tests of rocm_init_py: its action, and what it says of attributes that make no sense."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:rocm.bzl", "rocm_init_py")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

@@ -1,10 +1,10 @@
 """Analysis tests of sdk_package: one plan, one pack action per unit, which reads only what it needs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:catalog.bzl", "catalogued_artifact")
 load("//rules:providers.bzl", "PackageInfo")
 load("//rules:sdk.bzl", "sdk_artifact", "sdk_package")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

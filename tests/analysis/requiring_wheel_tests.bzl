@@ -2,8 +2,8 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:wheels.bzl", "sdk_requiring_wheel", "sdk_split_wheel")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 
@@ -38,6 +38,7 @@ def _options_impl(ctx):
         "--local-version=ours",
         "--init-py=user",
         "--leave=libz.so*",
+        "--externals=libtorch*",
         "--take=libm.so*",
         "--allow-missing=other_*",
         "--drop-bundled",
@@ -64,6 +65,7 @@ def requiring_wheel_test_suite(name):
         device = "gfx942",
         drop_bundled = True,
         drop_signatures = True,
+        externals = ["libtorch*"],
         init_py = "user",
         leave = ["libz.so*"],
         local_version = "ours",

@@ -1,8 +1,8 @@
 """Tests of the wheel variants of `rocm`: which GPU gets which package, and what its variant requires."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load("//lib/gpus:gpus.bzl", "serving_package")
 load("//packaging:selector.bzl", "selector_variants")
-load("//tools/lib/gpus:gpus.bzl", "serving_package")
 
 visibility("private")
 

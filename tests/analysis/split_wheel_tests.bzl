@@ -2,8 +2,8 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:wheels.bzl", "sdk_split_wheel")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 

@@ -1,10 +1,10 @@
 """Tests of thin packages: of which artifacts each is made, and which declarations are refused before anything runs."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
+load("//develop/testing:analysis.bzl", "expect_failure")
+load("//lib/gpus:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
 load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_architectures", "sdk_gpu_package", "sdk_gpu_packages", "sdk_selector")
-load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES")
-load(":util.bzl", "expect_failure")
 
 visibility("private")
 

@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@bazel_skylib//rules:common_settings.bzl", "string_flag")
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
+load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic", "expect_failure")
 load("//rules:providers.bzl", "DistributionInfo", "PackageInfo")
 load(
     "//rules:sdk.bzl",
@@ -17,7 +18,6 @@ load(
 )
 load("//rules:wheels.bzl", "sdk_split_wheel")
 load("//tests/mini:like_py_wheel.bzl", "like_py_wheel")
-load(":util.bzl", "actions_of", "assert_hermetic", "expect_failure")
 
 visibility("private")
 
@@ -51,6 +51,17 @@ def _fits_impl(ctx):
     return analysistest.end(env)
 
 _fits_test = analysistest.make(_fits_impl)
+
+def _license_patterns_impl(ctx):
+    env = analysistest.begin(ctx)
+    below_doc = ["share/doc/**/" + name for name in ["COPYING*", "LICENSE*", "NOTICE*", "copyright", "license*", "licensing/**"]]
+    for mnemonic in ["RocmLink", "RocmSbom"]:
+        (action,) = actions_of(env, mnemonic)
+        found = [argument.removeprefix("--license-pattern=") for argument in action.argv if argument.startswith("--license-pattern=")]
+        asserts.equals(env, below_doc + ["share/licenses/**"], found)
+    return analysistest.end(env)
+
+_license_patterns_test = analysistest.make(_license_patterns_impl)
 
 def _licenses_impl(ctx):
     env = analysistest.begin(ctx)
@@ -167,6 +178,7 @@ def _placed_tests(name):
     sdk_wheel(distribution = "my-licences", license_files = licenses, **(wheel_attributes | _project(name + "_licenses", name + "_version")))
     sdk_static_wheel(distribution = "my-licences", license_files = licenses, **_project(name + "_static_licenses", name + "_version"))
     _licenses_test(name = name + "_licenses_test", mnemonic = "RocmLink", target_under_test = name + "_licenses")
+    _license_patterns_test(name = name + "_license_patterns_test", target_under_test = name + "_licenses")
     _licenses_test(name = name + "_static_licenses_test", mnemonic = "RocmStaticWheel", target_under_test = name + "_static_licenses")
     both = "//tests/analysis:data.txt and {} are both placed at {}; expected one file per path. Change one of the paths"
     cases = {
@@ -188,7 +200,7 @@ def _placed_tests(name):
         ("static", sdk_static_wheel, "stripped", dict(sources = name + "_several", strip_prefix = "src"), "has no file below tests/analysis/src/; expected at least one"),
         ("wheel", sdk_wheel, "license", wheel_license, both.format("//:LICENSE", "{dist_info}/licenses/LICENSE")),
     ]
-    tests = [name + "_licenses_test", name + "_static_licenses_test"]
+    tests = [name + suffix for suffix in ["_licenses_test", "_license_patterns_test", "_static_licenses_test"]]
     for kind, make, case, attributes, message in subjects:
         subject = "{}_{}_{}".format(name, kind, case)
         more = wheel_attributes if kind == "wheel" else {}

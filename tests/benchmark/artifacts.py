@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tools.lib.elf.constants import SHT_PROGBITS
-from tools.lib.elf.reader import read_elf
-from tools.lib.elf.source import ElfError
+from lib.elf.constants import SHT_PROGBITS
+from lib.elf.reader import read_elf
+from lib.elf.source import ElfError
 
 #: From this size on the catalog gives a file actions of its own.
 BIG_FILE_BYTES = 32 << 20

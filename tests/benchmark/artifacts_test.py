@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
+from lib.elf.reader import read_elf
 from tests.benchmark import artifacts
-from tools.lib.elf.reader import read_elf
 
 LIBRARY = Sample(tail=bytes(10_000)).build()
 

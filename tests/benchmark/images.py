@@ -17,15 +17,17 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from lib.deflate.inflater import OUT_BYTES, inflate
+from lib.wheel.deflated_run import Run
 from tests.benchmark import report
 from tests.benchmark.cost import Cost, Meter
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import scratch_workspace
 from tests.e2e.testing.builds import Workspace, built
-from tools.actions.layer.layer_file import GZIP_HEADER, TRAILER_BYTES
-from tools.lib.deflate.inflater import OUT_BYTES, inflate
-from tools.lib.wheel.deflated_run import Run
+from tools.actions.layer.layer_file import GZIP_HEADER
 
+#: Bytes of a gzip member's CRC-32 and size.
+TRAILER_BYTES = 8
 DIST, IMAGES = "//packaging:dist", "//packaging:images"
 PURE, LAYERS, BOTH = "inflate and SHA-256 alone", "layers", "dist and images"
 

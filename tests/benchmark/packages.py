@@ -34,6 +34,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lib.common.wheel_scripts import put_on_path
+from lib.plan.model import Plan
 from tests.benchmark import report
 from tests.benchmark.artifacts import copy_artifacts
 from tests.benchmark.cost import Cost
@@ -41,8 +43,6 @@ from tests.benchmark.scenarios import measure, scenarios
 from tests.benchmark.scratch import remove
 from tests.benchmark.sequential import make_packages
 from tests.e2e.testing.builds import Workspace, built
-from tools.actions.plan.model import Plan
-from tools.lib.common.wheel_scripts import put_on_path
 
 ALL = "//packaging:all_wheels"
 #: //tests/benchmark/scale has packages for so many copies.

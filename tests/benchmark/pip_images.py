@@ -88,7 +88,7 @@ def images_of(workspace: Workspace) -> list[str]:
     """Return the names of the images without development files."""
     artifacts = f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}"
     settings = [option for option in workspace.options if option.startswith("--repo_env=")]
-    query = ('kind("^sdk_image rule", //packaging:all)', artifacts, *settings, "--noshow_progress")
+    query = ('kind("image_layout rule", //packaging:all)', artifacts, *settings, "--noshow_progress")
     lines = workspace.run("query", *query).stdout.splitlines()
     names = [line.removeprefix("//packaging:") for line in lines if line.startswith("//packaging:image_")]
     return [name for name in names if not name.endswith("_devel")]
@@ -131,7 +131,10 @@ def main() -> int:
         buildah = Buildah(tuple(args.buildah), Path(folder))
         repo_env = (f"--repo_env={one}" for one in args.repo_env)
         with scratch_workspace(Path(folder), artifacts, *repo_env) as workspace:
-            makers = {"sdk_image": partial(by_rules, workspace), "RUN pip install": partial(by_pip, workspace, buildah)}
+            makers = {
+                "sdk_image_layout": partial(by_rules, workspace),
+                "RUN pip install": partial(by_pip, workspace, buildah),
+            }
             buildah.make_base(args.root)
             targets, libraries = args.target or ["gfx1030", "gfx942"], args.library or ["libamdhip64", "librocfft"]
             print(compare(workspace, makers, targets, libraries))

@@ -14,8 +14,8 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 
+from lib.plan.model import PACKED, Entry, Kind, Plan, Treatment
 from tests.benchmark.cost import Cost, Meter
-from tools.actions.plan.model import PACKED, Entry, Kind, Plan, Treatment
 
 WHEEL = "Wheel-Version: 1.0\nGenerator: sequential\nRoot-Is-Purelib: false\nTag: {tag}\n"
 #: Treatments that copy the bytes of a file. For others (launchers), the build makes a few KB: anything will do here.

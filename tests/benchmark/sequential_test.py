@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
+from lib.plan.model import Entry, Kind, Plan, Treatment
 from tests.benchmark.sequential import make_packages
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
 
 RPATH = ("$ORIGIN", "$ORIGIN/../../_core/lib")
 

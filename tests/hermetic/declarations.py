@@ -29,8 +29,6 @@ MNEMONICS = {
     "RocmSbom",
     "RocmSdist",
     "RocmSizeReport",
-    "RocmSonames",
-    "RocmSonamesCheck",
     "RocmSplitWheel",
     "RocmStaticWheel",
 }

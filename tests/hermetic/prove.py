@@ -114,7 +114,7 @@ def check_declarations(checkout: Checkout) -> None:
     actions = read_actions(printed.stdout)
     assert problems(actions) == [], "\n".join(problems(actions))
     texts = [file.read_text(encoding="utf-8") for file in sorted((WORKSPACE / "rules").rglob("*.bzl"))]
-    # Actions of HIP programs are for others: tests.e2e.hip.programs.
+    # Actions of HIP programs are for others: hip.tests.e2e.programs.
     written = {name for text in texts for name in re.findall(r'mnemonic = "(Rocm\w+)"', text)}
     assert written == {action.mnemonic for action in actions} == MNEMONICS - {"PyTool"}, sorted(written)
     print(f"{len(actions)} actions of {len(written)} kinds declare that they need no network")

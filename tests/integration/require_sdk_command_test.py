@@ -7,7 +7,7 @@ import pytest
 
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.wheel_sample import Sample
-from tools.rocm import require_sdk_action, require_sdk_tool
+from wheels.require_sdk import action, rocm
 
 FILES = {
     "acme/__init__.py": b"",
@@ -28,11 +28,11 @@ def arguments(folder: Path, needed: dict[str, bytes]) -> list[str]:
 
 
 def test_the_wheel_gets_a_module_that_loads_what_it_needs(tmp_path: Path) -> None:
-    assert require_sdk_tool.main(arguments(tmp_path, FILES)) == 0
+    assert rocm.main(arguments(tmp_path, FILES)) == 0
     [path] = (tmp_path / "out").glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         text = wheel.read("acme/_rocm_init.py").decode()
-        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+        metadata = wheel.read("acme-1.0+sdk.7.10.0.0.dist-info/METADATA").decode()
     assert text.index('"amdhip64"') < text.index('"hipblas"')
     assert 'check_version="7.10.0"' in text
     assert "Requires-Dist: rocm==7.10.0\nRequires-Dist: rocm-sdk-core==7.10.0\n" in metadata
@@ -47,10 +47,10 @@ def test_libraries_of_this_name_have_their_device_code_elsewhere(
     whole = Path(line[1].partition("=")[2])
     whole.rename(whole.with_name(whole.name.replace("rocm_sdk_core", "rocm_sdk_libraries")))
     line[1] = line[1].replace("rocm_sdk_core", "rocm_sdk_libraries")
-    assert require_sdk_tool.main(line) == 0
+    assert rocm.main(line) == 0
     [path] = (tmp_path / "out").glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
-        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+        metadata = wheel.read("acme-1.0+sdk.7.10.0.0.dist-info/METADATA").decode()
     assert "Requires-Dist: rocm[device]==7.10.0\nRequires-Dist: rocm-sdk-libraries==7.10.0\n" in metadata
     assert "rocm is not among --sdk: that it has this extra is not proven" in capsys.readouterr().out
 
@@ -58,10 +58,10 @@ def test_libraries_of_this_name_have_their_device_code_elsewhere(
 def test_errors_of_an_action_name_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.txt"
     line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, {"acme/__init__.py": b""})]
-    assert require_sdk_action.main(line) == 1
+    assert action.main(line) == 1
     assert capsys.readouterr().err.startswith("ERROR: //:acme: ")
     assert not report.exists()
     line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, FILES)]
-    assert require_sdk_action.main(line) == 0
+    assert action.main(line) == 0
     assert capsys.readouterr().out == ""
     assert "rocm-sdk-core==7.10.0" in report.read_text()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.elf.reader import read_elf
+from lib.elf.reader import read_elf
 
 POLICIES = ("default", "needed", "runpath")
 BASE = "_mini_base/lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5"

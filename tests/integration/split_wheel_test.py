@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lib.device.reader import read_device_code
+from lib.device.reader import read_device_code
 
 THIN = Path(os.environ["THIN"])
 TARGETS = ("gfx1100", "gfx1101")

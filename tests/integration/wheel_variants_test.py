@@ -13,9 +13,9 @@ from zipfile import ZipFile
 import pytest
 from environment import DIST, Environment
 
-from tools.lib.gpus.table import TARGETS
-from tools.lib.variants.variant_format import INDEX_SUFFIX, split_label
-from verify.engine import Request, verify
+from lib.gpus.table import TARGETS
+from lib.variants.variant_format import INDEX_SUFFIX, split_label
+from wheels.verify.engine import Request, verify
 
 WHEELS = {label: path for path in sorted(DIST.glob("rocm-*.whl")) if (label := split_label(path.name)[1])}
 #: Label -> the GPUs that the index says.

@@ -2,11 +2,11 @@
 
 import re
 
+from lib.pack.packer import LEVELS
+from lib.pack.segment import COMPRESSIONS
+from lib.pe.constants import DLL_DIRECTORIES
 from tests.lint.workspace import WORKSPACE
-from tools.actions.pack.packer import LEVELS
-from tools.actions.pack.tool import COMPRESSIONS
 from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
-from tools.lib.pe.constants import DLL_DIRECTORIES
 
 
 def listed(path: str, name: str) -> set[str]:
@@ -24,7 +24,7 @@ def test_suffixes_of_archives() -> None:
 
 
 def test_components_of_artifacts() -> None:
-    assert listed("rules/private/common/artifact_names.bzl", "COMPONENTS") == set(COMPONENTS)
+    assert listed("rules/shared/artifact_names.bzl", "COMPONENTS") == set(COMPONENTS)
 
 
 def test_values_of_compression() -> None:

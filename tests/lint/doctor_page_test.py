@@ -92,6 +92,10 @@ SHOWN_BY: Final = (
         "doctor_test.py::test_an_empty_entry",
     ),
     (
+        "`OCL_ICD_FILENAMES` or `OCL_ICD_VENDORS` names a driver of OpenCL that is not there",
+        "doctor_checks_test.py::test_opencl_drivers_that_are_gone",
+    ),
+    (
         "`ROCM_SDK_PRELOAD_LIBRARIES` names an unknown library",
         "doctor_checks_test.py::test_preloads_may_be_unknown",
     ),

@@ -15,6 +15,11 @@ SHOWN_BY = (
         "a set-user-ID or set-group-ID file",
         "tools/fetch/catalog/bad_input_test.py::test_files_that_run_as_another_user",
     ),
+    ("a file with capabilities (setcap)", "tools/fetch/catalog/bad_input_test.py::test_files_with_capabilities"),
+    (
+        "other extended attributes, and access control lists",
+        "tools/fetch/catalog/catalog_test.py::test_other_attributes_and_access_lists_are_left_out",
+    ),
     ("a file that nobody may read", "tools/fetch/catalog/bad_input_test.py::test_a_file_that_nobody_may_read"),
     (
         "an unreadable directory or archive",
@@ -108,7 +113,7 @@ SHOWN_BY = (
     ),
     (
         "a target that is too long for a launcher",
-        "tools/actions/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
+        "lib/pack/launcher_test.py::test_a_target_may_fill_the_section_but_not_more",
     ),
     # ELF files
     (
@@ -132,7 +137,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file called `lib*.so` or `lib*.so.*` that is neither ELF nor a linker script",
+        "a file called like a library (`libfoo.so`, `libLLVM.so.23.0git`) that is neither ELF nor a linker script",
         "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
     ),
     (
@@ -144,6 +149,10 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
+    (
+        "a file that needs only the system's libraries, and opens none",
+        "tools/actions/plan/rpath_policy_test.py::test_a_file_that_the_system_serves_gets_no_entries",
+    ),
     (
         "RPATH entries of the build machine",
         "tools/actions/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",
@@ -222,10 +231,6 @@ SHOWN_BY = (
         "tools/actions/plan/tool_test.py::test_a_package_that_may_be_empty_is_noted",
     ),
     (
-        "a difference from the committed [table of libraries](../rocm/packages.md#which-libraries-each-package-has)",
-        "tools/actions/sonames/sonames_test.py::test_every_difference_stops_the_build_at_once",
-    ),
-    (
         "a plain devel package in the layouts family and thin",
         "tools/actions/plan/plain_test.py::test_libraries_by_target_with_trees_of_their_own_are_refused",
     ),
@@ -257,13 +262,13 @@ SHOWN_BY = (
     ("a path of `files` or a `tree` that leads out of site-packages", "tests/analysis/package_tests.bzl::outside"),
     (
         "an `import_name` that leads out of site-packages",
-        "tools/lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
+        "lib/wheel/wheel_writer_test.py::test_members_lie_in_site_packages",
     ),
     (
         "a licence text whose name the metadata cannot contain",
         "tools/actions/link/license_texts_test.py::test_names_that_the_metadata_cannot_hold_are_left_in_the_tree",
     ),
-    ("metadata that indexes refuse", "tools/lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
+    ("metadata that indexes refuse", "lib/wheel/metadata_checks_test.py::test_what_is_no_classifier"),
 )
 
 

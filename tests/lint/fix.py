@@ -3,8 +3,8 @@
 import os
 import subprocess
 
+from lib.common.wheel_scripts import put_on_path
 from tests.lint.workspace import BUILDIFIER, sources
-from tools.lib.common.wheel_scripts import put_on_path
 
 
 def main() -> int:

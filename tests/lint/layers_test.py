@@ -76,23 +76,23 @@ def test_every_source_is_in_a_folder_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "kind"),
     [
-        ("tools/lib/elf/a.py", "from tools.lib.wheel.record import encoded\n", "import"),
-        ("tools/lib/wheel/a.py", "import verify.engine\n", "import"),
-        ("tools/lib/elf/a.py", "from develop.testing import tiny_elf\n", "import"),
-        ("tools/lib/elf/a_test.py", "from verify import engine\n", "import"),
-        ("tools/actions/pack/a.py", "from tools.actions.slice import tool\n", "import"),
+        ("lib/elf/a.py", "from lib.wheel.record import encoded\n", "import"),
+        ("lib/wheel/a.py", "import wheels.verify.engine\n", "import"),
+        ("lib/elf/a.py", "from develop.testing import tiny_elf\n", "import"),
+        ("lib/elf/a_test.py", "from wheels.verify import engine\n", "import"),
         ("rules/private/a.bzl", 'X = rule(attrs = {"_a": attr.label(default = "//packaging:a")})\n', "label"),
-        ("verify/BUILD.bazel", 'py_library(name = "a", deps = ["//tools/commands/publish"])\n', "label"),
-        ("tools/lib/pe/BUILD.bazel", 'py_library(name = "a", deps = ["//develop/testing"])\n', "label"),
+        ("wheels/verify/BUILD.bazel", 'py_library(name = "a", deps = ["//wheels/publish"])\n', "label"),
+        ("lib/pe/BUILD.bazel", 'py_library(name = "a", deps = ["//develop/testing"])\n', "label"),
         ("rules/private/common/a.bzl", 'load("//rules/private:a.bzl", "a")\n', "load"),
-        ("packaging/a.bzl", 'load("//rules/private/hip:a.bzl", "a")\n', "load"),
+        ("packaging/a.bzl", 'load("//hip/private:a.bzl", "a")\n', "load"),
         ("rules/BUILD.bazel", 'load("//packaging:a.bzl", "a")\n', "load"),
+        ("packaging/BUILD.bazel", 'py_library(name = "a", deps = ["//hip/tools/slice"])\n', "label"),
     ],
 )
 def test_a_planted_arrow_is_found(tmp_path: Path, file: str, text: str, kind: str) -> None:
     for folder in LEVEL:
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    (tmp_path / "tools/actions/slice").mkdir()
+    (tmp_path / "hip/tools/slice").mkdir(parents=True)
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     (complaint,) = wrong(arrows(tmp_path, [file]))

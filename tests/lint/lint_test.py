@@ -40,7 +40,7 @@ def test_ruff_format() -> None:
 
 
 # Each has a conftest.py, which mypy takes for one module when it sees both.
-@pytest.mark.parametrize("folders", [("develop", "rules", "tests", "tools", "verify"), ("packaging",)])
+@pytest.mark.parametrize("folders", [("develop", "lib", "rules", "tests", "tools", "wheels"), ("packaging",)])
 def test_mypy(folders: tuple[str, ...], tmp_path: Path) -> None:
     paths = os.pathsep.join(path for path in sys.path if path)
     command = [sys.executable, "-m", "mypy", f"--cache-dir={tmp_path}", "--config-file=mypy.ini"]

@@ -19,11 +19,11 @@ from tests.lint.workspace import WORKSPACE
 #: (Whoever names limits of archives to a build has no attribute for them.)
 OURS: Final = re.compile(r"--//(?!my:)|//packaging|bazelw\b|\.ci/run|ROCm\b|ROCM_|rocm_sdk|example SDK")
 #: Labels of this project. Starlark has them outside of messages, too, where they mean the same in any project.
-LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|tests|tools|verify)\b")
+LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|lib|tests|tools|wheels)\b")
 #: Where programs are that other projects run.
-FOLDERS: Final = ("rules", "tools/actions", "tools/commands", "tools/fetch/catalog", "tools/lib", "verify")
+FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheels")
 #: Where ROCm is what it is about.
-ROCM: Final = ("rules/private/rocm/", "tools/rocm/")
+ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
     "tools/actions/image/compressed_root.py",
@@ -36,8 +36,8 @@ STUMBLING: Final = {
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/sdk_requiring_wheel.bzl": "its tool and init_py load ROCm",
-    "tools/lib/gpus/derive.py": "writes files of this project",
-    "verify/documentation.py": "writes a page of this project",
+    "lib/gpus/derive.py": "writes files of this project",
+    "wheels/verify/documentation.py": "writes a page of this project",
 }
 
 
@@ -49,7 +49,7 @@ def sources() -> list[str]:
         for suffix in ("*.py", "*.bzl")
         for path in (WORKSPACE / folder).rglob(suffix)
     )
-    return sorted(path for path in found if not path.endswith("_test.py"))
+    return sorted(path for path in found if not path.endswith("_test.py") and "/tests/" not in path)
 
 
 def calls(node: ast.AST, name: str) -> bool:

@@ -14,10 +14,12 @@ from tests.lint.workspace import WORKSPACE, sources
 WORDS: Final = 24_000
 #: Characters of a line; rows of tables cannot be split.
 WIDTH: Final = 130
-GENERATED: Final = "docs/reference/rules.md"
+GENERATED: Final = ("docs/reference/rules.md", "hip/docs/reference.md")
+#: Folders of pages, one per door.
+FOLDERS: Final = ("docs/", "hip/docs/", "wheels/")
 
 PAGES: Final = [
-    path for path in sources(".md") if path == "README.md" or (path.startswith("docs/") and path != GENERATED)
+    path for path in sources(".md") if path == "README.md" or (path.startswith(FOLDERS) and path not in GENERATED)
 ]
 
 

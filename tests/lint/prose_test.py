@@ -152,7 +152,10 @@ def test_files_and_modules_that_pages_name_are_there() -> None:
     missing = []
     for page in PAGES:
         text = (WORKSPACE / page).read_text(encoding="utf-8")
-        named = re.findall(r"`((?:develop|docs|examples|packaging|rules|tests|tools|verify)/[\w./-]+)`", text)
+        named = re.findall(
+            r"`((?:develop|docs|examples|hip|packaging|rules|tests|tools)/[\w./-]+|lib/\w+/\w+\.py|wheels/\w+/\w+\.py)`",
+            text,
+        )
         named += [
             f"{module.replace('.', '/')}.py" for module in re.findall(r"python3 (?:-B )?-m (tests[\w.]+\w)", text)
         ]

@@ -6,15 +6,14 @@ Tests compare builds, or install two of them: with this rule Bazel builds each o
 visibility(["//tests/mini/..."])
 
 _SETTINGS = ["version", "version_kind", "version_serial", "version_suffix", "wheel_variants"]
-_METADATA_VERSION = "//rules/settings:metadata_version"
 
 def _settings_impl(_settings, attr):
-    return {"//packaging:" + setting: getattr(attr, setting) for setting in _SETTINGS} | {_METADATA_VERSION: attr.metadata_version}
+    return {"//packaging:" + setting: getattr(attr, setting) for setting in _SETTINGS}
 
 _settings = transition(
     implementation = _settings_impl,
     inputs = [],
-    outputs = ["//packaging:" + setting for setting in _SETTINGS] + [_METADATA_VERSION],
+    outputs = ["//packaging:" + setting for setting in _SETTINGS],
 )
 
 def _variant_impl(ctx):
@@ -30,7 +29,6 @@ variant = rule(
     implementation = _variant_impl,
     attrs = {
         "dist": attr.label(mandatory = True, cfg = _settings, doc = "The `sdk_index`."),
-        "metadata_version": attr.string(default = "2.4", doc = "The version of core metadata."),
         "version": attr.string(doc = "The version; overrides kind and serial."),
         "version_kind": attr.string(default = "dev", doc = "The kind of version."),
         "version_serial": attr.string(doc = "The serial of the version."),

@@ -1,8 +1,8 @@
 """names_json: which artifacts, families and targets `packaging/` knows, for a test that compares them with AMD's."""
 
+load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//packaging:matrix.bzl", "MATRIX")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES")
-load("//tools/lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 
 visibility("private")
 

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from tools.actions.pack import packer
-from tools.lib.common import program
+from lib.common import program
+from lib.pack import packer
 
 
 class BuildError(Exception):

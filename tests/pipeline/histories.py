@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from lib.common.program import ToolError
 from tests.pipeline.checkout import Checkout
 from tests.pipeline.installed import ModuleSite, RocmSite, Site
 from tests.pipeline.package_reader import FindingError
@@ -24,11 +25,10 @@ from tests.pipeline.random_files import chosen, placeable
 from tests.pipeline.random_sdks import ANY_ENTRY, EIGHT, THREE, changed, sdks, searched
 from tests.pipeline.run import Built, Cache
 from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Node, Package, Sdk
-from tools.commands.publish.directory import DirectoryPlace
-from tools.commands.publish.files import LocalFile, is_page, read_files
-from tools.commands.publish.progress import Progress
-from tools.commands.publish.run import Options, publish
-from tools.lib.common.program import ToolError
+from wheels.publish.directory import DirectoryPlace
+from wheels.publish.files import LocalFile, is_page, read_files
+from wheels.publish.progress import Progress
+from wheels.publish.run import Options, publish
 
 
 @dataclass(frozen=True)

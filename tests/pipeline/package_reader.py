@@ -11,7 +11,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from tools.lib.device.zstd import ZstdDecoder
+from lib.device.zstd import ZstdDecoder
 
 #: Constants of the gABI.
 PT_LOAD, PT_DYNAMIC, PT_INTERP, SHT_NOBITS = 1, 2, 3, 8

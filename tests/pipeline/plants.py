@@ -20,6 +20,14 @@ from unittest import mock
 
 from hypothesis import given, seed, settings
 
+from lib.common.program import ToolError, read_document
+from lib.device import slice_plan
+from lib.elf.source import Source
+from lib.gpus import architectures
+from lib.gpus.target_id import SPIRV
+from lib.pack import content, packed_tree
+from lib.pack import launcher as pack_launcher
+from lib.wheel import wheel_writer as wheel
 from tests.pipeline import run
 from tests.pipeline.drawing import ONLY_FRESH
 from tests.pipeline.package_reader import FindingError
@@ -27,18 +35,10 @@ from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, second
 from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
-from tools.actions.link import packed_tree
 from tools.actions.link import tool as link_tool
-from tools.actions.pack import content
-from tools.actions.pack import launcher as pack_launcher
-from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
+from tools.actions.plan import devel, forwarders, prefix, rpath, rpath_policy, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
-from tools.lib.common.program import ToolError, read_document
-from tools.lib.device import slice_plan
-from tools.lib.elf.source import Source
-from tools.lib.gpus.target_id import SPIRV
-from tools.lib.wheel import wheel_writer as wheel
 
 #: Patches a module's function; `with` undoes it.
 Patch = contextlib.AbstractContextManager[Any]
@@ -91,6 +91,10 @@ def _first_mode_wins(real: Any, artifacts: Any, *rest: Any) -> Any:
         for found in sorted(artifact.found, key=lambda one: (one.path, one.source)):
             modes.setdefault(found.path, found.mode)
     return {path: replace(found, mode=modes[path]) for path, found in merged.items()}, equal
+
+
+def _without_opens(real: Any, *arguments: Any) -> Any:
+    return real(*arguments) | {"opens": False}
 
 
 def _refusing_damage(real: Any, path: str, source: str) -> Any:
@@ -146,8 +150,9 @@ PLANTS = (
     Plant(
         "8",
         "RPATH of another depth",
-        around(runtime, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
+        around(rpath_policy, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
     ),
+    Plant("8", "what opens libraries gets no RPATH", around(inspect_tool, "elf_facts", _without_opens)),
     Plant(
         "8",
         "an empty DT_RUNPATH is kept",
@@ -252,7 +257,7 @@ PLANTS = (
     Plant(
         "thin",
         "a name with two targets goes to the last alone",
-        around(slicing, "named_targets", lambda real, *args: real(*args)[-1:]),
+        around(architectures, "named_targets", lambda real, *args: real(*args)[-1:]),
         kind="thin",
         within=1500,
     ),

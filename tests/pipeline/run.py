@@ -18,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 from develop.testing import tiny_elf
+from lib.elf import constants as c
 from tests.pipeline.artifacts import Variation
 from tests.pipeline.calling import BuildError, call, quickly
 from tests.pipeline.sdk import SCRIPTS, Package, Sdk, Settings
@@ -28,7 +29,6 @@ from tools.actions.pack import tool as pack_tool
 from tools.actions.plan import tool as plan_tool
 from tools.actions.platform_tag import tool as platform_tag_tool
 from tools.fetch.catalog import catalog, one_archive, scan
-from tools.lib.elf import constants as c
 
 REPOSITORY = "rules_rocm_python++rocm+rocm_artifacts"
 #: Extensions of data, as `_DATA_EXTENSIONS` of common/units.bzl has them, as far as SDKs have such names.

@@ -16,7 +16,7 @@ What it found itself: a user's directory, or link, in the place of a link of the
 smaller build instead of a larger one's that was published beside it (seeds 204 and 208, now and then); a link to
 an empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157);
 a file that moved to another package of its tree, which pip loses in an upgrade (seed 7155).
-A bug of `rocm-verify` it cannot find, since nothing here calls that.
+A bug of `rocm-wheels verify` it cannot find, since nothing here calls that.
 """
 
 import argparse

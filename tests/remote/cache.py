@@ -48,7 +48,7 @@ def fetched(cache: Server) -> float:
 
 
 def evict(store: Path, checkout: Checkout) -> None:
-    """Remove all contents from a cache; a checkout that knows outputs, but has not fetched them, makes them anew."""
+    """Remove all contents from a cache that has outputs which a checkout has not fetched: it makes them anew."""
     for path in (store / "cas").iterdir():
         path.unlink()
     outcome = checkout.build("--//packaging:version=7.10.0.dev1").succeeded()

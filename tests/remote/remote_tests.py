@@ -4,16 +4,15 @@ import re
 
 from tests.remote.checkouts import Checkout
 
-ALL = ("//packaging/...", "//develop/...", "//tests/...", "//tools/...", "//verify/...")
+ALL = ("//packaging/...", "//develop/...", "//lib/...", "//tests/...", "//tools/...", "//wheels/...")
 #: One or two of each kind: the build there has made most of what they look at.
 SOME = (
     "//tests/analysis:wheel",
     "//tests/golden/...",
     "//tests/integration:framework_test",
     "//tests/integration:mini_test",
-    "//tests/verify:targets_test",
+    "//wheels/tests:targets_test",
     "//tools/actions/link/...",
-    "//tools/rocm/...",
 )
 #: Lint reads the whole workspace, which is no input of it.
 HERE = {"//tests/lint:lint_test"}

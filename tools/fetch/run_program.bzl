@@ -4,7 +4,7 @@ The programs of `tools/` need Python 3.11, the standard library, and nothing tha
 of is watched: when one changes, what was fetched with it is fetched again.
 """
 
-visibility(["//rules/..."])
+visibility(["//..."])
 
 # What the catalog's programs consist of.
 CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
@@ -18,10 +18,10 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "unpack.py",
     "watched.py",
 ]] + [
-    Label("//tools/lib/common:shared_library.py"),
-    Label("//tools/lib/device:zstd.py"),
-    Label("//tools/lib/gpus:families.py"),
-    Label("//tools/lib/gpus:table.py"),
+    Label("//lib/common:shared_library.py"),
+    Label("//lib/device:zstd.py"),
+    Label("//lib/gpus:families.py"),
+    Label("//lib/gpus:table.py"),
 ]
 
 # Python runs in UTF-8 mode (PEP 540) while repositories are fetched. Otherwise a locale with another encoding would give

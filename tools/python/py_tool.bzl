@@ -9,7 +9,7 @@ and JSON files among the data come along; a loader's `get_data` reaches them.
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//tools/python:py_tool_info.bzl", "PyToolInfo")
 
-visibility(["//develop/...", "//packaging/...", "//rules/...", "//tools/...", "//verify/..."])
+visibility(["//develop/...", "//hip/...", "//lib/...", "//packaging/...", "//rules/...", "//tools/...", "//wheels/..."])
 
 _PYTHON_TOOLCHAIN = "@rules_python//python:toolchain_type"
 

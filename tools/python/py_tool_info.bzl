@@ -1,6 +1,6 @@
 """PyToolInfo: a Python program that actions can run."""
 
-visibility(["//develop/...", "//packaging/...", "//rules/...", "//tools/...", "//verify/..."])
+visibility(["//develop/...", "//hip/...", "//lib/...", "//packaging/...", "//rules/...", "//tools/...", "//wheels/..."])
 
 DOC = "A Python program in one file, with the interpreter that runs it."
 

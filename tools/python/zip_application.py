@@ -26,7 +26,7 @@ if sys.version_info < {minimum}:
         sys.argv[0], sys.executable or "the interpreter", ".".join(map(str, sys.version_info[:3]))))
 from {module} import main
 if sys.argv[1:] == ["--persistent_worker"]:
-    from tools.lib.common.worker import serve
+    from lib.common.worker import serve
     raise SystemExit(serve(main, sys.argv[0]))
 raise SystemExit(main(sys.argv[1:]))
 """

@@ -7,7 +7,7 @@ shall not get ours.
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
 
-visibility(["//examples/...", "//tests/e2e/windows/...", "//tools/..."])
+visibility(["//examples/...", "//lib/...", "//tests/e2e/windows/...", "//tools/..."])
 
 _EXTRA_TOOLCHAINS = "//command_line_option:extra_toolchains"
 _ZIG = str(Label("@zig//:all"))

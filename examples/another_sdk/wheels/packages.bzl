@@ -87,7 +87,6 @@ def arrow_packages(artifacts):
             name = "libraries",
             directory = "arrow_sdk",
             packages = {name: "arrow-sdk-" + name for name in _RUNTIME},
-            variable = "ARROW_HOME",
             version = "//:version",
         ),
         requires = _requires(["dataset"]),

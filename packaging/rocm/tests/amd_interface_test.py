@@ -11,6 +11,7 @@ from fake_sdk import FAMILIES, VERSION, FakeSdk
 
 ENTRIES = """
 import json
+FIELDS = ("shortname", "so_pattern", "dll_pattern", "posix_relpath", "windows_relpath", "optional")
 from rocm_sdk import _dist_info as d
 from rocm_sdk_core import _dist_info as in_core
 assert in_core.ALL_PACKAGES is d.ALL_PACKAGES
@@ -24,8 +25,25 @@ print(json.dumps({
         name: [entry.get_dist_package_name(target), entry.get_py_package_name(target), entry.has_py_package(target)]
         for name, entry in d.ALL_PACKAGES.items()
     },
-    "library": [getattr(d.ALL_LIBRARIES["miopen"], name) for name in ("shortname", "so_pattern", "posix_relpath")],
+    "library": [getattr(d.ALL_LIBRARIES["miopen"], name) for name in FIELDS],
+    "without a DLL": d.ALL_LIBRARIES["rccl"].dll_pattern,
     "of": d.ALL_LIBRARIES["miopen"].package.dist_package_template,
+}))
+"""
+REGISTERED = """
+LibraryEntry("x", "core", "libamdhip64.so.5", "")
+LibraryEntry("y", "core", "librocm_sysdeps_*.so*", "", "lib/rocm_sysdeps/lib", False)
+LibraryEntry("z", "libraries", "libz.so.0", "z*.dll", optional=True)
+LibraryEntry("hipblas", "core", "libnosuch.so", "", posix_relpath="lib")
+"""
+FIND_REGISTERED = """
+import json, rocm_sdk
+found = rocm_sdk.find_libraries("x", "y", "z")
+rocm_sdk.preload_libraries("x")
+print(json.dumps({
+    "found": list(map(str, found)),
+    "loaded": list(rocm_sdk._ALL_CDLLS),
+    "kept": rocm_sdk._dist_info.ALL_LIBRARIES["hipblas"].so_pattern,
 }))
 """
 OWNERS = """
@@ -87,9 +105,32 @@ def test_entries_of_packages_and_libraries(shared_environment: Environment) -> N
             "devel": ["rocm-sdk-devel", "_rocm_sdk_devel", True],
             "profiler": ["rocm-profiler", "_rocm_profiler", False],
         },
-        "library": ["miopen", "libMIOpen.so*", "lib"],
+        "library": ["miopen", "libMIOpen.so*", "*MIOpen*.dll", "lib", "bin", False],
+        "without a DLL": "",
         "of": "rocm-sdk-libraries",
     }
+
+
+def test_libraries_that_scripts_register_are_found(environment: Environment, split_sdk: FakeSdk) -> None:
+    """Scripts for AMD's packages append such lines to `_dist_info.py`; the last one is of a name that is there."""
+    environment.install(split_sdk.index, "rocm[device]")
+    with (environment.site / "rocm_sdk/_dist_info.py").open("a") as file:
+        file.write(REGISTERED)
+    tree = environment.site / "_rocm_sdk_core/lib"
+    assert json.loads(environment.run_code(FIND_REGISTERED)) == {
+        "found": [str(tree / "libamdhip64.so.5"), str(tree / "rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5")],
+        "loaded": ["x"],
+        "kept": "libhipblas.so*",
+    }
+    said = environment.rocm_sdk("doctor", check=False, ROCM_SDK_PRELOAD_LIBRARIES="x,nosuch")
+    assert "names unknown libraries: nosuch\n" in said
+    assert '"x",' in environment.rocm_sdk("init-py", "--preload", "x")
+
+
+def test_a_registered_library_of_no_package_is_a_value_error(shared_environment: Environment) -> None:
+    code = "import rocm_sdk; rocm_sdk._dist_info.LibraryEntry('x', 'nosuch', 'libx.so', '')"
+    said = shared_environment.run_code(code, check=False)
+    assert "ValueError: library x: there is no package 'nosuch'; expected one of core, libraries, device" in said
 
 
 def test_which_package_owns_a_target(shared_environment: Environment) -> None:

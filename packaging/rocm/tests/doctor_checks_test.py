@@ -23,6 +23,7 @@ from rocm_sdk.doctor.facts import Facts
 from rocm_sdk.doctor.finding import Finding
 from rocm_sdk.doctor.loading import Loaded
 from rocm_sdk.installation import InstalledPackage
+from rocm_sdk.library_table import LIBRARIES
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 
@@ -282,11 +283,29 @@ def test_libraries_may_be_hidden(tmp_path: Path) -> None:
     assert not list(loading.shadowed_libraries(facts(packages=ours)))
 
 
-def test_preloads_may_be_unknown() -> None:
+def test_preloads_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "listed_libraries", lambda: LIBRARIES)
     variable = "ROCM_SDK_PRELOAD_LIBRARIES"
     (finding,) = loading.unknown_preloads(facts(environ={variable: "amdhip64, nosuch;other"}))
     assert finding.text == "ROCM_SDK_PRELOAD_LIBRARIES names unknown libraries: nosuch, other"
     assert not list(loading.unknown_preloads(facts(environ={variable: "hipblas"})))
+
+
+def test_opencl_drivers_that_are_gone(tmp_path: Path) -> None:
+    (tmp_path / "here.so").touch()
+    variables = {
+        "OCL_ICD_FILENAMES": f"{tmp_path}/here.so:libbare.so:{tmp_path}/lib/libamdocl64.so",
+        "OCL_ICD_VENDORS": f"{tmp_path}/vendors",
+    }
+    assert [(one.severity, one.text, one.remedy) for one in loading.opencl_drivers(facts(environ=variables))] == [
+        (
+            "problem",
+            f"{name} names {tmp_path}/{path}, which is not there: OpenCL's loader does not find the driver",
+            f'unset {name}, then eval "$(rocm-sdk env)"',
+        )
+        for name, path in (("OCL_ICD_FILENAMES", "lib/libamdocl64.so"), ("OCL_ICD_VENDORS", "vendors"))
+    ]
+    assert not list(loading.opencl_drivers(facts(environ={"OCL_ICD_FILENAMES": f"{tmp_path}/here.so"})))
 
 
 # Another ROCm.

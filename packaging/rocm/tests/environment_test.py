@@ -62,9 +62,15 @@ def test_options_for_hipcc_are_kept_and_added_to_once(root: Path) -> None:
     assert options == "-lm -frtlib-add-rpath"
 
 
-def test_the_loader_of_opencl_is_told_where_the_driver_is(root: Path) -> None:
-    driver = root / "sdk/lib/libamdocl64.so"
-    driver.touch()
+@pytest.mark.parametrize("files", [[""], ["", ".2", ".2.1"], [".2"]])
+@pytest.mark.parametrize("place", ["lib", "lib/opencl"])
+def test_the_loader_of_opencl_is_told_where_the_driver_is(root: Path, place: str, files: list[str]) -> None:
+    """AMD moved it in 2026; a runtime package has the file that is named like the SONAME alone."""
+    assert "OCL_ICD_FILENAMES" not in build_variables(root / "sdk", None, {})
+    (root / "sdk" / place).mkdir(parents=True, exist_ok=True)
+    for suffix in reversed(files):
+        (root / "sdk" / place / f"libamdocl64.so{suffix}").touch()
+    driver = root / "sdk" / place / f"libamdocl64.so{files[0]}"
     before = {"OCL_ICD_FILENAMES": "/other.so"}
     assert build_variables(root / "sdk", None, before)["OCL_ICD_FILENAMES"] == f"{driver}:/other.so"
 

@@ -9,8 +9,8 @@ import pytest
 from rocm_sdk.pe import needed_dlls
 
 from develop.testing.pe_sample import Sample
-from tools.lib.pe import constants as c
-from tools.lib.pe.reader import read_pe
+from lib.pe import constants as c
+from lib.pe.reader import read_pe
 
 IMPORTS = (("KERNEL32.dll", ("Sleep", 7)), ("amdhip64_7.dll", ("hipInit",)), ("KERNEL32.dll", ("Beep",)))
 SAMPLES = {

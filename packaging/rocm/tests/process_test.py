@@ -72,8 +72,9 @@ def test_a_version_mismatch_warns_or_raises(monkeypatch: pytest.MonkeyPatch) -> 
     initialize_process(check_version="7.10.*", fail_on_version_mismatch=True, env_override=False)
     with pytest.warns(
         UserWarning, match=AMDS + r"'7\.11' but the installed ROCm version in this Python environment is 7\.10"
-    ):
+    ) as caught:
         initialize_process(check_version="7.11", env_override=False)
+    assert [one.filename for one in caught] == [__file__]  # The line that the user can find: of the caller.
     with pytest.raises(RuntimeError, match=AMDS + r"'7\\\.9' but"):
         initialize_process(check_version=re.compile(r"7\.9"), fail_on_version_mismatch=True, env_override=False)
 

@@ -14,7 +14,7 @@ from fake_sdk import FakeSdk, distributions
 from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 from rocm_sdk.selfcheck import scripts
-from rocm_sdk.selfcheck.binaries import check_library, check_rpaths
+from rocm_sdk.selfcheck.binaries import check_library, check_rpaths, list_libraries
 from rocm_sdk.selfcheck.check import Check, FailureError, SkipError, run_python
 from rocm_sdk.selfcheck.imports import check_import, list_python_packages
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
@@ -120,6 +120,14 @@ def test_a_library_that_does_not_load_says_what_is_missing(tmp_path: Path) -> No
         check_library(path, known)
     path.write_bytes(tiny_library("libb.so.1", ("libc.so.6",)))
     assert check_library(path, known) == ""
+
+
+def test_libraries_of_all_directories_are_loaded(tmp_path: Path) -> None:
+    paths = [f"lib/{name}" for name in ("liba.so.1", "opencl/libamdocl64.so.2", "llvm/lib/libLLVM.so.22")]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(tiny_library("libc.so.1", ()))
+    assert sorted(list_libraries(tmp_path)) == sorted(tmp_path / path for path in paths)
 
 
 def test_a_check_that_breaks_has_failed() -> None:

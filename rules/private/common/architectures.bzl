@@ -1,7 +1,7 @@
 """What packages for GPUs are for: architectures, of which families are short for several."""
 
-load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:providers.bzl", "GpuArchitecturesInfo")
+load("//rules/shared:labels.bzl", "shown", "written")
 
 visibility(["//rules/private/..."])
 

@@ -1,7 +1,7 @@
 """A table that a build computes, compares with a committed file, and writes over it if somebody accepts the differences."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
-load(":labels.bzl", "shown")
+load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules/..."])
 

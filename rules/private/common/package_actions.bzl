@@ -1,13 +1,13 @@
 """The actions that plan and pack a package, or several from the same artifacts; each is a member."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:placements.bzl", "check_path")
 load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/common:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules/..."])
 
@@ -20,7 +20,7 @@ PACKAGE_ATTRS = {
     "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
     "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "rpath_for": attr.string(default = "all", values = ["all", "needed"], doc = "Which programs and libraries get the entries of `rpath`: `all`, or only files that would not find a `needed` library without them. With `needed`, entries that lead to no packaged file are also dropped, and a file that needs no change stays byte for byte."),
-    "rpath_tag": attr.string(default = "DT_RPATH", values = ["DT_RPATH", "DT_RUNPATH"], doc = "How the entries are written. The loader searches DT_RUNPATH after `LD_LIBRARY_PATH`, and only for the file's own libraries, not for the libraries that these need. `rocm-verify` reports DT_RUNPATH as W413."),
+    "rpath_tag": attr.string(default = "DT_RPATH", values = ["DT_RPATH", "DT_RUNPATH"], doc = "How the entries are written. The loader searches DT_RUNPATH after `LD_LIBRARY_PATH`, and only for the file's own libraries, not for the libraries that these need. `rocm-wheels verify` reports DT_RUNPATH as W413."),
     "unedited": attr.string_list(doc = "Glob patterns of files that are packed byte for byte, because they are signed or check themselves. They get no RPATH and keep all device code. The plan lists which changes were left out."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),

@@ -1,10 +1,10 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:labels.bzl", "shown", "written")
 load("//rules/private/common:pep440.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
+load("//rules/shared:labels.bzl", "shown", "written")
 
 visibility(["//rules/..."])
 
@@ -28,7 +28,6 @@ PROJECT_ATTRS = {
     "summary": attr.string(mandatory = True, doc = "One-line description."),
     "urls": attr.string_dict(doc = "Label -> URL. `{version}` stands for the version of this distribution."),
     "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version."),
-    "_metadata_version": attr.label(default = "//rules/settings:metadata_version"),
 }
 
 def version_of(ctx):
@@ -172,7 +171,6 @@ def project_file(ctx):
         "license_expression": ctx.attr.license_expression,
         "license_files": [text.path for text in _license_texts(ctx)],
         "maintainers": ctx.attr.maintainers,
-        "metadata_version": ctx.attr._metadata_version[BuildSettingInfo].value,
         "requires": [requirement.replace("{version}", version) for requirement in ctx.attr.requires] + others,
         "requires_external": ctx.attr.requires_external,
         "requires_python": ctx.attr.requires_python,

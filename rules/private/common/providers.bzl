@@ -51,14 +51,6 @@ GpuArchitecturesInfo = provider(
     },
 )
 
-ImageInfo = provider(
-    doc = "A container image, before it is in an OCI image layout.",
-    fields = {
-        "files": "depset of File: all that `parts` names.",
-        "parts": "File: arguments of the image tool, one a line: definition, base, layers and bills of materials.",
-    },
-)
-
 InstallSchemeInfo = provider(
     doc = "Where the Python of a container image has its packages. Paths are those in the image.",
     fields = {

@@ -23,15 +23,6 @@ def archive_suffix(file_name):
     found = [suffix for suffix in SUFFIXES if file_name.endswith(suffix)]
     return found[0] if found else None
 
-def archive_repository_name(hub, artifact):
-    """Returns the name of the repository of an artifact: without what a repository's name cannot hold.
-
-    Args:
-        hub: name of the repository that the artifact is listed in.
-        artifact: `{name}_{component}_{target}`.
-    """
-    return hub + "." + artifact.replace(":", ".").replace("+", ".on")
-
 def _limits(rctx):
     options = []
     for variable, option in _LIMITS.items():

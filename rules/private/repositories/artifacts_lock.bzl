@@ -3,8 +3,8 @@
 `docs/rocm/artifacts.md` has the format of the lock file.
 """
 
-load("//rules/private/common:artifact_names.bzl", "artifact_parts")
-load(":artifact_archive.bzl", "archive_repository_name", "archive_suffix", "artifact_archive")
+load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
+load(":artifact_archive.bzl", "archive_suffix", "artifact_archive")
 
 visibility(["//rules/..."])
 

@@ -1,4 +1,4 @@
-"""CMake, which reads the CMake packages of an SDK while its repository is fetched. Only `rocm.sdk` needs it."""
+"""CMake, which reads the CMake packages of an SDK while its repository is fetched. Only `hip.sdk` needs it."""
 
 load(":pip_download.bzl", "pip_download_wheel")
 

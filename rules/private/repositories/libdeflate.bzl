@@ -7,7 +7,7 @@ visibility(["//rules/..."])
 _BUILD = """\
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-# Sources that deflater.c and inflater.c of //tools/lib/deflate include.
+# Sources that deflater.c and inflater.c of //lib/deflate include.
 cc_library(
     name = "deflate",
     includes = ["."],
@@ -40,6 +40,6 @@ libdeflate = repository_rule(
     attrs = {
         "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the sdist."),
         "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
-        "_patch": attr.label(default = "//tools/lib/deflate:libdeflate.patch", allow_single_file = True),
+        "_patch": attr.label(default = "//lib/deflate:libdeflate.patch", allow_single_file = True),
     },
 )

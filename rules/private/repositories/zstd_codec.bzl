@@ -35,10 +35,10 @@ def _zstd_codec_impl(rctx):
     rctx.file("BUILD.bazel", 'exports_files(["zstd_codec.so"], visibility = ["//visibility:public"])\n')
 
 zstd_codec = repository_rule(
-    doc = "`//:zstd_codec.so`, out of the same source as `//tools/lib/device:zstd_codec.so`, without a build.",
+    doc = "`//:zstd_codec.so`, out of the same source as `//lib/device:zstd_codec.so`, without a build.",
     implementation = _zstd_codec_impl,
     attrs = {
-        "_source": attr.label(default = "//tools/lib/device:zstd_codec.c", allow_single_file = True),
+        "_source": attr.label(default = "//lib/device:zstd_codec.c", allow_single_file = True),
         "_zig": attr.label(default = "@zig//:ziglang/zig", allow_single_file = True),
         "_zstd": attr.label(default = "@zstd//:zstd.h", allow_single_file = True),
     },

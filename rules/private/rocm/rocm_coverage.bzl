@@ -2,11 +2,11 @@
 
 load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures", "members_of_packages")
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
-load("//rules/private/common:labels.bzl", "shown")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo")
-load("//rules/private/common:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load("//rules/private/common:units.bzl", "artifact_id")
+load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 

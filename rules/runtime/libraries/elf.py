@@ -2,7 +2,7 @@
 
 Read from the program headers alone, as the dynamic loader does (System V gABI, "Dynamic Linking"), with nothing but the
 standard library: `loading` calls `read_dynamic`. What the loader does not know, such as where device code is, has a
-section: `read_section`. The build has a reader of its own, `tools/lib/elf`, which also edits; this one ships to users
+section: `read_section`. The build has a reader of its own, `lib/elf`, which also edits; this one ships to users
 and runs on Python 3.9.
 """
 

@@ -1,6 +1,6 @@
 """Which DLLs a PE image, a DLL or an EXE of Windows, needs: as the loader finds it in the import tables.
 
-Read with nothing but the standard library, for preloading. The build has a reader of its own, `tools/lib/pe`.
+Read with nothing but the standard library, for preloading. The build has a reader of its own, `lib/pe`.
 Microsoft, "PE Format": https://learn.microsoft.com/windows/win32/debug/pe-format.
 """
 

@@ -162,7 +162,7 @@ def _walk(directory: Path) -> list[Path]:
 def _write_wheel(path: Path, files: dict[str, bytes], record: str) -> None:
     """Write a wheel (PEP 427) that depends on nothing but its files; the metadata directory comes last.
 
-    RECORD is written as by `tools/lib/wheel/record.py` of the build: a copy, because an sdist brings its backend along.
+    RECORD is written as by `lib/wheel/record.py` of the build: a copy, because an sdist brings its backend along.
     """
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")

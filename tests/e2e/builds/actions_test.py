@@ -14,7 +14,7 @@ import pytest
 from develop.testing.elf_sample import Sample
 from tests.e2e.builds.counted import BIG, RUN, Sdk, assert_ran, planted
 from tests.e2e.testing.builds import built
-from tools.commands.push.images import LayerSize, read_images
+from tests.e2e.testing.images import read_images
 
 
 def library(soname: str, runpath: str | None = None, tail: bytes = b"a comment\0", glibc: str = "2.2.5") -> bytes:
@@ -197,7 +197,7 @@ def test_a_library_changed_that_images_have(sdk: Sdk) -> None:
     assert changed == {"gfx1100": [1], "gfx1100-devel": [1]}
 
 
-def layers(sdk: Sdk) -> dict[str, list[LayerSize]]:
+def layers(sdk: Sdk) -> dict[str, list[str]]:
     """Return the layers of each image, by its tag without the version."""
     layout = Path(sdk.workspace.info("bazel-bin"), "packaging/images")
     return {image.tag.partition("-")[2]: list(image.layers) for image in read_images(layout)}

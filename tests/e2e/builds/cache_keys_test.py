@@ -24,7 +24,7 @@ LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
 IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", "RocmSonames", "RocmSonamesCheck", *PACKED}
+PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
@@ -66,14 +66,12 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "the umask": (Change(wrapper=("sh", "-c", 'umask 077; exec "$@"', "-")), set()),
     "how Bazel executes": (Change(("--jobs=3", "--spawn_strategy=local", "--verbose_failures")), set()),
     "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
-    "//rules/hip:device_copt": (option("--//rules/hip:device_copt=-ffast-math"), set()),
-    "//rules/hip:enabled": (option("--//rules/hip:enabled=false"), set()),
-    "//rules/hip:host_copt": (option("--//rules/hip:host_copt=-ffast-math"), set()),
+    "//hip:device_copt": (option("--//hip:device_copt=-ffast-math"), set()),
+    "//hip:enabled": (option("--//hip:enabled=false"), set()),
+    "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | IMAGES),
     "//rules/settings:devel_layout": (option("--//rules/settings:devel_layout=plain"), PLANNED | IMAGES),
-    "//rules/settings:layer_format": (option("--//rules/settings:layer_format=estargz"), IMAGES),
-    "//rules/settings:metadata_version": (option("--//rules/settings:metadata_version=2.5"), VERSION),
     "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
     "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
     "//packaging:image_install_scheme": (
@@ -92,10 +90,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
         COVERAGE,
-    ),
-    "//packaging:expected_sonames": (
-        option("--//packaging:expected_sonames=//tests/analysis:expected.json"),
-        {"RocmSonamesCheck", "RocmIndex"},
     ),
 }
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from lib.elf import constants as c
 from tests.e2e.testing.builds import WORKSPACE, Workspace
 from tests.pipeline.checkout import Checkout, leads_to_directory, surface
 from tests.pipeline.drawing import ONLY_FRESH
@@ -37,7 +38,6 @@ from tests.pipeline.properties import SCRATCH, judged, made
 from tests.pipeline.run import README, Cache
 from tests.pipeline.run_many import kind_of
 from tests.pipeline.sdk import Package, Sdk, Settings
-from tools.lib.elf import constants as c
 
 VARIABLES = ("ROCM_ARTIFACTS_DIR", "HISTORIES_DIR")
 MODULE = """

@@ -22,9 +22,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from lib.elf.reader import read_elf
 from tests.e2e.consumer.project import contents, copy_project, in_archive, lay_out, lay_out_trees
 from tests.e2e.testing.builds import Build, Workspace, built
-from tools.lib.elf.reader import read_elf
 
 DIST = "//wheels:dist"
 MODULE = "rules_rocm_python"
@@ -167,7 +167,7 @@ def test_no_other_part_of_the_rules_is_needed(project: Project) -> None:
     The module registers a toolchain for HIP, so Bazel reads its declaration, which needs no SDK.
     """
     folders = set(re.findall(rf"@{MODULE}//([^/:]+)", project.query("cquery", f"deps({DIST})")))
-    assert folders == {"rules", "tools"}, folders
+    assert folders == {"lib", "rules", "tools"}, folders
     made = {path.name for path in (project.holder / "output_base/external").iterdir() if path.is_dir()}
     sources = {name for name in made if re.search(r"[~+]rocm[~+]", name)}
     assert sources, made
@@ -193,7 +193,7 @@ def test_versions_know_the_commit(project: Project) -> None:
         assert version.read_text() == f"{expected}\n"
     commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     built(project.build("//:version", options=("--//:version_serial=stamp",)))
-    assert version.read_text() == f"3.2.0.dev0+g{commit}"
+    assert version.read_text() == f"3.2.0.dev0+20251101.g{commit}"
     shutil.rmtree(project.workspace.directory / ".git")
 
 

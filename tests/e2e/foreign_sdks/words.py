@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
 
-from tools.lib.elf.reader import ELF_MAGIC
+from lib.elf.reader import ELF_MAGIC
 
 WORD: Final = re.compile(r"therock|rocm|\bamd(?!64)|\bhip|\bgfx\d|radeon", re.IGNORECASE)
 #: What stays -> why.
 STAYS: Final = {
     r"rules_rocm_python": "the name of the module, which signs what it writes",
-    r"rocm-verify\b": "the name of the command",
+    r"rocm-wheels verify\b": "the name of the command",
     r"\bRocm[A-Z]\w+": "mnemonics of actions, which stand in users' own flags",
 }
 #: Bytes of the largest launcher or forwarder, which lie in trees beside files of artifacts.

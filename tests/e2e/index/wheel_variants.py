@@ -22,12 +22,12 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, split_label
 from tests.e2e.install.environment import Installer
 from tests.e2e.install.installers import fetch, installers
 from tests.e2e.split.variants import RANK, environment, forced, read_again, served
 from tests.e2e.testing.builds import Workspace, built
 from tests.e2e.testing.commands import attempt, run
-from tools.lib.variants.variant_format import DRAFT, INDEX_SUFFIX, split_label
 
 #: GPUs of machines; "" for none. rocm-bootstrap does not know the last one.
 MACHINES = ("gfx942", "gfx1100", "", "gfx1299")

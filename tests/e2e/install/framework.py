@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
-from tools.lib.elf.reader import read_elf
+from lib.elf.reader import read_elf
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "framework"
 CMAKE = 'cmake -S . -B "$1" && cmake --build "$1" && cmake --install "$1"'

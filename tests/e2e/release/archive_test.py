@@ -134,7 +134,7 @@ def test_members(released: Released) -> None:
         name for name in files if name.startswith(f"{TEST_MODULE}/")
     }
     assert {name.split("/")[0] for name in files if "/" in name} == {
-        *("develop", "docs", "examples", "packaging", "rules", "tests", "tools", "verify")
+        *("develop", "docs", "examples", "lib", "packaging", "rules", "tests", "tools", "wheels")
     }
     assert {"MODULE.bazel", "LICENSE", "bazelw", f"{TEST_MODULE}/MODULE.bazel"} <= files
     assert not files & {".gitattributes", ".bcr/presubmit.yml", "develop/ci/run.py"}
@@ -168,7 +168,7 @@ def test_a_module_with_nothing_of_its_own(released: Released) -> None:
     queried = empty.run("query", f"@{MODULE}//...", "--output=label_kind")
     assert queried.returncode == 0, queried.stdout
     built(empty.build(f"@{MODULE}//...", options=("--nobuild",)))
-    build = built(empty.build(f"@{MODULE}//packaging:all_wheels", f"@{MODULE}//verify"))
+    build = built(empty.build(f"@{MODULE}//packaging:all_wheels", f"@{MODULE}//wheels/verify"))
     assert "the root module requires" not in build.output
     fetched = [path.name for path in Path(f"{directory}.output/external").iterdir()]
     assert any(re.search(r"[~+]zig$", name) for name in fetched), fetched

@@ -27,10 +27,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from develop.testing.fat_wheel import MACHINES, VARIANTS, WORDS, written
+from lib.variants.variant_format import VARIANT_JSON
 from tests.e2e.install.installers import fetch, installers
 from tests.e2e.testing.commands import attempt, run
-from tools.commands.split_wheel.flat_index import PAGE
-from tools.lib.variants.variant_format import VARIANT_JSON
+from wheels.split.flat_index import PAGE
 
 LOCK = Path(__file__).with_name("variants.txt")
 INDEX = f"{VARIANTS.name}-{VARIANTS.version}-variants.json"
@@ -58,7 +58,7 @@ def environment(folder: Path) -> Path:
 
 def split(scratch: Path) -> Path:
     """Split the sample; returns the directory."""
-    command = ("-m", "tools.commands.split_wheel.tool", written(scratch, VARIANTS), f"--targets={WORDS}")
+    command = ("-m", "wheels.split.tool", written(scratch, VARIANTS), f"--targets={WORDS}")
     print(run(sys.executable, "-B", *command, f"--output={scratch / 'thin'}", "--shape=wheel-variants"))
     return scratch / "thin"
 

@@ -9,8 +9,8 @@ libraries of CONTRIBUTING.md ("Tests without Bazel"). It needs clang-offload-bun
 clang-tools), as older ones cannot read all of these wheels. pip fetches the wheels, into `--wheels` if that is given.
 The program prints a table of sizes and times.
 
-Each code object that a thin wheel must have is compared with the fat one's, as `tools.lib.device` and
-clang-offload-bundler read it; every other file must be equal, and rocm-verify may find no other errors. pip and uv
+Each code object that a thin wheel must have is compared with the fat one's, as `lib.device` and
+clang-offload-bundler read it; every other file must be equal, and verify may find no other errors. pip and uv
 install both, `pip check` must agree, and modules must be imported, or fail to be, alike.
 """
 
@@ -25,16 +25,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import size_text
 from tests.e2e.testing.commands import attempt, run
 from tests.e2e.thin.bundler import bundler, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, kept, loadable, same
-from tools.commands.common.sound_wheel import SoundWheel, read_sound_wheel
-from tools.commands.split_wheel.device_files import Form, device_files
-from tools.commands.split_wheel.groups import Group, parse_groups
-from tools.commands.split_wheel.plan import MADE
-from tools.lib.common.program import size_text
-from verify.engine import Request, verify
-from verify.finding import Severity
+from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
+from wheels.split.device_files import Form, device_files
+from wheels.split.groups import Group, parse_groups
+from wheels.split.plan import MADE
+from wheels.verify.engine import Request, verify
+from wheels.verify.finding import Severity
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 def split(fat: Path, project: Project, output: Path) -> tuple[int, str, Cost]:
     """Run the command; returns its exit status, what it said, and what it took."""
     targets = project.targets or "gfx1100"
-    command = (sys.executable, "-B", "-m", "tools.commands.split_wheel.tool", fat, f"--targets={targets}")
+    command = (sys.executable, "-B", "-m", "wheels.split.tool", fat, f"--targets={targets}")
     options = (f"--output={output}", f"--shape={project.shape}")
     done = attempt(sys.executable, "-c", MEASURE, *command, *options, **environment())
     *said, last = done.stdout.splitlines()
@@ -178,7 +178,7 @@ def compare_files(fat: SoundWheel, thin: Path) -> int:
     made = {f"{wheel.name.dist_info}/{name}" for name in MADE}
     originals = {wheel.name.path_from(name, fat.name): facts for name, facts in fat.wheel.files.items()}
     if more := errors(thin) - errors(fat.path):
-        sys.exit(f"{thin.name}: rocm-verify finds {sorted(more)}, not so in the fat wheel")
+        sys.exit(f"{thin.name}: rocm-wheels verify finds {sorted(more)}, not so in the fat wheel")
     names = sorted(wheel.wheel.files.keys() - made - sliced)
     for name in names:
         if originals[name].sha256 != wheel.wheel.files[name].sha256:
@@ -187,7 +187,7 @@ def compare_files(fat: SoundWheel, thin: Path) -> int:
 
 
 def errors(wheel: Path) -> set[str]:
-    """Return the rules of rocm-verify that a wheel breaks by errors."""
+    """Return the rules of rocm-wheels verify that a wheel breaks by errors."""
     found = verify([wheel], Request(wheel_set=False)).judged.findings
     return {one.id for one in found if one.severity is Severity.ERROR}
 

@@ -1,4 +1,4 @@
-"""What device code a file holds, as LLVM's clang-offload-bundler says: a second opinion on `tools.lib.device`.
+"""What device code a file holds, as LLVM's clang-offload-bundler says: a second opinion on `lib.device`.
 
     bundles = [take_apart(data, folder, bundler()) for data in raw_bundles(path)]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tools.lib.device.content import digests
-from tools.lib.device.model import parse_entry_id
-from tools.lib.device.reader import read_device_code
-from tools.lib.gpus.target_id import TargetId, can_load
+from lib.device.content import digests
+from lib.device.model import parse_entry_id
+from lib.device.reader import read_device_code
+from lib.gpus.target_id import TargetId, can_load
 
 
 @dataclass(frozen=True, order=True)
@@ -52,7 +52,7 @@ class Held:
 
 
 def held(path: Path) -> Held:
-    """Read the bundles of a file with `tools.lib.device`."""
+    """Read the bundles of a file with `lib.device`."""
     with path.open("rb") as file:
         device = read_device_code(file, str(path))
         bundles = [

@@ -7,7 +7,7 @@ The library comes from the packages that are checked, called through ctypes: AMD
 with the bundle as OBJ_BUNDLE and its entries as EXECUTABLE, as HIP does. comgr lists nothing: it is asked for entries
 by their IDs, and has an empty one for each that it does not find.
 
-Reads nothing through `tools.lib.device`.
+Reads nothing through `lib.device`.
 """
 
 import ctypes

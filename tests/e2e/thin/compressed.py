@@ -4,10 +4,10 @@
 
 Run it from the top of the workspace, where there are one or more of Debian's clang 18 and newer with their clang-tools
 (each version of the header of compressed bundles is another release's), lld, a C compiler and pyelftools; and
-`tools/lib/device/zstd_codec.so`, see CONTRIBUTING.md.
+`lib/device/zstd_codec.so`, see CONTRIBUTING.md.
 
 Each clang compiles two kernels, in one source file each, for several GPUs into a library, plain and with
---offload-compress. What the plain one holds is what slices of the other must hold of it, read by `tools.lib.device`, by
+--offload-compress. What the plain one holds is what slices of the other must hold of it, read by `lib.device`, by
 clang-offload-bundler, and in the memory of a process that loads it; compressed as that clang does.
 """
 
@@ -17,14 +17,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.device.slice import plan_slice
+from lib.elf.patched import write_patched
+from lib.gpus.target_id import parse_target_id
 from tests.e2e.testing.commands import run
 from tests.e2e.thin.bundler import bundler
 from tests.e2e.thin.code import Bundle, held, kept, same
 from tests.e2e.thin.memory import compile_shim
 from tests.e2e.thin.readers import Readers
-from tools.lib.device.slice import plan_slice
-from tools.lib.elf.patched import write_patched
-from tools.lib.gpus.target_id import parse_target_id
 
 VERSIONS = range(18, 31)
 GPUS = ("gfx90a:xnack+", "gfx90a:xnack-", "gfx1030", "gfx1100")

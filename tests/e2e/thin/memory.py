@@ -5,7 +5,7 @@
 Run so, it loads LIBRARY as dlopen does with RTLD_NOW, and goes through all that was registered as the runtime would:
 wrapper, bundle, table, code objects. It prints a line of JSON per wrapper. `handed` does this in a process of its own.
 
-Reads nothing through `tools.lib.device`: clang's documentation of the offload bundler has the layout of bundles.
+Reads nothing through `lib.device`: clang's documentation of the offload bundler has the layout of bundles.
 """
 
 import ctypes

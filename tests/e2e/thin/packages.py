@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.device.reader import read_device_code
+from lib.elf.reader import read_elf
+from lib.gpus.target_id import TargetId, parse_target_id
 from tests.e2e.install.real_rocm import is_library
 from tests.e2e.testing.commands import run
 from tests.e2e.thin.bundler import MAGIC
-from tools.lib.device.reader import read_device_code
-from tools.lib.elf.reader import read_elf
-from tools.lib.gpus.target_id import TargetId, parse_target_id
 
 #: The folder in site-packages of the core package.
 CORE = "_rocm_sdk_core"

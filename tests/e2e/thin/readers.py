@@ -3,7 +3,7 @@
     readers = Readers(shim, program, comgr, folder)
     library = readers.library(path)
 
-The readers are `tools.lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages' comgr
+The readers are `lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages' comgr
 unbundles; and the memory of a process that loads the library.
 """
 

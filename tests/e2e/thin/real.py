@@ -4,9 +4,9 @@
 
 Run it from the top of the workspace, where Debian's ROCm finds its libc (ROCm 5.7 in a Debian 13 root, ROCm 7 in one of
 unstable), with a C compiler, clang-offload-bundler if the packages have none, pyelftools, pip, and
-`tools/lib/device/zstd_codec.so`. The artifacts are those that the packages were made from, with fat libraries.
+`lib/device/zstd_codec.so`. The artifacts are those that the packages were made from, with fat libraries.
 
-The code objects of each library are read in ways that know nothing of each other: by `tools.lib.device`, by LLVM's
+The code objects of each library are read in ways that know nothing of each other: by `lib.device`, by LLVM's
 clang-offload-bundler, by the packages' own comgr, and in the memory of a process that loads it (readers.py). All
 must agree on the fat library, and on each slice in what of it the target can load: bundle by bundle, by size and
 SHA-256. What came compressed is compressed in the same version. All slices together must hold all that there was,
@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from lib.gpus.target_id import TargetId, parse_target_id
 from tests.e2e.thin.bundler import bundler
 from tests.e2e.thin.code import Bundle, kept, loadable, same
 from tests.e2e.thin.comgr import Comgr, find_comgr
@@ -39,7 +40,6 @@ from tests.e2e.thin.packages import (
     named_files,
 )
 from tests.e2e.thin.readers import Library, Readers
-from tools.lib.gpus.target_id import TargetId, parse_target_id
 
 
 def totals(bundles: Sequence[Bundle]) -> str:

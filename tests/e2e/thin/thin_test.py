@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
+from lib.device.model import Method
+from lib.gpus.target_id import parse_target_id
 from tests.e2e.thin.bundler import PAGE, raw_bundles
 from tests.e2e.thin.code import Bundle, Code, held, kept, same
 from tests.e2e.thin.packages import find_packages, named_files
 from tests.e2e.thin.readers import Library
 from tests.e2e.thin.real import check_data, check_union
-from tools.lib.device.model import Method
-from tools.lib.gpus.target_id import parse_target_id
 
 GFX1011, GFX1030, GFX90A = map(parse_target_id, ("gfx1011", "gfx1030", "gfx90a"))
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.testing.wheels_command import installed
 from tests.e2e.validators.tools import make_tools
-from tests.e2e.verify.real import build_command
 
 #: Locked: what is published tomorrow may have other faults, which is no concern of this project's CI.
 LOCK = Path(__file__).with_name("corpus.txt")
@@ -97,7 +97,7 @@ def reports(wheel: Path, programs: Path) -> Iterator[Report]:
 
 def findings(wheel: Path, program: Path, config: Path) -> set[str]:
     """Verify a wheel by itself and as a set of its own; returns the rules that were broken."""
-    command = (sys.executable, program, f"--config={config}", "--format=json", wheel)
+    command = (program, "verify", f"--config={config}", "--format=json", wheel)
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or done.stderr:
         sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
@@ -121,14 +121,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, help="directory of the wheels; fetched if it has none")
     parser.add_argument("--programs", type=Path, help="directory of the checkers' programs, if they are installed")
-    parser.add_argument("--command", type=Path, help="rocm_verify.pyz, if it is built")
+    parser.add_argument("--command", type=Path, help="rocm-wheels, if it is installed")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as name:
         scratch = Path(name)
         folder = arguments.wheels or scratch / "wheels"
         fetch(folder)
         programs = arguments.programs or make_tools(scratch / "tools", "pydistcheck.toml").programs
-        command, config = arguments.command or build_command(), scratch / "verify.toml"
+        command, config = arguments.command or installed(scratch / "env"), scratch / "verify.toml"
         config.write_text("[settings]\nduplicate_size = 1\n")
         wheels = sorted(folder.glob("*.whl"))
         with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -2,31 +2,25 @@
 
     python3 -m tests.e2e.verify.real --dist DIR [--config FILE] [--max-seconds 30] [--max-memory 400]
 
-Run it from the top of the workspace. `rocm-verify`, as it is shipped, verifies the directory with ROCm's settings; each
-finding is declared in real.toml, and in what `--config` names, with its reason. Time is the command's from start to
-end; memory is all its processes together, what they share counted once (PSS): the biggest of samples.
+Run it from the top of the workspace. `rocm-wheels verify`, as people install it, reads the directory with ROCm's
+settings; each finding is declared in real.toml, and in what `--config` names, with its reason. Time is the command's
+from start to end; memory is all its processes together, what they share counted once (PSS): the biggest of samples.
 """
 
 import argparse
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.e2e.testing.builds import WORKSPACE, Workspace, built
+from tests.e2e.testing.builds import WORKSPACE
+from tests.e2e.testing.wheels_command import installed
 
 CONFIGS = (WORKSPACE / "packaging/verify.toml", Path(__file__).resolve().with_suffix(".toml"))
-COMMAND = "//verify:rocm_verify"
 #: Seconds between two samples of memory.
 INTERVAL = 0.1
-
-
-def build_command() -> Path:
-    """Build the command; return the file that Python runs."""
-    workspace = Workspace()
-    built(workspace.build(COMMAND))
-    return Path(workspace.info("bazel-bin"), "verify/rocm_verify.pyz")
 
 
 def children(parent: int) -> list[int]:
@@ -58,13 +52,14 @@ def main() -> int:
     parser.add_argument("--max-memory", type=int, help="fail if it takes more, in MB (10^6 bytes)")
     arguments = parser.parse_args()
     configs = [f"--config={path.absolute()}" for path in (*CONFIGS, *arguments.config)]
-    command = [sys.executable, str(build_command()), *configs, "--all", str(arguments.dist.absolute())]
-    started, peak = time.monotonic(), 0
-    with subprocess.Popen(command, cwd=WORKSPACE) as process:
-        while process.poll() is None:
-            peak = max(peak, memory(process.pid))
-            time.sleep(INTERVAL)
-    seconds = time.monotonic() - started
+    with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as folder:
+        command = [installed(Path(folder, "env")), "verify", *configs, "--all", arguments.dist.absolute()]
+        started, peak = time.monotonic(), 0
+        with subprocess.Popen(command, cwd=WORKSPACE) as process:
+            while process.poll() is None:
+                peak = max(peak, memory(process.pid))
+                time.sleep(INTERVAL)
+        seconds = time.monotonic() - started
     print(f"{seconds:.1f} s, {peak / 1e6:.0f} MB")
     if arguments.max_seconds is not None and seconds > arguments.max_seconds:
         sys.exit(f"took {seconds:.1f} s; expected {arguments.max_seconds} at most")

@@ -3,7 +3,7 @@
     python3 -m tests.e2e.windows.corpus_wheels DIRECTORY
     DIRECTORY/readers/bin/python -B -m tests.e2e.windows.corpus --wheels DIRECTORY/wheels [--root ROOT]
 
-Run it from the top of the workspace; `.ci/run windows-corpus` does both. The facts that `tools.lib.pe` reads must equal
+Run it from the top of the workspace; `.ci/run windows-corpus` does both. The facts that `lib.pe` reads must equal
 what pefile, lief and llvm-readobj (the machine's or a root's) say: no difference is excused. Each kind of
 image and table in `KINDS` must be there.
 """
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from lib.pe import constants as c
+from lib.pe.model import MACHINES, PeImage
 from tests.e2e.windows.readers import READERS, Facts, facts_of, llvm_facts, ours
-from tools.lib.pe import constants as c
-from tools.lib.pe.model import MACHINES, PeImage
 
 #: With fewer images, something was not fetched.
 FEWEST = 500

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from lib.pe import constants as c
+from lib.pe.reader import read_pe
 from tests.e2e.windows.machine import WORKSPACE, Wine
-from tools.lib.pe import constants as c
-from tools.lib.pe.reader import read_pe
 
 LAUNCHER = WORKSPACE / "bazel-bin/tools/actions/launcher/launcher"
 SHOWS = WORKSPACE / "bazel-bin/tests/e2e/windows/shows"

@@ -88,32 +88,16 @@ def test_dlls_of_the_same_names_on_path_are_not_asked(python: Python, hostile: s
 def test_the_module_of_any_sdk_loads_dlls_across_packages(
     python: Python, hostile: str, request: pytest.FixtureRequest
 ) -> None:
-    """The answer says how each was found, and a DLL that is not of the packages is named."""
     (wheel,) = (request.config.getoption("--dist").parent / "static").glob("acme_sdk-*.whl")
     python(*PIP, "install", "--no-index", "--no-deps", windows_path(wheel))
     code = """
-import acme_sdk, ctypes, json, os, shutil, sys
-def say(name):
-    found = acme_sdk.find_library(name)
-    return [found.path.name.lower(), found.found_via, found.distribution]
+import acme_sdk, json, os, sys
 os.chdir(sys.argv[1])
-before = say("hipblas")
-chain = acme_sdk.load_library("hipblas").hipblas_chain()
-fine = acme_sdk.problems()
-os.makedirs("other")
-ctypes.CDLL(shutil.copy(acme_sdk.find_library("amd_comgr").path, os.path.abspath("other/amd_comgr_1.dll")))
-print(json.dumps([before, chain, say("amdhip64"), say("kernel32.dll"), fine, acme_sdk.problems()]))
+found = acme_sdk.find_library("hipblas")
+print(json.dumps([found.name.lower(), acme_sdk.load_library("hipblas").hipblas_chain()]))
 """
-    *said, foreign = json.loads(python("-c", code, hostile, variables={"WINEPATH": hostile}))
-    assert said == [
-        ["libhipblas.dll", "package", "rocm-sdk-libraries"],
-        CHAINS["hipblas"],
-        ["amdhip64_7.dll", "loaded", "rocm-sdk-core"],
-        ["kernel32.dll", "loaded", ""],
-        [],
-    ]
-    (one,) = foreign
-    assert "amd_comgr_1.dll is loaded; expected this library from the SDK's packages" in one
+    printed = python("-c", code, hostile, variables={"WINEPATH": hostile})
+    assert json.loads(printed) == ["libhipblas.dll", CHAINS["hipblas"]]
 
 
 def test_extension_modules_find_the_dlls(python: Python) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import lief
 import pefile
 
-from tools.lib.elf.source import ElfError
-from tools.lib.pe.model import Import, PeImage, Symbol
-from tools.lib.pe.reader import COFF_SYMBOL_BYTES, read_pe
+from lib.elf.source import ElfError
+from lib.pe.model import Import, PeImage, Symbol
+from lib.pe.reader import COFF_SYMBOL_BYTES, read_pe
 
 Facts = dict[str, Any]
 #: Limits of pefile's that real images exceed: bytes of a name, and symbols, for which ordinals have 16 bits. It has no

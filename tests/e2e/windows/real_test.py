@@ -15,10 +15,10 @@ from struct import pack
 import pytest
 
 from develop.testing.pe_sample import PE_OFFSET, Sample
+from lib.pe.model import PeImage
+from lib.pe.reader import OPTIONAL_HEADER, read_pe
 from tests.e2e.windows.machine import Wine, install_python, windows_path
 from tests.e2e.windows.packages_test import PIP, Python
-from tools.lib.pe.model import PeImage
-from tools.lib.pe.reader import OPTIONAL_HEADER, read_pe
 
 #: Its modules `libraries` load DLLs in the right order, for whichever SDK.
 RUNTIME = Path(__file__).resolve().parents[3] / "rules/runtime"

@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
-from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
-from tools.lib.common.program import (
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
@@ -23,7 +21,9 @@ from tools.lib.common.program import (
     report_errors,
     write_document,
 )
-from tools.lib.gpus.architectures import load_architectures
+from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
+from lib.coverage.table import Coverage, read_coverage, write_coverage
+from lib.gpus.architectures import load_architectures
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.coverage_sample import ALL, ROCM_7
+from lib.coverage.table import Coverage, read_coverage, write_coverage
 from tools.actions.coverage.check import main
-from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
 from tools.actions.coverage.update import main as update
 
 EXPECTED = Coverage({"lib/a": ("gfx1030", "gfx90a"), "lib/b": ("gfx90a",)})

@@ -11,10 +11,10 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from tools.actions.coverage.table import Coverage, collect, owner_of
-from tools.actions.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import AMD, Architectures
+from lib.common.program import ToolError
+from lib.coverage.table import Coverage, collect, owner_of
+from lib.gpus.architectures import AMD, Architectures
+from lib.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 
 CODE_OBJECT = "gpu-code-object"
 _LIBRARIES = (LIBRARY, PE_LIBRARY)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, file, image, library, link, program
+from lib.common.program import ToolError
+from lib.coverage.table import Coverage
+from lib.gpus.architectures import ArchitectureTable
+from lib.plan.model import Artifact, Found
 from tools.actions.coverage.compute import coverage_of, unread
-from tools.actions.coverage.table import Coverage
-from tools.actions.plan.model import Artifact, Found
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import ArchitectureTable
 
 
 def fat(path: str, *targets: str, soname: str | None = None) -> Found:

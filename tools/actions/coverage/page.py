@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dominate.dom_tag import dom_tag
 from dominate.tags import dd, div, dl, dt, h1, h2, header, main, p, section, span
 
-from tools.actions.coverage.compare import lacks_by_processor, processors
-from tools.actions.coverage.table import Coverage
+from lib.coverage.compare import lacks_by_processor, processors
+from lib.coverage.table import Coverage
+from lib.gpus.families import without_features
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
-from tools.lib.gpus.families import without_features
 
 PLAIN, FEATURES, NONE = "x", "f", "."
 LEGEND = {

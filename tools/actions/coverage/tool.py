@@ -9,13 +9,13 @@ Manifests and facts say all; no artifact is read. The page and the text are for 
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import argument_parser, named, note, report_errors
+from lib.coverage.table import write_coverage
+from lib.gpus.architectures import load_architectures
+from lib.plan.model import WINDOWS
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.page import coverage_page, text_table
-from tools.actions.coverage.table import write_coverage
-from tools.actions.plan.model import WINDOWS
 from tools.actions.plan.tool import read_artifact, read_facts
-from tools.lib.common.program import argument_parser, named, note, report_errors
-from tools.lib.gpus.architectures import load_architectures
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from develop.testing.coverage_sample import ROCM_7
+from lib.coverage.table import Coverage
+from lib.gpus.architectures import ArchitectureTable
 from tools.actions.coverage.page import coverage_page, text_table
-from tools.actions.coverage.table import Coverage
 from tools.actions.coverage.tool import main
-from tools.lib.gpus.architectures import ArchitectureTable
 
 
 def test_text() -> None:

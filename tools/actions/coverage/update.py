@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tools.actions.coverage.compare import accepted
-from tools.actions.coverage.table import Coverage, read_coverage, write_coverage
-from tools.lib.common.committed_table import accept
-from tools.lib.gpus.architectures import read_architectures
+from lib.common.committed_table import accept
+from lib.coverage.compare import accepted
+from lib.coverage.table import Coverage, read_coverage, write_coverage
+from lib.gpus.architectures import read_architectures
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
 
-from tools.lib.common.digest import Digest, file_sha256
-from tools.lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.digest import Digest, file_sha256
+from lib.common.program import ToolError, argument_parser, report_errors
 
 #: More than any project's description: what says that it is larger is no METADATA.
 MAX_METADATA = 16 << 20

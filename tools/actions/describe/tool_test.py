@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.wheel_sample import METADATA, Sample, zipped
+from lib.common.program import ToolError
 from tools.actions.describe.tool import main, read_metadata
-from tools.lib.common.program import ToolError
 
 ACME = Sample(name="acme", tag="py3-none-any")
 

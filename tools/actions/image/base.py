@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from lib.common.program import ToolError
 from tools.actions.image.blobs import INDEX, Blob
 from tools.actions.image.compressed_root import inflated_sha256, is_gzip
 from tools.actions.layer.model import TAR, TAR_GZIP
-from tools.lib.common.program import ToolError
 
 #: Media types of the layers that a base may have: as they are, and as Docker calls the same.
 LAYERS: Final = {

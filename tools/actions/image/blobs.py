@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.lib.wheel.output_file import Output
+from lib.wheel.output_file import Output
 
 #: Media types of the OCI image specification 1.1.
 INDEX = "application/vnd.oci.image.index.v1+json"

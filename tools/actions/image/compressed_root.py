@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 _MAGIC: Final = b"\x1f\x8b"
 _BUFFER: Final = 1 << 20

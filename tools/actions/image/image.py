@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lib.common.archive_time import archive_time
+from lib.common.program import ToolError
 from tools.actions.image.base import Base
 from tools.actions.image.blobs import CONFIG, MANIFEST, Blob, json_blob
 from tools.actions.image.referrers import EMPTY, bills_of_materials
 from tools.actions.layer.model import LayerDescriptor
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.program import ToolError
 
 #: A reference: host, path and tag, as the distribution specification has them.
 _REFERENCE: Final = re.compile(
@@ -108,7 +108,7 @@ def _check_architecture(definition: ImageDefinition, layers: Iterable[LayerDescr
 
 
 def _blob(layer: LayerDescriptor, file: str) -> Blob:
-    return Blob(layer.media_type, layer.sha256, layer.size, file=file, annotations=layer.annotations)
+    return Blob(layer.media_type, layer.sha256, layer.size, file=file)
 
 
 def _manifest(definition: ImageDefinition, base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:

@@ -186,17 +186,22 @@ def test_what_is_no_bill_of_materials_is_refused(
     assert "has no metadata.component.name; expected CycloneDX" in capsys.readouterr().err
 
 
-def test_annotations_of_layers_stay_in_images_on_them(tmp_path: Path) -> None:
-    """Without the digest of the table of contents, no engine pulls a layer lazily."""
+def test_annotations_of_the_layers_of_a_base_stay(tmp_path: Path) -> None:
+    """Without the digest of its table of contents, no engine pulls a layer of eStargz lazily."""
     about = {"containerd.io/snapshot/stargz/toc.digest": "sha256:0"}
-    options = layer(tmp_path, "core")
-    descriptor = tmp_path / "core.json"
-    descriptor.write_text(json.dumps(json.loads(descriptor.read_text()) | {"annotations": about}))
-    assert make(tmp_path, *options) == 0
+    assert make(tmp_path, *layer(tmp_path, "core")) == 0
+    base = tmp_path / "image"
+    index = json.loads((base / "index.json").read_bytes())
+    manifest = json.loads((base / "blobs" / index["manifests"][0]["digest"].replace(":", "/")).read_bytes())
+    manifest["layers"][0]["annotations"] = about
+    data = json.dumps(manifest).encode()
+    digest = hashlib.sha256(data).hexdigest()
+    (base / "blobs/sha256" / digest).write_bytes(data)
+    index["manifests"][0] |= {"digest": f"sha256:{digest}", "size": len(data)}
+    (base / "index.json").write_text(json.dumps(index))
     (tmp_path / "above").mkdir()
-    assert make(tmp_path / "above", f"--base={tmp_path}/image", *layer(tmp_path / "above", "more")) == 0
-    for directory in (tmp_path, tmp_path / "above"):
-        assert read(files_of(directory))[0]["layers"][0]["annotations"] == about
+    assert make(tmp_path / "above", f"--base={base}", *layer(tmp_path / "above", "more")) == 0
+    assert read(files_of(tmp_path / "above"))[0]["layers"][0]["annotations"] == about
 
 
 def test_layers_are_linked_to_and_bytes_do_not_depend_on_the_directory(tmp_path: Path) -> None:

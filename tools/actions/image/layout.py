@@ -4,12 +4,12 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lib.common.archive_time import archive_time
+from lib.common.hard_link import link_or_copy
+from lib.common.program import ToolError
+from lib.wheel.output_file import Output
 from tools.actions.image.blobs import INDEX, Blob, json_bytes
 from tools.actions.image.image import Image
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.hard_link import link_or_copy
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.output_file import Output
 
 
 def _files(images: Sequence[Image]) -> dict[str, bytes]:

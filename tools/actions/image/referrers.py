@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from lib.common.program import ToolError, read_document
 from tools.actions.image.blobs import MANIFEST, Blob, json_blob
-from tools.lib.common.program import ToolError, read_document
 
 #: The media type of a bill of materials, and of an artifact that has one.
 CYCLONEDX: Final = "application/vnd.cyclonedx+json"

@@ -15,11 +15,11 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import argument_parser, read_document, report_errors
 from tools.actions.image.base import Base, read_base
 from tools.actions.image.image import Image, ImageDefinition, make_image
 from tools.actions.image.layout import write_archive, write_layout
 from tools.actions.layer.model import read_layer_descriptor
-from tools.lib.common.program import argument_parser, read_document, report_errors
 
 #: Images of one layout mostly have one base, which is digested once.
 _read_base = functools.cache(read_base)

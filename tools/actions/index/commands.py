@@ -7,11 +7,11 @@ from dominate.dom_tag import dom_tag
 from dominate.tags import code, h2, h3, p, pre, section, span
 from packaging.utils import canonicalize_name
 
+from lib.common.program import range_text
 from tools.actions.index.downloads import Offer, Offers
 from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Index
 from tools.actions.index.selector import Selector
-from tools.lib.common.program import range_text
 
 #: What stands for the page's address. Names of projects are in lower case, so none of them holds it.
 ADDRESS = "INDEX"

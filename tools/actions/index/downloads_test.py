@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SELECTOR, SIZES, STATIC_WHEEL, THIN, Sample
+from lib.common.program import range_text, size_text
 from tools.actions.index.commands import example_requirement
 from tools.actions.index.downloads import Offers, find_offers
 from tools.actions.index.index_directory import STATIC, indexes
 from tools.actions.index.model import Distribution, Index, read_distribution
 from tools.actions.index.selector import Selector, read_selector
-from tools.lib.common.program import range_text, size_text
 
 
 def read(sample: Sample) -> list[Distribution]:

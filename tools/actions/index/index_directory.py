@@ -14,6 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lib.common.archive_time import archive_time
+from lib.common.hard_link import link_or_copy
+from lib.common.program import ToolError, write_document
+from lib.gpus.architectures import AMD, Architectures
+from lib.variants.variant_format import VARIANT_JSON
 from tools.actions.index.downloads import find_offers
 from tools.actions.index.landing_page import Site, people_page
 from tools.actions.index.model import Distribution, Index, VariantList, list_variants, read_distribution
@@ -27,11 +32,6 @@ from tools.actions.index.simple_api import (
     project_list_page,
     project_page,
 )
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.hard_link import link_or_copy
-from tools.lib.common.program import ToolError, write_document
-from tools.lib.gpus.architectures import AMD, Architectures
-from tools.lib.variants.variant_format import VARIANT_JSON
 
 #: Directory of the distributions that have an index of their own.
 STATIC = "static"

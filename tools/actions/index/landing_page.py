@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from dominate.dom_tag import dom_tag
 from dominate.tags import a, footer, h1, header, main, nav, p, script
 
+from lib.common.program import size_text
 from tools.actions.index.commands import example_requirement, install_section
 from tools.actions.index.downloads import Offers
 from tools.actions.index.markup import embedded, html_page, page_head
 from tools.actions.index.model import Index
 from tools.actions.index.sections import files_section, packages_section, targets_section, tools_section
 from tools.actions.index.selector import Selector
-from tools.lib.common.program import size_text
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dominate.dom_tag import dom_tag
 from dominate.tags import body, caption, head, html, link, meta, style, table, tbody, td, th, thead, title, tr
 from dominate.util import raw
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: What an element may hold.
 Content: TypeAlias = dom_tag | str

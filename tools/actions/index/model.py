@@ -28,9 +28,9 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from tools.lib.common.digest import read_digest
-from tools.lib.common.program import ToolError
-from tools.lib.variants.variant_format import index_name, merge_variants, split_label
+from lib.common.digest import read_digest
+from lib.common.program import ToolError
+from lib.variants.variant_format import index_name, merge_variants, split_label
 
 #: What platform tags begin with, and the platforms.
 _PLATFORMS = {"linux": "Linux", "manylinux": "Linux", "musllinux": "Linux", "win": "Windows"}

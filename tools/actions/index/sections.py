@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dominate.dom_tag import dom_tag
 from dominate.tags import a, article, code, dd, div, dl, dt, h2, h3, li, p, section, ul
 
+from lib.common.program import size_text
+from lib.variants.variant_format import DRAFT
 from tools.actions.index.commands import command
 from tools.actions.index.downloads import Offers
 from tools.actions.index.markup import Column, Content, inline, table_of
 from tools.actions.index.model import Distribution, Index
 from tools.actions.index.selector import Selector, TargetPackage
 from tools.actions.index.simple_api import file_anchor, variants_anchor
-from tools.lib.common.program import size_text
-from tools.lib.variants.variant_format import DRAFT
 
 
 def files_section(index: Index) -> dom_tag:

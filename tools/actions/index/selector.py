@@ -9,8 +9,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from tools.lib.common.distributions import CORE, Distributions, parse_distributions, target_extra
-from tools.lib.common.program import ToolError
+from lib.common.distributions import CORE, Distributions, parse_distributions, target_extra
+from lib.common.program import ToolError
 
 #: By `sys.platform`, what pages call platforms.
 _PAGES = {"linux": "Linux", "win32": "Windows"}

@@ -26,12 +26,12 @@ Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.program import argument_parser, file_arguments, report_errors
+from lib.gpus.architectures import load_architectures
 from tools.actions.index.index_directory import STATIC, IndexSource, read_wheels, write_index
 from tools.actions.index.landing_page import Site
 from tools.actions.index.model import read_distribution
 from tools.actions.index.selector import read_selector
-from tools.lib.common.program import argument_parser, file_arguments, report_errors
-from tools.lib.gpus.architectures import load_architectures
 
 
 @dataclass(frozen=True)

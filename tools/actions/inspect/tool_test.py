@@ -14,12 +14,12 @@ from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.tiny_elf import program, relocatable
+from lib.device.bundle import is_bundle
+from lib.elf import constants as c
+from lib.elf.reader import read_elf
+from lib.pe import constants as pe
 from tools.actions.inspect import tool
 from tools.actions.inspect.tool import file_facts, main
-from tools.lib.device.bundle import is_bundle
-from tools.lib.elf import constants as c
-from tools.lib.elf.reader import read_elf
-from tools.lib.pe import constants as pe
 
 INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 
@@ -95,6 +95,22 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
         "versions_needed": {"libc.so.6": ["GLIBC_2.2.5", "GLIBC_2.34"]},
         "dynamic": True,
     }
+
+
+@pytest.mark.parametrize("symbol", ["dlopen", "dlmopen", "dlsym", "xdlopen"])
+def test_a_file_that_needs_the_system_alone_may_open_libraries(symbol: str, tmp_path: Path) -> None:
+    """A sanitizer has a dlopen of its own, which opens what its callers name."""
+    opens = symbol in ("dlopen", "dlmopen")
+    for undefined, symbols in (((symbol,), ("other",)), (("other",), (symbol,))):
+        one = Sample(undefined=undefined, symbols=symbols, needed=("libc.so.6",))
+        assert facts(tmp_path, one.build()).get("opens", False) == (opens and undefined == (symbol,))
+    assert "opens" not in facts(tmp_path, Sample(undefined=(symbol,), needed=("libc.so.6", "libx.so")).build())
+
+
+def test_a_file_whose_symbols_cannot_be_counted_may_open_libraries(tmp_path: Path) -> None:
+    for name, opens in (("dlopen", True), ("other", False)):
+        one = Sample(undefined=(name,), symbols=(), sections=False)
+        assert facts(tmp_path, one.build()).get("opens", False) == opens
 
 
 def test_an_empty_search_path_is_not_none(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.actions.pack.launcher import finished_launcher
-from tools.lib.elf.constants import PT_INTERP
+from lib.elf.constants import PT_INTERP
+from lib.pack.launcher import finished_launcher
 
 CANNOT_EXECUTE = 126
 #: The compiled launcher, beside this test.

@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from lib.common.program import ToolError
+from lib.deflate.inflater import InflateError
+from lib.pack.packed_tree import PackedTree
+from lib.plan.model import Entry, Found, Kind, Plan, Treatment
+from lib.wheel.deflated_run import Run
 from tools.actions.layer.installed_wheel import InstalledFile, InstalledWheel, directory, symbolic_link, text_file
 from tools.actions.layer.model import DEVEL_STAMP
-from tools.actions.link.packed_tree import PackedTree
-from tools.actions.plan.model import Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.inflater import InflateError
-from tools.lib.wheel.deflated_run import Run
 
 #: Files of the wheel that only unpacking needs: the archive of the tree, and what lies beside it under such a name.
 _ARCHIVE = re.compile(r"([^/]+)/_devel\.tar(?:\.xz)?")

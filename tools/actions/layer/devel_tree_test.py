@@ -9,12 +9,12 @@ from types import ModuleType
 
 import pytest
 
+from lib.deflate.library import deflate_block
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Entry, Kind, Plan, Treatment
+from lib.wheel.deflated_run import small_run
+from lib.wheel.wheel_writer import text_member, write_wheel
 from tools.actions.layer.tool import main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Entry, Kind, Plan, Treatment
-from tools.lib.deflate.library import deflate_block
-from tools.lib.wheel.deflated_run import small_run
-from tools.lib.wheel.wheel_writer import text_member, write_wheel
 
 SITE = "usr/lib/python3/dist-packages"
 CLANG = b"\x7fELF clang"
@@ -218,7 +218,7 @@ def test_no_byte_of_the_tree_is_compressed_again(sdk: Sdk, tmp_path: Path, monke
         deflated.append(len(data))
         return deflate_block(data, level)
 
-    monkeypatch.setattr("tools.lib.wheel.deflated_run.deflate_block", counted)
+    monkeypatch.setattr("lib.wheel.deflated_run.deflate_block", counted)
     sdk.layer("layer")
     assert max(deflated) < len(HEADER)
     assert small_run(HEADER).data in (tmp_path / "layer").read_bytes()

@@ -1,13 +1,11 @@
 """What a layer is made for, and the document that says what was made: `layer` writes it, `image` reads it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
-from tools.lib.common.program import read_document, write_document
+from lib.common.program import read_document, write_document
 
 #: Media types of the OCI image specification 1.1: a tar archive, plain and compressed by gzip.
 TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"
-#: What eStargz adds to an archive: the table of contents, and a file that says that no others are fetched in advance.
-TOC_NAME, LANDMARK = "stargz.index.json", ".no.prefetch.landmark"
 #: In an unpacked devel tree, a JSON object: the package that it is of. `rules/runtime/devel_tree.py` looks for it.
 DEVEL_STAMP = ".devel-tree.json"
 
@@ -40,8 +38,6 @@ class LayerDescriptor:
     architecture: str = ""
     #: Bytes of files, inflated, that were deflated again, because another program had deflated them.
     recompressed: int = 0
-    #: Annotations of the layer in the image's manifest.
-    annotations: dict[str, str] = field(default_factory=dict)
 
     def write(self, path: str) -> None:
         """Write the document."""

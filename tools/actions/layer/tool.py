@@ -1,7 +1,7 @@
 """Makes the layer of a container image out of a wheel: the files that pip would have installed, and where.
 
     layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
-          [--format gzip|estargz] --layer OUT --descriptor OUT
+          --layer OUT --descriptor OUT
           [--any-wheel [--pattern GLOB]]
           [--plan PLAN --index FILE… --segment FILE… [--beside WHEEL…] [{tree}/PATH=FILE…]]
           [--links-to WHEEL --links-to-plan PLAN]
@@ -18,15 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
-from tools.actions.layer.estargz import estargz_layer
-from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
-from tools.actions.layer.layer_file import gzip_layer, write_layer
-from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
-from tools.actions.layer.wheel_members import Recompressor, own_members
-from tools.actions.link.packed_tree import add_to_tree, read_tree
-from tools.actions.plan.model import Plan, Treatment
-from tools.lib.common.program import (
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
@@ -34,15 +26,20 @@ from tools.lib.common.program import (
     report_errors,
     usable_cores,
 )
-from tools.lib.deflate.inflater import InflateError
+from lib.deflate.inflater import InflateError
+from lib.pack.packed_tree import add_to_tree, read_tree
+from lib.plan.model import Plan, Treatment
+from tools.actions.layer.devel_tree import DevelTree, target_links, unpacked_wheel
+from tools.actions.layer.installed_wheel import InstalledFile, in_image, ordered, read_wheel
+from tools.actions.layer.layer_file import write_layer
+from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
+from tools.actions.layer.wheel_members import Recompressor, own_members
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
 ANY = "any"
 #: Threads that deflate again what other programs deflated.
 _THREADS = 2
-#: What a format makes of files: --format.
-FORMATS = {"estargz": estargz_layer, "gzip": gzip_layer}
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,6 @@ class Arguments:
     beside: list[str]
     links_to: str | None
     links_to_plan: str | None
-    format: str
     layer: str
     descriptor: str
     files: list[str]
@@ -144,8 +140,7 @@ def make_layer(args: Arguments) -> None:
             recompressor = Recompressor(scratch, usable_cores(_THREADS))
             read = recompressor.members if args.any_wheel else own_members
             files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
-        layer = FORMATS[args.format](files)
-        written = write_layer(layer, args.layer)
+        written = write_layer(files, args.layer)
     LayerDescriptor(
         media_type=TAR_GZIP,
         sha256=written.sha256,
@@ -154,7 +149,6 @@ def make_layer(args: Arguments) -> None:
         history=history,
         architecture=architecture,
         recompressed=recompressed,
-        annotations=dict(layer.annotations),
     ).write(args.descriptor)
 
 
@@ -182,7 +176,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--beside", action="append", default=[], help="wheel of a package that the tree links to")
     parser.add_argument("--links-to", help="wheel of a package for a GPU target: the layer has the links to it alone")
     parser.add_argument("--links-to-plan", help="the plan of that package")
-    parser.add_argument("--format", default="gzip", choices=FORMATS, help="how the layer is laid out")
     parser.add_argument("--layer", required=True, help="layer to write")
     parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
     parser.add_argument("files", nargs="*", metavar="{tree}/PATH=FILE", help="small files of the tree")

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, blocks, in_order
-from tools.lib.deflate.library import crc32, deflate_block
-from tools.lib.wheel.deflated_run import Run
-from tools.lib.wheel.member_file import MemberError, MemberReader
-from tools.lib.wheel.zip_members import DEFLATED, ZipMember
-from tools.lib.wheel.zip_reader import read_archive
+from lib.common.program import ToolError
+from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, blocks, in_order
+from lib.deflate.library import crc32, deflate_block
+from lib.wheel.deflated_run import Run
+from lib.wheel.member_file import MemberError, MemberReader
+from lib.wheel.zip_members import DEFLATED, ZipMember
+from lib.wheel.zip_reader import read_archive
 
 #: An empty block with BFINAL set, stored: it ends a stream only where that is at a byte boundary (RFC 1951, 3.2.4).
 STORED_FINAL_BLOCK: Final = b"\x01\x00\x00\xff\xff"
@@ -56,8 +56,7 @@ class _Digests:
 
 def _members(wheel: str, file: BinaryIO) -> Iterator[ZipMember]:
     archive = read_archive(file)
-    if archive.troubles:
-        trouble = archive.troubles[0]
+    if trouble := archive.damage:
         raise ToolError(f"{wheel}: {trouble.member or 'the archive'}: {trouble.evidence}. Build the wheel again")
     yield from (member for member in archive.members if not member.is_directory)
 

@@ -4,7 +4,7 @@ Licence texts of artifacts stay in the tree, where ROCm's own tools and people l
 the metadata, too: there installers and licence scanners find them, also those inside the archive of a devel package.
 """
 
-from tools.actions.plan.model import Plan, matches
+from lib.plan.model import Plan, matches
 
 #: What no License-File may hold (PEP 639: no glob, no parent, `/` alone divides); such a text is in the tree alone.
 _REFUSED = ("*", "..", "\\")

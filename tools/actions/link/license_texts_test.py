@@ -3,9 +3,9 @@
 from packaging.metadata import Metadata
 
 from develop.testing.artifacts import file, link, plan
+from lib.plan.model import Definition
+from lib.wheel.metadata_writer import Project, core_metadata
 from tools.actions.link.license_texts import license_paths
-from tools.actions.plan.model import Definition
-from tools.lib.wheel.metadata_writer import Project, core_metadata
 
 PATTERNS = ("share/doc/**/LICENSE*", "share/doc/**/copyright")
 CORE = Definition("core", "runtime", "_core", exclude=("share/doc/dropped/**",))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tools.lib.common.program import ToolError, named, note, read_document
+from lib.common.program import ToolError, named, note, read_document
 
 
 def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:

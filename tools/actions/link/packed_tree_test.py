@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from develop.testing.artifacts import artifact, file, library
-from tools.actions.link.packed_tree import packed_run, read_tree
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition, Plan
+from lib.common.program import ToolError
+from lib.pack.packed_tree import packed_run, read_tree
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition, Plan
+from lib.wheel.deflated_run import join, small_run
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import join, small_run
 
 CORE = Definition("core", "runtime", "_core")
 

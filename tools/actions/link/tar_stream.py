@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
-from tools.actions.plan.model import Entry, Kind, Treatment
-from tools.lib.common.archive_time import archive_time
-from tools.lib.deflate.blocks import blocks, in_order
-from tools.lib.wheel.deflated_run import Run, small_run, stored_run
+from lib.common.archive_time import archive_time
+from lib.deflate.blocks import blocks, in_order
+from lib.plan.model import Entry, Kind, Treatment
+from lib.wheel.deflated_run import Run, small_run, stored_run
 
 
 def header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "", *, is_gnu: bool = False) -> Run:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from lib.common.archive_time import FIRST
+from lib.plan.model import Entry, Kind, Treatment
+from lib.wheel.deflated_run import Joined, join, small_run
 from tools.actions.link import tar_stream
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.plan.model import Entry, Kind, Treatment
-from tools.lib.common.archive_time import FIRST
-from tools.lib.wheel.deflated_run import Joined, join, small_run
 
 LONG = "/".join(["a-rather-long-directory-name"] * 12)
 FILES = {

@@ -14,12 +14,12 @@ import pytest
 from packaging.metadata import Metadata
 
 from develop.testing.artifacts import file, library, link, plan, program
+from lib.common.program import ToolError
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition, Found, Plan
+from lib.wheel.deflated_run import small_run
 from tools.actions.link.tool import console_scripts, main
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.program import ToolError
-from tools.lib.wheel.deflated_run import small_run
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")
@@ -110,23 +110,6 @@ def test_libraries_that_users_must_have_are_in_the_metadata(tmp_path: Path) -> N
     assert made.link(external=["libdrm.so.2", "libnuma.so.1"], project=opened) == 0
     metadata = Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True)
     assert metadata.requires_external == ["libdrm.so.2", "libnuma.so.1", "libcuda.so.1"]
-
-
-def test_import_names_in_metadata_2_5(tmp_path: Path) -> None:
-    made = wheel(tmp_path)
-    assert made.link(project=PROJECT | {"metadata_version": "2.5"}) == 0
-    assert Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True).import_names == ["rocm_sdk_core"]
-    in_tree = f"{{tree}}/__init__.py={tmp_path}/glue"
-    assert made.link(in_tree, project=PROJECT | {"metadata_version": "2.5"}) == 0
-    found = Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True)
-    assert found.import_names == ["_core; private", "rocm_sdk_core"]
-
-
-def test_the_tree_of_a_devel_package_is_not_imported(tmp_path: Path) -> None:
-    made = wheel(tmp_path, DEVEL)
-    options = ["--devel=tar", "--import-name=rocm_sdk_core", f"{{tree}}/__init__.py={tmp_path}/glue"]
-    assert made.link(*options, project=PROJECT | {"metadata_version": "2.6"}) == 0
-    assert Metadata.from_email((tmp_path / "metadata").read_bytes(), validate=True).import_names == ["rocm_sdk_core"]
 
 
 def test_runtime_wheel(tmp_path: Path) -> None:
@@ -227,6 +210,25 @@ def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pyt
     )
     with made.zip() as archive:
         assert archive.read("rocm_sdk_core.pth") == b"_core/share/py\n"
+    packages.write_text(
+        json.dumps(
+            [
+                {"package": "one", "path": "share/py", "requires": ["pyelftools>=0.31"]},
+                {"package": "absent", "path": "share/py", "requires": ["nosuch"]},
+            ]
+        )
+    )
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    with made.zip() as archive:
+        metadata = archive.read("rocm_sdk_core-7.10.0.dist-info/METADATA").decode()
+        assert metadata.count("\nRequires-Dist: ") == metadata.count("\nRequires-Dist: pyelftools>=0.31\n") == 1
+    assert metadata == (tmp_path / "metadata").read_text()
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": ["not a requirement"]}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "not a requirement" in capsys.readouterr().err
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": "pyelftools"}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "expected `requires` to be a list of requirements" in capsys.readouterr().err
     packages.write_text("[]")
     assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
     with made.zip() as archive:

@@ -17,15 +17,15 @@ import pytest
 
 import tools.actions.pack.tool
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
-from tools.actions.pack.packer import LEVELS
-from tools.actions.pack.segment import SegmentIndex
-from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
-from tools.lib.device.content import digests
-from tools.lib.device.inflate import pack_header
-from tools.lib.device.model import Bundle, Compression, DeviceCode, Method
-from tools.lib.device.reader import read_device_code
-from tools.lib.device.zstd import ZstdEncoder
-from tools.lib.elf.source import Source
+from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
+from lib.device.content import digests
+from lib.device.inflate import pack_header
+from lib.device.model import Bundle, Compression, DeviceCode, Method
+from lib.device.reader import read_device_code
+from lib.device.zstd import ZstdEncoder
+from lib.elf.source import Source
+from lib.pack.packer import LEVELS
+from lib.pack.segment import SegmentIndex
 from tools.python.zip_application import write_archive
 
 NAME = "a_lib_gfx9-all"

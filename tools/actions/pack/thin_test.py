@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from tools.actions.pack import packer
-from tools.actions.pack.segment import SegmentIndex
+from lib.deflate import library as deflate_library
+from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
+from lib.device.reader import read_device_code
+from lib.pack import packer
+from lib.pack.segment import SegmentIndex
 from tools.actions.pack.tool import main
-from tools.lib.deflate import library as deflate_library
-from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
-from tools.lib.device.reader import read_device_code
 
 NAME = "a_lib_gfx9-all"
 TARGETS = ("gfx1030", "gfx90a")

@@ -5,7 +5,7 @@
          {--edits FILE --segment OUT --index OUT}… FILE=PATH…
 
 Bulk bytes are read here and nowhere else. What an entry becomes is in the edit file; the
-result is a segment and its index (`tools.actions.pack.segment`). Packages for different GPUs that
+result is a segment and its index (`lib.pack.segment`). Packages for different GPUs that
 are made from the same unit are packed together, each with its own three files: what they
 have in common is deflated once.
 """
@@ -13,10 +13,8 @@ have in common is deflated once.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.pack.edits import Edits
-from tools.actions.pack.segment import SegmentIndex
-from tools.lib.common.manifest import located_sources
-from tools.lib.common.program import (
+from lib.common.manifest import located_sources
+from lib.common.program import (
     Stopwatch,
     ToolError,
     argument_parser,
@@ -25,9 +23,8 @@ from tools.lib.common.program import (
     usable_cores,
     write_document,
 )
-
-#: What the build setting `compression` may be.
-COMPRESSIONS = ("balanced", "fast", "small")
+from lib.pack.segment import COMPRESSIONS, SegmentIndex
+from lib.plan.edits import Edits
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def pack(args: Arguments) -> None:
         )
     if any(one.entries or one.digest for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
-        from tools.actions.pack.packer import LEVELS, Work, pack_unit
+        from lib.pack.packer import LEVELS, Work, pack_unit
 
         located = located_sources(args.manifest, args.artifact, args.files)
         work = [Work(*one) for one in zip(edits, segments, strict=True)]

@@ -15,15 +15,15 @@ from elftools.elf.elffile import ELFFile
 
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
-from tools.actions.pack.content import entry_blocks
-from tools.actions.pack.edits import Edit
-from tools.actions.pack.launcher import SECTION
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.pack.slices import Slices
+from lib.common.program import ToolError
+from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
+from lib.elf import constants as c
+from lib.pack.content import entry_blocks
+from lib.pack.launcher import SECTION
+from lib.pack.segment import Packed, SegmentIndex
+from lib.pack.slices import Slices
+from lib.plan.edits import Edit
 from tools.actions.pack.tool import main
-from tools.lib.common.program import ToolError
-from tools.lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
-from tools.lib.elf import constants as c
 
 NAME = "a_lib_generic"
 NO_SLICES = Slices(1, ThreadPoolExecutor(1), Path())

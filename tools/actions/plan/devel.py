@@ -8,7 +8,8 @@ left out, because only the machine knows which of those are installed.
 import posixpath
 from dataclasses import dataclass, replace
 
-from tools.actions.plan.model import (
+from lib.common.program import ToolError
+from lib.plan.model import (
     DANGLES,
     LIBRARY,
     OTHER_NAMES,
@@ -23,7 +24,6 @@ from tools.actions.plan.model import (
 )
 from tools.actions.plan.prefix import Prefix
 from tools.actions.plan.runtime import left_out, readable, with_facts
-from tools.lib.common.program import ToolError
 
 #: The reason of a link that is in the tree as it is in the artifact.
 KEPT_LINK = "link, kept"

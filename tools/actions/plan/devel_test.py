@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
-from tools.actions.plan.model import Definition, Entry, Found, Plan, Treatment
+from lib.common.program import ToolError
+from lib.plan.model import Definition, Entry, Found, Plan, Treatment
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))
 DEVEL = Definition("devel", "devel", "_devel", rpath=("_devel/lib",), allow_unmatched=("_devel/lib",))

@@ -2,7 +2,7 @@
 
 Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
 loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
-(`tools.actions.pack.forwarder`), unless the package has another file of that name; and one for each other name of the
+(`lib.pack.forwarder`), unless the package has another file of that name; and one for each other name of the
 library that a file of the package needs. The devel tree has links instead, which linkers need.
 """
 
@@ -11,16 +11,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from tools.actions.plan.model import COPIES, LIBRARY, Entry, Facts, Kind, Plan, Treatment
-
-#: A SONAME with a version behind the name that programs open.
-VERSIONED = re.compile(r"(?P<name>.+?\.so)\.(?P<version>[0-9].*)")
+from lib.elf.library_name import parse_library_name
+from lib.plan.model import COPIES, LIBRARY, Entry, Facts, Kind, Plan, Treatment
 
 
 def _unversioned(soname: str) -> str | None:
     """Return the name without its version; None if it has none."""
-    match = VERSIONED.fullmatch(soname)
-    return match["name"] if match else None
+    name = parse_library_name(soname)
+    return f"{name.stem}.so" if name and name.version else None
 
 
 def _age(soname: str) -> list[tuple[int, str]]:

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan
-from tools.actions.plan.model import Artifact, Definition, Entry, Found, Kind, Plan, Treatment
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.plan.model import Artifact, Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.tool import edits_by_unit, make_plan
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
 
 CORE = Definition("core", "runtime", "_core")
 LIBRARIES = Definition("libraries", "runtime", "_libraries")

@@ -14,8 +14,8 @@ What is too big to be there twice is not copied: a program gets a launcher, and 
 import posixpath
 from dataclasses import dataclass, replace
 
-from tools.actions.plan.devel import plan_devel
-from tools.actions.plan.model import (
+from lib.common.program import ToolError
+from lib.plan.model import (
     BUNDLE,
     LAUNCHED,
     LIBRARY,
@@ -30,9 +30,9 @@ from tools.actions.plan.model import (
     Treatment,
     is_executable,
 )
+from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.prefix import Prefix
 from tools.actions.plan.runtime import readable, with_facts
-from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
-from tools.actions.plan.model import Definition, Entry, Facts, Found, Plan, Treatment
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.plan.model import Definition, Entry, Facts, Found, Plan, Treatment
 from tools.actions.plan.tool import edits_by_unit, make_plan
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))
 PLAIN = Definition("devel", "plain", "_devel", rpath=("_devel/lib",), allow_unmatched=("_devel/lib",))

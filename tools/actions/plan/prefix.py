@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tools.actions.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan, is_executable
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
+from lib.plan.model import LEFT_OUT, Artifact, Entry, Facts, Found, Kind, Plan, is_executable
 
 #: As many links as the kernel follows before it says ELOOP.
 MAX_LINKS = 40

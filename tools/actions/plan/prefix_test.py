@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan
-from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
+from lib.common.program import ToolError
+from lib.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import MAX_LINKS, Prefix, merge
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core")
 

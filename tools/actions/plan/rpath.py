@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterable
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 ORIGIN = "$ORIGIN"
 

@@ -3,10 +3,10 @@
 import pytest
 
 from develop.testing.artifacts import artifact, file, library
-from tools.actions.plan.model import Definition, Plan
+from lib.common.program import ToolError
+from lib.plan.model import Definition, Plan
 from tools.actions.plan.rpath import directory_of, extended, is_relocatable, origin_relative
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.program import ToolError
 
 
 @pytest.mark.parametrize(

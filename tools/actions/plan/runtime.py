@@ -7,8 +7,9 @@ reason for it. The rules are in docs/reference/packages.md, "What happens to a f
 import posixpath
 from dataclasses import replace
 
-from tools.actions.plan.forwarders import forwarders, needed_names
-from tools.actions.plan.model import (
+from lib.common.paths import directories_above
+from lib.common.program import ToolError
+from lib.plan.model import (
     COPIES,
     DANGLES,
     LAUNCHED,
@@ -28,10 +29,9 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
+from tools.actions.plan.forwarders import forwarders, needed_names
 from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
-from tools.lib.common.paths import directories_above
-from tools.lib.common.program import ToolError
 
 
 def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:

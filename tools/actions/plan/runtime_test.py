@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
-from tools.actions.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.plan.model import Definition, Entry, Found, Kind, Plan, Treatment
 from tools.actions.plan.tool import make_plan
-from tools.lib.common.program import ToolError
-from tools.lib.elf import constants as c
 
 _OF_CORE = ("_core/lib", "_core/lib/llvm/lib")
 _OF_LIBRARIES = ("_libraries/lib", "_core/lib")

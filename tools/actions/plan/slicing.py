@@ -14,9 +14,9 @@ meant is a matter of the whole library (`tools.actions.coverage`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tools.actions.plan.model import BUNDLE, Entry, Facts, Found, Slice
-from tools.lib.common.program import ToolError, named
-from tools.lib.gpus.families import without_features
+from lib.common.program import ToolError, named
+from lib.gpus.families import without_features
+from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
 
 class RefusedError(ToolError):

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import file, library, link, plan
-from tools.actions.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
+from lib.common.program import ToolError
+from lib.gpus.architectures import ArchitectureTable
+from lib.gpus.families import is_target, package_owner
+from lib.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
 from tools.actions.plan.slicing import RefusedError, other_target
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import ArchitectureTable
-from tools.lib.gpus.families import is_target, package_owner
 
 ALL = ("gfx1030", "gfx906", "gfx90a")
 

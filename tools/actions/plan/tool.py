@@ -11,9 +11,19 @@ a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 import posixpath
 from collections.abc import Container, Iterator, Mapping
 
-from tools.actions.pack.edits import Edit, Edits
-from tools.actions.plan.devel import plan_devel
-from tools.actions.plan.model import (
+from lib.common.manifest import read_manifest
+from lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    named,
+    note,
+    read_document,
+    report_errors,
+    write_document,
+)
+from lib.plan.edits import Edit, Edits
+from lib.plan.model import (
     DANGLES,
     MADE,
     WINDOWS,
@@ -27,23 +37,13 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
+from lib.plan.windows_names import check_windows_names
+from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.plain import plan_plain
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.rpath import check_searched
 from tools.actions.plan.rpath_policy import with_rpaths
 from tools.actions.plan.runtime import left_out, plan_runtime
-from tools.actions.plan.windows_names import check_windows_names
-from tools.lib.common.manifest import read_manifest
-from tools.lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    named,
-    note,
-    read_document,
-    report_errors,
-    write_document,
-)
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel, "plain": plan_plain}
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
-from tools.actions.plan.model import OTHER_NAMES, Artifact, Definition, Facts, Found, Kind, Plan, Treatment
+from lib.common.program import ToolError
+from lib.plan.model import OTHER_NAMES, Artifact, Definition, Facts, Found, Kind, Plan, Treatment
 from tools.actions.plan.prefix import Prefix, merge
 from tools.actions.plan.tool import edits_by_unit, main, make_plan, read_artifact
-from tools.lib.common.program import ToolError
 
 CORE = Definition("core", "runtime", "_core", exclude=("x/**",), rpath=("_core/lib",), allow_unmatched=("_core/lib",))
 NAMES = st.sampled_from(["a", "b", "lib", "libx.so", "libx.so.1", "x"])
@@ -155,7 +155,7 @@ def documents(
                     "size": one.facts.size,
                     "type": one.facts.type,
                     "soname": one.facts.soname,
-                    "needed": ["libc.so.6"],
+                    "needed": ["libother.so.1"],
                     "dynamic": one.facts.dynamic,
                     "machine": one.facts.machine,
                 }

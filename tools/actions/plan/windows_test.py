@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from develop.testing.artifacts import artifact, directory, file, image, link
-from tools.actions.plan.model import PE_LIBRARY, PE_PROGRAM, Definition, Entry, Facts, Found, Plan, Treatment
+from lib.common.program import ToolError
+from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64 as AMD64
+from lib.pe.constants import IMAGE_SUBSYSTEM_WINDOWS_GUI as GUI
+from lib.plan.model import PE_LIBRARY, PE_PROGRAM, Definition, Entry, Facts, Found, Plan, Treatment
+from lib.plan.windows_names import LONGEST_PATH
 from tools.actions.plan.tool import edits_by_unit, make_plan
-from tools.actions.plan.windows_names import LONGEST_PATH
-from tools.lib.common.program import ToolError
-from tools.lib.pe.constants import IMAGE_FILE_MACHINE_AMD64 as AMD64
-from tools.lib.pe.constants import IMAGE_SUBSYSTEM_WINDOWS_GUI as GUI
 
 CORE = Definition("core", "runtime", "_core", platform="windows")
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from lib.common.program import ToolError, named
+from lib.wheel.platform_policy import WINDOWS_MACHINES, Policy, Promise, policies_of
 from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.policy import WINDOWS_MACHINES, Policy, Promise, policies_of
 from tools.actions.platform_tag.report import Libraries, TagReport
-from tools.lib.common.program import ToolError, named
 
 
 @dataclass(frozen=True)

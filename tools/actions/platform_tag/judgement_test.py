@@ -2,11 +2,11 @@
 
 import pytest
 
+from lib.common.program import ToolError
+from lib.wheel.platform_policy import promises
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.policy import promises
 from tools.actions.platform_tag.report import TagReport
-from tools.lib.common.program import ToolError
 
 SETTING = "//packaging:platform_tag"
 

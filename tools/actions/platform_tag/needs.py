@@ -10,7 +10,8 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tools.actions.plan.model import (
+from lib.common.program import read_document
+from lib.plan.model import (
     COPIES,
     LIBRARY,
     PE_LIBRARY,
@@ -21,9 +22,8 @@ from tools.actions.plan.model import (
     Treatment,
     matches,
 )
+from lib.wheel.platform_policy import WINDOWS_MACHINES
 from tools.actions.plan.rpath import directory_of
-from tools.actions.platform_tag.policy import WINDOWS_MACHINES
-from tools.lib.common.program import read_document
 
 #: The types of files that are linked to libraries.
 LINKED = (LIBRARY, PROGRAM, PE_LIBRARY, PE_PROGRAM)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from develop.testing.artifacts import file, image, library, link, plan, program
-from tools.actions.plan.model import Definition, Found, Plan
+from lib.elf.constants import EM_AARCH64, EM_X86_64
+from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64
+from lib.plan.model import Definition, Found, Plan
 from tools.actions.platform_tag.needs import LinkedFacts, Need, collect, has_linked, library_paths, read_linked
-from tools.lib.elf.constants import EM_AARCH64, EM_X86_64
-from tools.lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64
 
 CORE = Definition("core", "runtime", "_core", exclude=("share/**",), rpath=("_core/lib",))
 FOUND = (

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: Library -> symbol version -> the first file that needs it. The empty version is the library itself.
 Libraries = dict[str, dict[str, str]]

@@ -9,11 +9,11 @@ out: the report has the lowest tag, and which files ask for what. The wheel is l
 
 from dataclasses import dataclass
 
-from tools.actions.plan.model import Plan
+from lib.common.program import argument_parser, note, read_document, report_errors, write_document
+from lib.plan.model import Plan
+from lib.wheel.platform_policy import MACHINES, promises
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
 from tools.actions.platform_tag.needs import collect, has_linked, read_linked
-from tools.actions.platform_tag.policy import MACHINES, promises
-from tools.lib.common.program import argument_parser, note, read_document, report_errors, write_document
 
 
 @dataclass(frozen=True)

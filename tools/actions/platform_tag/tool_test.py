@@ -8,8 +8,8 @@ import pytest
 
 from develop.testing.artifacts import file, library, plan
 from develop.testing.elf_sample import Sample
+from lib.plan.model import Definition
 from tools.actions.inspect.tool import file_facts
-from tools.actions.plan.model import Definition
 from tools.actions.platform_tag.tool import main
 
 

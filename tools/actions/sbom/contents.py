@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from lib.pack.segment import Packed
+from lib.plan.model import Plan
 from tools.actions.link.license_texts import license_paths
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import Plan
 
 
 @dataclass(frozen=True)

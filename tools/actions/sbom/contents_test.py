@@ -3,8 +3,8 @@
 import hashlib
 
 from develop.testing.artifacts import artifact, file, library, link, program
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import Definition, Plan
+from lib.pack.segment import Packed
+from lib.plan.model import Definition, Plan
 from tools.actions.plan.tool import make_plan
 from tools.actions.sbom.contents import Contents, contents, digest
 

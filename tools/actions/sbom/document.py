@@ -19,9 +19,9 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from packaging.requirements import Requirement
 
+from lib.wheel.metadata_writer import Project
 from tools.actions.sbom.contents import Contents
 from tools.actions.sbom.origins import Origin
-from tools.lib.wheel.metadata_writer import Project
 
 #: What made the document, and the namespace of its properties.
 GENERATOR = "rules_rocm_python"

@@ -11,7 +11,7 @@ from typing import Any
 from packageurl import PackageURL
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from tools.lib.common.program import ToolError, read_document
+from lib.common.program import ToolError, read_document
 
 
 @dataclass(frozen=True)

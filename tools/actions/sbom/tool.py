@@ -10,12 +10,12 @@ action of its own beside link.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.actions.pack.segment import SegmentIndex
-from tools.actions.plan.model import Plan
+from lib.common.archive_time import archive_time
+from lib.common.program import argument_parser, file_arguments, read_document, report_errors
+from lib.pack.segment import SegmentIndex
+from lib.plan.model import Plan
+from lib.wheel.metadata_writer import Project
 from tools.actions.sbom.contents import contents
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.program import argument_parser, file_arguments, read_document, report_errors
-from tools.lib.wheel.metadata_writer import Project
 
 
 @dataclass(frozen=True)

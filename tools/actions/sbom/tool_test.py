@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from develop.testing.artifacts import artifact, file
-from tools.actions.pack.segment import Packed, SegmentIndex
-from tools.actions.plan.model import Definition
+from lib.common.program import ToolError
+from lib.pack.segment import Packed, SegmentIndex
+from lib.plan.model import Definition
 from tools.actions.plan.tool import make_plan
 from tools.actions.sbom.contents import digest
 from tools.actions.sbom.origins import read_origins
 from tools.actions.sbom.tool import main
-from tools.lib.common.program import ToolError
 
 PROJECT = {
     "distribution": "rocm-sdk-libraries",

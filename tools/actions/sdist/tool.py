@@ -1,33 +1,29 @@
 """Writes a source distribution (PEP 517, PEP 643) of small files, the same bytes each time.
 
     sdist --label TARGET --project JSON --description README --sdist OUT --metadata OUT
-          [--extra NAME=REQUIREMENT…] --digest OUT ARCHIVE_PATH=FILE…
+          --digest OUT ARCHIVE_PATH=FILE…
 
-PKG-INFO is made here; all else is given. From core metadata 2.6 on, it has requirements also where the build backend
-adds more.
+PKG-INFO is made here; all else is given.
 """
 
 import hashlib
 import io
 import struct
 import tarfile
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.archive_time import archive_time
-from tools.lib.common.digest import Digest
-from tools.lib.common.program import (
+from lib.common.archive_time import archive_time
+from lib.common.digest import Digest
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
     read_document,
     report_errors,
 )
-from tools.lib.wheel.deflated_run import join, small_run
-from tools.lib.wheel.extras import with_extras
-from tools.lib.wheel.import_names import imports_of
-from tools.lib.wheel.metadata_writer import WITH_IMPORT_NAMES, Project, core_metadata
+from lib.wheel.deflated_run import join, small_run
+from lib.wheel.metadata_writer import Project, core_metadata
 
 #: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
 GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
@@ -46,7 +42,6 @@ class Arguments:
     label: str
     project: str
     description: str
-    extra: list[str]
     sdist: str
     metadata: str
     digest: str
@@ -70,20 +65,10 @@ def gzipped(content: bytes) -> bytes:
     return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
 
 
-def with_imports(project: Project, paths: Iterable[str]) -> Project:
-    """Return the project with what users can import of it; without a directory `src`, its build backend says that."""
-    if sources := [path.removeprefix(SOURCE) for path in paths if path.startswith(SOURCE)]:
-        return replace(project, imports=imports_of(sources))
-    if project.metadata_version < WITH_IMPORT_NAMES:
-        return project
-    return replace(project, dynamic=(*project.dynamic, "Import-Name", "Import-Namespace"))
-
-
 def write(args: Arguments) -> None:
     """Write the sdist, its metadata and its digest."""
     files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
-    project = with_extras(Project.from_document(read_document(args.project)), args.extra)
-    project = with_imports(project, files)
+    project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     if PKG_INFO in files:
         raise ToolError(
@@ -103,9 +88,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
     parser.add_argument("--description", required=True, help="Markdown file: the long description")
-    parser.add_argument(
-        "--extra", action="append", default=[], metavar="NAME=REQUIREMENT", help="a requirement of an extra"
-    )
     parser.add_argument("--sdist", required=True, help="source distribution to write")
     parser.add_argument("--metadata", required=True, help="core metadata to write")
     parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import pytest
 from packaging.metadata import Metadata
 
+from lib.common.archive_time import FIRST
 from tools.actions.sdist.tool import gzipped, main
-from tools.lib.common.archive_time import FIRST
 
 PROJECT = {
     "distribution": "rocm",
@@ -101,28 +101,3 @@ def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixt
         "ERROR: //:rocm: rocm: '7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set `version` to that\n"
     )
     assert not (tmp_path / "a/rocm-7.10.0.tar.gz").exists()
-
-
-PINNED = {"requires": ["rocm-sdk-core==7.10.0"]}
-
-
-def pkg_info(directory: Path) -> Metadata:
-    return Metadata.from_email((directory / "metadata").read_bytes(), validate=True)
-
-
-def test_requirements_that_every_wheel_has_are_static_from_2_6_on(tmp_path: Path) -> None:
-    for version in ("2.4", "2.5", "2.6"):
-        assert build(tmp_path / version, more={**PINNED, "metadata_version": version}) == 0
-    assert build(tmp_path / "plain") == 0
-    assert (tmp_path / "2.4/metadata").read_bytes() == (tmp_path / "plain/metadata").read_bytes()
-    assert pkg_info(tmp_path / "2.5").requires_dist is None
-    assert [str(one) for one in pkg_info(tmp_path / "2.6").requires_dist or []] == PINNED["requires"]
-    assert [pkg_info(tmp_path / version).import_names for version in ("2.5", "2.6")] == [["rocm_sdk"]] * 2
-
-
-def test_import_names_are_the_backends_without_src(tmp_path: Path) -> None:
-    more = {"metadata_version": "2.5"}
-    assert build(tmp_path / "a", {"rocm/__init__.py": b"", "LICENSE": b""}, more=more) == 0
-    found = pkg_info(tmp_path / "a")
-    assert found.import_names is None
-    assert found.dynamic == ["requires-dist", "provides-extra", "import-name", "import-namespace"]

@@ -15,8 +15,8 @@ from typing import Any
 
 import leather
 
+from lib.common.program import size_text
 from tools.actions.size_report.model import PackageSizes, SizeReport
-from tools.lib.common.program import size_text
 
 WIDTH = 960
 #: Pixels of a bar with the gap below it, and of all that is around bars.

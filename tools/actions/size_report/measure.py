@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from packaging.utils import parse_wheel_filename
 
-from tools.actions.pack.segment import Packed
-from tools.actions.plan.model import MADE, Entry, Kind, Plan, Treatment
+from lib.common.program import ToolError
+from lib.gpus.architectures import AMD, Architectures
+from lib.pack.segment import Packed
+from lib.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import AMD, Architectures
 
 #: What `tools.actions.inspect` calls an ELF file that is a code object.
 CODE_OBJECT: Final = "gpu-code-object"

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from develop.testing.size_report_sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
-from tools.actions.plan.model import Entry, Kind, Treatment
+from lib.common.program import ToolError
+from lib.gpus.architectures import ArchitectureTable
+from lib.plan.model import Entry, Kind, Treatment
 from tools.actions.size_report.measure import (
     NO_TARGET,
     MeasuredPackage,
@@ -18,8 +20,6 @@ from tools.actions.size_report.measure import (
     target_of_file,
 )
 from tools.actions.size_report.model import PackageSizes, Sizes
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.architectures import ArchitectureTable
 
 ACME = ArchitectureTable(("sm_90",), spellings={"sm90": "sm_90"}, code_suffixes=(".cubin",))
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a", "gfx11-generic")

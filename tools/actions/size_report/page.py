@@ -9,9 +9,9 @@ from dominate.dom_tag import dom_tag
 from dominate.tags import dd, div, dl, dt, figure, footer, h1, h2, header, main, p, section, span
 from dominate.util import raw
 
+from lib.common.program import size_text
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, download_of, total
-from tools.lib.common.program import size_text
 
 TITLE = "Sizes of packages"
 #: More targets than these are given as a number.

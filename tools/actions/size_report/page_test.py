@@ -9,10 +9,10 @@ import pytest
 
 from develop.testing.index_sample import Page
 from develop.testing.size_report_sample import MB, File, library, package, thin, thin_sdk
+from lib.common.program import ToolError
 from tools.actions.size_report.chart import draw, svg_text
 from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page, share_text
-from tools.lib.common.program import ToolError
 
 STYLE = "p { color: red }"
 

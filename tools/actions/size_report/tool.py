@@ -10,13 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.actions.pack.segment import SegmentIndex
-from tools.actions.plan.model import Plan
-from tools.actions.size_report.chart import draw, svg_document, svg_text
-from tools.actions.size_report.measure import MeasuredPackage, measure
-from tools.actions.size_report.page import report_page
-from tools.lib.common.digest import read_digest
-from tools.lib.common.program import (
+from lib.common.digest import read_digest
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
@@ -24,7 +19,12 @@ from tools.lib.common.program import (
     report_errors,
     write_document,
 )
-from tools.lib.gpus.architectures import load_architectures
+from lib.gpus.architectures import load_architectures
+from lib.pack.segment import SegmentIndex
+from lib.plan.model import Plan
+from tools.actions.size_report.chart import draw, svg_document, svg_text
+from tools.actions.size_report.measure import MeasuredPackage, measure
+from tools.actions.size_report.page import report_page
 
 
 @dataclass(frozen=True)

@@ -6,25 +6,24 @@
 
 An sdist chooses its requirements where it is installed; lock files and locked-down hosts want
 them known before. A wheel variant, whose file name ends in a label, chooses by the machine's GPU: an installer takes
-it where one of its targets is. As for all wheels, the writer is `tools.lib.wheel.wheel_writer`.
+it where one of its targets is. As for all wheels, the writer is `lib.wheel.wheel_writer`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.common.digest import Digest
-from tools.lib.common.program import (
+from lib.common.digest import Digest
+from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
     read_document,
     report_errors,
 )
-from tools.lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
-from tools.lib.wheel.extras import with_extras
-from tools.lib.wheel.import_names import imports_of
-from tools.lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
-from tools.lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
+from lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
+from lib.wheel.extras import with_extras
+from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.
 TAG = "py3-none-any"
@@ -66,7 +65,6 @@ def write(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
     files = file_arguments(args.files)
     project = with_extras(Project.from_document(read_document(args.project)), args.extra)
-    project = replace(project, imports=imports_of(files))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"

@@ -34,14 +34,13 @@ def build(
     extras: list[str] = EXTRAS,
     name: str = NAME,
     options: Iterable[str] = (),
-    metadata_version: str = "2.4",
 ) -> int:
     directory.mkdir()
     arguments = ["--label=//:rocm", f"--wheel={directory}/{name}", "--console-script=rocm-sdk=rocm_sdk.cli:main"]
     arguments += options
     arguments += [f"--{name}={directory}/{name}" for name in ("project", "description", "metadata", "digest")]
     arguments += [f"--extra={extra}" for extra in extras]
-    (directory / "project").write_text(json.dumps(PROJECT | {"version": version, "metadata_version": metadata_version}))
+    (directory / "project").write_text(json.dumps(PROJECT | {"version": version}))
     (directory / "description").write_text("# Readme ï\n", encoding="utf-8")
     for number, (name, content) in enumerate(FILES.items()):
         (directory / str(number)).write_bytes(content)
@@ -146,11 +145,3 @@ def test_a_wheel_with_compiled_files_is_for_its_platform(tmp_path: Path) -> None
     wheel = contents(tmp_path / "a", name)["rocm-7.10.0.dist-info/WHEEL"].decode()
     assert "Tag: py3-none-linux_x86_64\n" in wheel
     assert "Root-Is-Purelib: false\n" in wheel
-
-
-def test_import_names_in_metadata_2_5(tmp_path: Path) -> None:
-    assert build(tmp_path / "a", metadata_version="2.5") == build(tmp_path / "b") == 0
-    new, old = (contents(tmp_path / name)["rocm-7.10.0.dist-info/METADATA"] for name in "ab")
-    assert (
-        new.replace(b"Metadata-Version: 2.5", b"Metadata-Version: 2.4").replace(b"Import-Name: rocm_sdk\n", b"") == old
-    )

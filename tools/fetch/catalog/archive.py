@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+from lib.device.zstd import ZstdDecoder, ZstdError
 from tools.fetch.catalog.names import CatalogError, archive_suffix
-from tools.lib.device.zstd import ZstdDecoder, ZstdError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -1,6 +1,7 @@
 """Tests of what the catalog says about input that cannot be used: the thing and the remedy, in one line."""
 
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -266,6 +267,22 @@ def test_files_that_run_as_another_user(bad: BadInput, mode: int) -> None:
     assert bad.error() == (
         f"{bad.stage}/tool: set-user-ID or set-group-ID file (mode {mode:04o}), not allowed in packages; "
         "remove those bits: chmod u-s,g-s"
+    )
+
+
+def set_attribute(path: Path, name: str, value: bytes) -> None:
+    try:
+        os.setxattr(path, name, value)
+    except OSError as error:
+        pytest.skip(f"this user or file system cannot set {name}: {error.strerror}")
+
+
+def test_files_with_capabilities(bad: BadInput) -> None:
+    (bad.stage / "tool").touch(0o755)
+    # As `setcap cap_net_raw+ep` writes it: struct vfs_cap_data, revision 2, of linux/capability.h.
+    set_attribute(bad.stage / "tool", "security.capability", struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0))
+    assert bad.error() == (
+        f"{bad.stage}/tool: a file with capabilities, not allowed in packages; remove them: setcap -r {bad.stage}/tool"
     )
 
 

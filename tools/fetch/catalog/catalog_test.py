@@ -5,10 +5,12 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -287,6 +289,28 @@ def test_modes_say_what_is_executable_and_nothing_else(artifacts: Artifacts, suf
         assert artifacts.scan() == 0
     found = {path: entry["mode"] for path, entry in artifacts.entries("a_lib_generic").items()}
     assert found == {f"{mode:04o}": to for to, modes in MODES.items() for mode in modes} | {"d": "0755"}
+
+
+@pytest.mark.parametrize("suffix", ["", ".tar.gz"])
+def test_other_attributes_and_access_lists_are_left_out(artifacts: Artifacts, suffix: str, tmp_path: Path) -> None:
+    """They say what a machine does with its files: where they came from, their labels, who may read them there."""
+    stage = artifacts.add("a_lib_generic", {"tool": "x"})
+    (stage / "tool").chmod(0o755)
+    if suffix:
+        info, content = file("stage/tool", b"x", 0o755)
+        info.pax_headers = {"SCHILY.xattr.user.origin": "here", "SCHILY.acl.access": "user::rwx,user:1:rwx,mask::rwx"}
+        archive = plant(tmp_path / f"a_lib_generic{suffix}", [manifest(), (info, content)])
+        command = [f"--archive={archive}", "--artifact=a_lib_generic", "--repository=r", f"--output={artifacts.output}"]
+        assert one_archive.main(command) == 0
+    else:
+        # An access control list as the kernel has it (linux/posix_acl_xattr.h): tag, permissions, identity.
+        entries = [(1, 7, -1), (2, 7, 1), (4, 5, -1), (16, 7, -1), (32, 5, -1)]
+        access = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+        for name, value in (("user.origin", b"here"), ("system.posix_acl_access", access)):
+            with suppress(OSError):  # Not every file system has them.
+                os.setxattr(stage / "tool", name, value)
+        assert artifacts.scan() == 0
+    assert artifacts.entries("a_lib_generic")["tool"]["mode"] == "0755"
 
 
 def test_base_directories_that_are_not_there_are_empty(artifacts: Artifacts) -> None:

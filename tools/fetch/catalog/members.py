@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from tools.fetch.catalog.archive import Limits
 from tools.fetch.catalog.names import CatalogError, check_link, check_name
-from tools.fetch.catalog.scan import normal_mode
+from tools.fetch.catalog.scan import CAPABILITY, normal_mode
 
 
 class MemberKind(Enum):
@@ -134,7 +134,9 @@ class Members:
         if info.issym():
             check_name(info.linkname, "the link's text")
             return ArchiveMember(path, MemberKind.LINK, target=info.linkname)
-        mode = normal_mode(info.mode)
+        # GNU tar's name of the attribute, and libarchive's.
+        has_capabilities = any(key.endswith(f".xattr.{CAPABILITY}") for key in info.pax_headers)
+        mode = normal_mode(info.mode, has_capabilities=has_capabilities)
         if info.islnk():
             return ArchiveMember(path, MemberKind.HARD_LINK, target=self._hard_link_target(info.linkname))
         if info.issparse():

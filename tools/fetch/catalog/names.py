@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lib.gpus.families import with_colons
+from lib.gpus.families import with_colons
 
 
 class CatalogError(Exception):

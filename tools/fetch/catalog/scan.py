@@ -51,11 +51,17 @@ def threads(size: int) -> int:
     return 1 << (wanted.bit_length() - 1)
 
 
-def normal_mode(mode: int) -> int:
+#: The extended attribute that has a file's capabilities (capabilities(7)).
+CAPABILITY = "security.capability"
+
+
+def normal_mode(mode: int, *, has_capabilities: bool) -> int:
     """Return the mode that a file with these permission bits has in every package: `EXECUTABLE` or `PLAIN`.
 
-    Raises CatalogError for a set-user-ID or set-group-ID file.
+    Raises CatalogError for a set-user-ID or set-group-ID file, and for one with capabilities.
     """
+    if has_capabilities:
+        raise CatalogError("a file with capabilities, not allowed in packages")
     if mode & (stat.S_ISUID | stat.S_ISGID):
         raise CatalogError(f"set-user-ID or set-group-ID file (mode {stat.S_IMODE(mode):04o}), not allowed in packages")
     return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
@@ -231,10 +237,19 @@ def _checked_mode(path: str, mode: int) -> int:
     readable_by_all = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
     if mode & readable_by_all != readable_by_all and not (mode & readable_by_all and os.access(path, os.R_OK)):
         raise CatalogError(f"{path}: cannot be read (mode {stat.S_IMODE(mode):04o}); make it readable: chmod a+r")
+    has_capabilities = _has_capabilities(path)
     try:
-        return normal_mode(mode)
+        return normal_mode(mode, has_capabilities=has_capabilities)
     except CatalogError as error:
-        raise CatalogError(f"{path}: {error}; remove those bits: chmod u-s,g-s") from None
+        remedy = f"remove them: setcap -r {path}" if has_capabilities else "remove those bits: chmod u-s,g-s"
+        raise CatalogError(f"{path}: {error}; {remedy}") from None
+
+
+def _has_capabilities(path: str) -> bool:
+    try:
+        return bool(os.getxattr(path, CAPABILITY, follow_symlinks=False))
+    except (AttributeError, OSError):  # Other systems and some file systems have none.
+        return False
 
 
 #: The name of the artifacts that tell about the build. Of archives, only those are looked into.

@@ -32,6 +32,13 @@ from tools.fetch.catalog.unpack import _Unpacking, unpack
 SUFFIXES = sorted(COMPRESS)
 
 
+def attributed(key: str) -> Planted:
+    """Make a program with an extended attribute, as tar (`--xattrs --acls`) and libarchive write it."""
+    info, content = file("stage/s", b"program", 0o755)
+    info.pax_headers = {key: "\1\0\0\2\0 " + "\0" * 14}  # cap_net_raw+ep
+    return info, content
+
+
 @pytest.fixture(params=SUFFIXES)
 def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Return where an archive may be planted, with each suffix."""
@@ -169,6 +176,10 @@ REFUSED: list[tuple[str, list[Planted], str]] = [
     ("unknown", [member("stage/u", b"Z")], "member 'stage/u': of type b'Z' and 0 bytes; expected a file"),
     ("set-user-ID", [file("stage/s", b"", 0o4755)], "member 'stage/s': set-user-ID or set-group-ID file (mode 4755)"),
     ("set-group-ID", [file("stage/s", b"", 0o2755)], "member 'stage/s': set-user-ID or set-group-ID file (mode 2755)"),
+    *(
+        (key, [attributed(key)], "member 'stage/s': a file with capabilities, not allowed in packages; refused")
+        for key in ("SCHILY.xattr.security.capability", "LIBARCHIVE.xattr.security.capability")
+    ),
     ("not UTF-8", [file("stage/\udcff")], "member 'stage/\\udcff': a member: the name 'stage/\\udcff' is not UTF-8"),
     ("control character", [file("stage/a\nb")], "the name 'stage/a\\nb' contains a control character"),
     (

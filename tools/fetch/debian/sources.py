@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tools.lib.common.program import ToolError
+from lib.common.program import ToolError
 
 #: What Debian calls its suites, and the names that move from one to the next. Ubuntu's are told by their components.
 DEBIAN_SUITES = frozenset(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lib.common.program import ToolError
 from tools.fetch.debian.sources import AptSource, choose, deb822, parse_deb822, parse_one_line, read_sources
-from tools.lib.common.program import ToolError
 
 DEBIAN = """\
 Types: deb deb-src

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lib.common.program import ToolError
 from tools.fetch.debian.artifact_paths import (
     artifact_of,
     edited,
@@ -25,7 +26,6 @@ from tools.fetch.debian.artifact_paths import (
     relocated,
 )
 from tools.fetch.debian.table import VERSIONED, LayoutRule, rule_of
-from tools.lib.common.program import ToolError
 
 _DAMAGED = "the package is damaged; fetch the repository again"
 #: What to do about a package of ROCm that does not fit.

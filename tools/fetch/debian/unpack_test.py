@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.debian_sample import COPYRIGHT, copyright_of, directory, file, hard_link, link, member, write_deb
+from lib.common.program import ToolError
 from tools.fetch.debian.unpack import Unpacking
-from tools.lib.common.program import ToolError
 
 pytestmark = pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.command import FoundError
+from lib.common.program import ToolError
 from tools.fetch.catalog.archive import CHUNK, Limits, open_archive
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.catalog.scan import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
@@ -12,7 +14,6 @@ from tools.fetch.catalog.unpack import members_of
 from tools.fetch.lock.run_listing import CiRun
 from tools.fetch.lock.selection import GENERIC, RunArchive
 from tools.fetch.lock.web import ArchiveDigest, Web
-from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def build_facts(run: CiRun, archives: Sequence[RunArchive], digests: dict[str, A
                 found = web.digest(url, file)
             known = digests.get(archive.file.name)
             if known and known != found:
-                raise ToolError(
+                raise FoundError(
                     f"{url}: has the SHA-256 {found.sha256} and {found.size} bytes; "
                     f"expected {known.sha256} and {known.size}. The upload is damaged"
                 )

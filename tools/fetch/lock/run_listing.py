@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 from xml.etree import ElementTree
 
+from lib.common.program import ToolError
 from tools.fetch.lock.web import NotThereError, Web, local_path
-from tools.lib.common.program import ToolError
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.common.program import ToolError
 from tools.fetch.lock.run_listing import ListedFile, S3Page, is_s3_listing, merge, parse_html, parse_s3
-from tools.lib.common.program import ToolError
 
 URL = "https://host/bucket/?list-type=2"
 DIRECTORY = "https://host/bucket/1-linux/"

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from lib.common.program import ToolError
+from lib.gpus.families import package_owner, parse_family
 from tools.fetch.catalog.names import ArtifactName, CatalogError, archive_suffix, parse_name
 from tools.fetch.lock.run_listing import ListedFile
-from tools.lib.common.program import ToolError
-from tools.lib.gpus.families import package_owner, parse_family
 
 GENERIC = "generic"
 

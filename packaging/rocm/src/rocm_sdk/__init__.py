@@ -8,6 +8,9 @@ Importing this package costs next to nothing: everything it offers is loaded on 
 
 from __future__ import annotations
 
+import os
+from _thread import RLock
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .libraries import find_libraries
@@ -24,21 +27,32 @@ _HOME = {
     "_ALL_CDLLS": "preload",
     "initialize_process": "process",
 }
+# A fork waits for imports of other threads: in the child, no thread would end them, and it would wait for ever.
+_IMPORTING = RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_IMPORTING.acquire, after_in_child=_IMPORTING.release, after_in_parent=_IMPORTING.release
+    )
 
 
 def __getattr__(name: str) -> object:
+    with _IMPORTING:
+        value = globals()[name] = _find(name)
+    return value
+
+
+def _find(name: str) -> object:
     if name == "__version__":
         from .version import read_version
 
-        value: object = read_version()
-    elif name in _HOME:
-        from importlib import import_module
+        return read_version()
+    from importlib import import_module
 
-        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    if name == "_dist_info":
+        return import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 from .distributions import PackageNames, load_all_distributions, load_distributions
 from .gpus import families
 from .gpus.table import TARGETS
-from .library_table import LIBRARIES
+from .library_table import LIBRARIES, Library
 from .targets import select_target, selection_in_effect
 
 _KNOWN = load_distributions()
@@ -90,17 +90,37 @@ class PackageEntry:
         return self.names.for_target(target_family or "")
 
 
-@dataclass(frozen=True)
 class LibraryEntry:
-    """A library: its package, and the pattern of its file name below the directory `posix_relpath` of the tree."""
+    """A library: its package, and the glob of its file name below the directory `posix_relpath` of the tree.
 
-    shortname: str
-    package: PackageEntry
-    so_pattern: str
-    posix_relpath: str
-    optional: bool
-    dll_pattern: str = ""
-    windows_relpath: str = "bin"
+    `dll_pattern` is the glob of its DLL, and empty if it has none. Making one registers it, as scripts do that add
+    lines here: `rocm_sdk.find_libraries` finds it from then on. A short name that is registered keeps its library.
+    """
+
+    windows_relpath = "bin"
+
+    def __init__(
+        self,
+        shortname: str,
+        package_name: str,
+        so_pattern: str,
+        dll_pattern: str,
+        posix_relpath: str = "lib",
+        optional: bool = False,
+    ) -> None:
+        """Register a library of the package whose role is `package_name`. Raises ValueError for an unknown role."""
+        if package_name not in ALL_PACKAGES:
+            known = ", ".join(ALL_PACKAGES)
+            raise ValueError(f"library {shortname}: there is no package {package_name!r}; expected one of {known}")
+        self.shortname = shortname
+        self.package = ALL_PACKAGES[package_name]
+        self.so_pattern = so_pattern
+        self.dll_pattern = dll_pattern
+        self.posix_relpath = posix_relpath
+        self.optional = optional
+        ALL_LIBRARIES.setdefault(shortname, self)
+        globs = (so_pattern, dll_pattern)
+        LIBRARIES.setdefault(shortname, Library(package_name, "", posix_relpath, optional, bool(dll_pattern), globs))
 
 
 def _unbuilt(name: str) -> PackageNames:
@@ -119,10 +139,9 @@ ALL_PACKAGES = {
         "profiler": "rocm-profiler",
     }.items()
 }
-ALL_LIBRARIES = {
-    name: LibraryEntry(name, ALL_PACKAGES[library.package], library.pattern, library.directory, library.optional)
-    for name, library in LIBRARIES.items()
-}
+ALL_LIBRARIES: dict[str, LibraryEntry] = {}
+for _name, _library in list(LIBRARIES.items()):
+    LibraryEntry(_name, _library.package, *_library.patterns, _library.directory, _library.optional)
 
 
 def discover_current_target_family() -> str | None:

@@ -99,13 +99,14 @@ def run_init_py(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from .init_py import init_py_text, preload_names, unlisted_names
-    from .library_table import LIBRARIES
+    from .libraries import listed_libraries
     from .process import split_list
 
     try:
         wanted = {name for text in arguments.preload for name in split_list(text)}
         wanted |= {name for file in arguments.from_extension for name in preload_names(file)}
-        order = [name for name in LIBRARIES if name in wanted] + sorted(wanted - set(LIBRARIES))
+        known = listed_libraries()
+        order = [name for name in known if name in wanted] + sorted(wanted - set(known))
         text = init_py_text(order, _version_pattern(arguments.check_version), arguments.fail_on_mismatch)
         for file in arguments.from_extension:
             for name in unlisted_names(file, _shipped()):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .gpus.families import name_in_distribution
-from .version import DISTRIBUTIONS_FILE
+from .version import read_distributions
 
 SELECTED_FILE = "_selected.json"
 
@@ -160,7 +160,7 @@ def load_distributions() -> Distributions:
 @lru_cache(maxsize=None)
 def load_all_distributions(directory: Path | None = None) -> Distributions:
     """Return the build's data for all platforms, from this package or the `directory` of one yet to be packed."""
-    return parse_distributions(((directory or Path(__file__).parent) / DISTRIBUTIONS_FILE).read_text("utf-8"))
+    return parse_distributions(read_distributions(str(directory or "")))
 
 
 def load_selection() -> dict[str, Any] | None:

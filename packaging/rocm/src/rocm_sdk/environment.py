@@ -38,9 +38,11 @@ _LANGUAGES = ("C", "CXX", "Fortran", "HIP")
 # Where builds of ROCm have the device libraries (bitcode that is linked into kernels), and a library that all have.
 _DEVICE_LIBRARIES = ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode", "lib/llvm/lib/clang/*/amdgcn/bitcode")
 _DEVICE_LIBRARY = "ockl.bc"
+OPENCL_VARIABLE = "OCL_ICD_FILENAMES"
 # What the OpenCL loader of Khronos loads beside the drivers that the system has registered. The other loader, ocl-icd,
-# does not know such a variable; its own, OCL_ICD_VENDORS, would hide all other drivers.
-_OPENCL_DRIVER = "lib/libamdocl64.so"
+# does not know such a variable; its own, OCL_ICD_VENDORS, would hide all other drivers. What is in `etc/OpenCL/vendors`
+# of the tree is a name without a directory, and no loader looks there. AMD moved the driver in 2026.
+_OPENCL_DRIVERS = ("lib/opencl/libamdocl64.so*", "lib/libamdocl64.so*")
 # By this option, clang gives programs an RPATH that leads to the HIP runtime.
 _ADD_RPATH = "-frtlib-add-rpath"
 
@@ -62,8 +64,9 @@ def build_variables(root: Path, prefix: Path | None, environ: Mapping[str, str])
     found = [path.parent for place in _DEVICE_LIBRARIES for path in sorted(root.glob(f"{place}/{_DEVICE_LIBRARY}"))]
     if found:
         variables["HIP_DEVICE_LIB_PATH"] = str(found[0])
-    if (root / _OPENCL_DRIVER).exists():
-        variables["OCL_ICD_FILENAMES"] = join_paths([str(root / _OPENCL_DRIVER)], environ.get("OCL_ICD_FILENAMES", ""))
+    drivers = [path for place in _OPENCL_DRIVERS for path in sorted(root.glob(place)) if path.is_file()]
+    if drivers:
+        variables[OPENCL_VARIABLE] = join_paths([str(drivers[0])], environ.get(OPENCL_VARIABLE, ""))
     for name, below in _SEARCH.items():
         places = [place / below for place in (root, prefix) if place]
         value = join_paths([str(place) for place in places if place.is_dir()], environ.get(name, ""))

@@ -6,13 +6,20 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions, load_selection
-from .library_table import DLL_DIRECTORIES, LIBRARIES, LIBRARY_DIRECTORIES, version_key
+from .library_table import DLL_DIRECTORIES, LIBRARIES, LIBRARY_DIRECTORIES, Library, version_key
 from .system import IS_WINDOWS
 from .targets import selection_in_effect
+
+
+def listed_libraries() -> Mapping[str, Library]:
+    """Return the libraries by short name, also those that programs have registered: they add lines to `_dist_info`."""
+    from . import _dist_info  # noqa: F401
+
+    return LIBRARIES
 
 
 def find_libraries(*shortnames: str) -> list[Path]:
@@ -31,7 +38,7 @@ def find_by_name(*shortnames: str) -> list[tuple[str, Path]]:
     Raises ModuleNotFoundError if a name is unknown or a package is not installed (it names each missing package and
     the command that installs it), FileNotFoundError if an installed package does not have the library.
     """
-    unknown = [name for name in shortnames if name not in LIBRARIES]
+    unknown = [name for name in shortnames if name not in LIBRARIES and name not in listed_libraries()]
     if unknown:
         raise ModuleNotFoundError(f"unknown ROCm library {', '.join(unknown)}; known: {', '.join(sorted(LIBRARIES))}")
     distributions = load_distributions()
@@ -77,7 +84,7 @@ def _locate(shortname: str, tree: Path) -> Path | None:
         return None
     directories = [tree / below for below in (DLL_DIRECTORIES if IS_WINDOWS else (library.directory,))]
     found = [path for directory in directories for path in directory.glob(library.pattern)]
-    named = [path for path in found if not IS_WINDOWS or library.is_named(path.name)]
+    named = [path for path in found if library.is_named(path.name)]
     matches = sorted(named, key=lambda path: (version_key(path.name), path.name))
     if matches:
         # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.
@@ -85,7 +92,7 @@ def _locate(shortname: str, tree: Path) -> Path | None:
     if library.optional:
         return None
     dll = f"is named {library.stem[3:]}.dll, with or without `lib` before it and a version"
-    wanted = dll if IS_WINDOWS else f"matches {library.pattern}"
+    wanted = dll if IS_WINDOWS and library.stem else f"matches {library.pattern}"
     places = " or ".join(map(str, directories))
     raise FileNotFoundError(
         f"no library {shortname!r}: nothing in {places} {wanted}. Reinstall the package with that "

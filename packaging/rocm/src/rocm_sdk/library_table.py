@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
+from .library_name import parse_library_name
 from .system import IS_WINDOWS
 
 # Where DLLs lie in the trees of core and libraries. The build's tools have a copy, in `constants.py` of PE files; a
@@ -16,7 +18,9 @@ DLL_DIRECTORIES = ("bin",)
 # Where a library that others link against can lie there; in other directories nothing here looks for one. What loads it
 # finds it by RPATHs, whose directories the build lists apart, in `packages.bzl`.
 LIBRARY_DIRECTORIES = (
-    DLL_DIRECTORIES if IS_WINDOWS else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib")
+    DLL_DIRECTORIES
+    if IS_WINDOWS
+    else ("lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib", "lib/opencl")
 )
 # The files in them that may be libraries.
 LIBRARY_GLOB = "*.dll" if IS_WINDOWS else "*.so*"
@@ -27,7 +31,8 @@ class Library:
     """One public library: the role of the package that has it, its file name up to `.so`, its directory in the tree.
 
     On Windows all lie in `bin`. There, names have `lib` in front or not, and their version before `.dll`, as their
-    builds decide: `amdhip64_7.dll`, `libhipblas.dll`, `hiprtc0701.dll`.
+    builds decide: `amdhip64_7.dll`, `libhipblas.dll`, `hiprtc0701.dll`. A library that a program has registered has
+    `globs` instead of `stem`: of its file name, and of its DLL's, which is empty if it has none.
     """
 
     package: str
@@ -35,18 +40,28 @@ class Library:
     directory: str = "lib"
     optional: bool = False
     on_windows: bool = False
+    globs: tuple[str, str] | None = None
+
+    @property
+    def patterns(self) -> tuple[str, str]:
+        """The file's name as a glob, and its DLL's; what has that may be another library as well: see `is_named`."""
+        return self.globs or (f"{self.stem}.so*", f"*{self.stem[3:]}*.dll" if self.on_windows else "")
 
     @property
     def pattern(self) -> str:
-        """The file's name as a glob; on Windows, what has it may be another library as well: see `is_named`."""
-        return f"*{self.stem[3:]}*.dll" if IS_WINDOWS else f"{self.stem}.so*"
+        """The glob of this platform."""
+        return self.patterns[IS_WINDOWS]
 
     def is_named(self, file_name: str) -> bool:
         """Return whether a file of that name is this library, under its SONAME or without a version, or as a DLL."""
-        if file_name[-4:].lower() == ".dll":
+        is_dll = file_name[-4:].lower() == ".dll"
+        if self.globs:
+            return fnmatchcase(file_name, self.globs[is_dll])
+        if is_dll:
             expression = rf"(lib)?{re.escape(self.stem[3:])}[_\d.]*\.dll"
             return re.fullmatch(expression, file_name, re.IGNORECASE) is not None
-        return file_name == f"{self.stem}.so" or file_name.startswith(f"{self.stem}.so.")
+        name = parse_library_name(file_name)
+        return name is not None and name.stem == self.stem
 
 
 LIBRARIES = {

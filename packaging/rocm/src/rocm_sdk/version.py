@@ -9,10 +9,26 @@ from __future__ import annotations
 import json
 import os
 
+from .errors import RocmSdkError
+
 DISTRIBUTIONS_FILE = "_distributions.json"
 
 
+def read_distributions(directory: str = "") -> str:
+    """Return what the build wrote about this package and those that it selects: beside this code, or in `directory`.
+
+    Raises RocmSdkError if this code is in a zip file, where libraries cannot be.
+    """
+    home = directory or os.path.dirname(__file__)  # noqa: PTH120
+    if not os.path.isdir(home):  # noqa: PTH112
+        raise RocmSdkError(
+            f"{home} is no directory: ROCm's libraries cannot be loaded from a zip file. Install the packages with "
+            "pip, or unpack the file"
+        )
+    with open(os.path.join(home, DISTRIBUTIONS_FILE), encoding="utf-8") as stream:  # noqa: PTH118
+        return stream.read()
+
+
 def read_version() -> str:
-    """Return the version of this package and of those that it selects, which the build wrote beside this code."""
-    with open(os.path.join(os.path.dirname(__file__), DISTRIBUTIONS_FILE), encoding="utf-8") as stream:  # noqa: PTH118, PTH120
-        return str(json.load(stream)["version"])
+    """Return the version of this package and of those that it selects. Raises what `read_distributions` raises."""
+    return str(json.loads(read_distributions())["version"])

@@ -52,7 +52,7 @@ def _package(name, one, sdk, artifacts, system):
         **(sdk.about | one.wheel)
     )
 
-def foreign_sdk(title, module, packages, artifacts, about, externals = [], opened_libraries = {}, exceptions = []):
+def foreign_sdk(title, module, packages, artifacts, about, externals = [], opened_libraries = {}):
     """Declares packages, the package that users import, `dist` with all of them, and a test of `dist`.
 
     Args:
@@ -63,7 +63,6 @@ def foreign_sdk(title, module, packages, artifacts, about, externals = [], opene
         about: attributes that all wheels share.
         externals: libraries that users must have.
         opened_libraries: {pattern of libraries that may be missing: reason}, for the test.
-        exceptions: list of verify_exception, for the test.
     """
     distributions = {name: "{}-{}".format(module.replace("_", "-"), name) for name in packages}
     sdk = struct(about = about | {"version": "//:version"}, distributions = distributions, externals = externals, module = module, packages = packages, title = title)
@@ -99,6 +98,5 @@ def foreign_sdk(title, module, packages, artifacts, about, externals = [], opene
         name = "dist_test",
         size = "medium",
         distributions = [":dist"],
-        exceptions = exceptions,
         settings = {"opened_libraries": opened_libraries},
     )

@@ -33,6 +33,7 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     loading.shadowed_libraries,
     loading.empty_entries,
     loading.unknown_preloads,
+    loading.opencl_drivers,
     other_rocm.other_roots,
     other_rocm.other_variables,
     other_rocm.other_programs,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..libraries import find_libraries, library_directories
-from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
+from ..environment import OPENCL_VARIABLE
+from ..libraries import find_libraries, library_directories, listed_libraries
+from ..library_table import LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..process import PRELOAD_VARIABLE, split_list
 from ..selfcheck.check import FailureError, plain_environment, run_python
 from ..system import IS_WINDOWS, noexec
@@ -109,7 +110,7 @@ def _loading_remedy(path: Path, failures: Mapping[Path, str], plain: Mapping[Pat
 def _public_libraries() -> list[Path]:
     """Return the libraries of the table that are installed, HIP first."""
     found = []
-    for name in sorted(LIBRARIES, key=lambda name: name != HIP):
+    for name in sorted(listed_libraries(), key=lambda name: name != HIP):
         try:
             found += find_libraries(name)
         except (ModuleNotFoundError, FileNotFoundError):
@@ -145,9 +146,19 @@ def empty_entries(facts: Facts) -> Iterator[Finding]:
         yield Finding("shadowed", "warning", text, remedy)
 
 
+def opencl_drivers(facts: Facts) -> Iterator[Finding]:
+    """Find drivers for OpenCL's loaders that are not there: the loaders pass over them without a word."""
+    for name in (OPENCL_VARIABLE, "OCL_ICD_VENDORS"):
+        for path in facts.environ.get(name, "").split(os.pathsep):
+            if Path(path).is_absolute() and not Path(path).exists():
+                text = f"{name} names {path}, which is not there: OpenCL's loader does not find the driver"
+                yield Finding("opencl", "problem", text, f'unset {name}, then eval "$(rocm-sdk env)"')
+
+
 def unknown_preloads(facts: Facts) -> Iterator[Finding]:
     """Find names in ROCM_SDK_PRELOAD_LIBRARIES that stand for no library: every program that preloads stops there."""
-    unknown = [name for name in split_list(facts.environ.get(PRELOAD_VARIABLE, "")) if name not in LIBRARIES]
+    known = listed_libraries()
+    unknown = [name for name in split_list(facts.environ.get(PRELOAD_VARIABLE, "")) if name not in known]
     if unknown:
         text = f"{PRELOAD_VARIABLE} names unknown libraries: {', '.join(unknown)}"
-        yield Finding("preload", "problem", text, f"Known are {', '.join(sorted(LIBRARIES))}.")
+        yield Finding("preload", "problem", text, f"Known are {', '.join(sorted(known))}.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..distributions import Distributions
 from ..elf import is_elf, read_dynamic
 from ..installation import InstalledPackage
-from ..libraries import find_libraries, find_tree, library_directories
+from ..libraries import find_libraries, find_tree, library_directories, listed_libraries
 from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..loading import unversioned
 from ..record import Row
@@ -56,7 +56,7 @@ def check_library(path: Path, known: Distributions) -> str:
 
 def check_preload(known: Distributions) -> str:
     """Check that all public libraries can be preloaded into one process, and then answer to all their names."""
-    found = {name: paths[0] for name in LIBRARIES for paths in [_find(name, known)] if paths}
+    found = {name: paths[0] for name in listed_libraries() for paths in [_find(name, known)] if paths}
     if not found:
         raise SkipError("no public library is installed")
     files = [file for path in found.values() for file in (path, unversioned(path)) if file]

@@ -1,0 +1,87 @@
+"""Writes the assembly of an object file with device code, under the names that other object files refer to.
+
+    tool --label LABEL --bundle PATH --output FILE OBJECT...
+
+clang compiles a source with relocatable device code (`-fgpu-rdc`) to an object file that refers to `__hip_fatbin_{id}`,
+the bundle of all device code, and `__hip_gpubin_handle_{id}`, where the HIP runtime keeps what it loaded. The
+identifier differs from source to source. A program has one bundle, so all the names are for one place.
+"""
+
+import io
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from lib.common.program import ToolError, argument_parser, report_errors
+
+#: What the names begin with.
+FATBIN = "__hip_fatbin"
+HANDLE = "__hip_gpubin_handle"
+#: What tells the runtime where the bundle is: each object file has its own.
+WRAPPER = "__hip_fatbin_wrapper"
+
+_ASSEMBLY = """\
+\t.section .hip_fatbin,"a",@progbits
+\t.p2align 12
+{fatbins}\
+\t.incbin "{bundle}"
+\t.section .bss.__hip_gpubin_handle,"aw",@nobits
+\t.p2align 3
+{handles}\
+\t.zero 8
+\t.section .note.GNU-stack,"",@progbits
+"""
+
+
+def undefined_symbols(path: Path) -> set[str]:
+    """Return the names that an object file refers to and does not define. Raises ToolError if it is damaged."""
+    try:
+        # In memory, whatever a damaged file says of offsets is an error of its content, and none of the system.
+        elf = ELFFile(io.BytesIO(path.read_bytes()))
+        sections = [one for one in elf.iter_sections() if isinstance(one, SymbolTableSection)]
+        symbols = [symbol for section in sections for symbol in section.iter_symbols()]
+        return {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF"}
+    except (ELFError, OverflowError, ValueError) as error:
+        raise ToolError(f"{path}: expected an object file of clang ({error}); build it again") from None
+
+
+def assembly(bundle: str, symbols: Iterable[str]) -> str:
+    """Return the assembly. Raises ToolError if no object file asks for device code."""
+    names = sorted(symbols)
+    fatbins = [name for name in names if name.startswith(FATBIN) and not name.startswith(WRAPPER)]
+    if not fatbins:
+        raise ToolError(
+            f"no object file refers to a name that begins with {FATBIN}; expected one for each source with device "
+            "code. Compile them with relocatable device code (-fgpu-rdc)"
+        )
+
+    def labels(chosen: Iterable[str]) -> str:
+        return "".join(f"\t.globl {name}\n\t.hidden {name}\n{name}:\n" for name in chosen)
+
+    handles = [name for name in names if name.startswith(HANDLE)]
+    path = bundle.replace("\\", "\\\\").replace('"', '\\"')
+    return _ASSEMBLY.format(fatbins=labels(fatbins), handles=labels(handles), bundle=path)
+
+
+def main(argv: list[str]) -> int:
+    """Run the tool; return the exit status."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--label", required=True, help="target, for errors")
+    parser.add_argument("--bundle", required=True, help="the bundle's path, as the assembler finds it")
+    parser.add_argument("--output", type=Path, required=True, help="the assembly")
+    parser.add_argument("objects", type=Path, nargs="+", metavar="OBJECT", help="object file of clang")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        symbols = {name for path in args.objects for name in undefined_symbols(path)}
+        args.output.write_text(assembly(args.bundle, symbols), encoding="utf-8")
+
+    return report_errors(args.label, work)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

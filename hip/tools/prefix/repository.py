@@ -1,0 +1,130 @@
+"""Writes the files of a repository such as `@rocm`, for the repository rule behind `hip.sdk`.
+
+    python3 -m hip.tools.prefix.repository --output DIR --cmake PROGRAM [--name NAME] [--target TARGET]...
+        [--tree DIR [--beside DIR]... | MANIFEST...]
+
+It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
+Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
+packages name and the prefix lacks is in `DIR/left_out.txt`.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hip.tools.prefix.build_file import PREFIX, call, libraries_text, quoted_list
+from hip.tools.prefix.compiler import find_compiler, toolchain_text
+from hip.tools.prefix.merge import merge
+from hip.tools.prefix.packages import left_out, read_packages, require_libraries
+from hip.tools.prefix.plan import Target, plan_shared_libraries, plan_targets
+from hip.tools.prefix.programs import find_programs, program_calls
+from tools.fetch.catalog.catalog import report
+
+_HEAD = """\
+# Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
+
+load(
+    "@rules_rocm_python//hip:sdk_repository.bzl",
+    "hip_no_toolchain",
+    "hip_targets",
+    "hip_toolchain",
+    "rocm_library",
+    "rocm_program",
+    "rocm_shared_library",
+)
+
+package(default_visibility = ["//visibility:public"])
+
+# The GPU targets and families to compile for.
+hip_targets(
+    name = "targets",
+    build_setting_default = {targets},
+    option = "@{name}//:targets",
+)
+"""
+#: Why an SDK cannot compile: it lacks the compiler, or the runtime.
+NO_COMPILER = (
+    "the SDK @{name} has no clang for HIP; expected lib/llvm/bin/clang in it. Add the compiler: of artifacts, "
+    "amd-llvm; of Debian's packages, hipcc"
+)
+NO_RUNTIME = (
+    "the SDK @{name} has no CMake package hip; expected the HIP runtime. Add it: of artifacts, core-hip; of Debian's "
+    "packages, libamdhip64-dev. If CMake refused the package, left_out.txt in the repository says why"
+)
+#: What modules call the repository, unless they say otherwise.
+DEFAULT_NAME = "rocm"
+#: The target of the HIP runtime, which the compiler's toolchain names.
+RUNTIME = "hip"
+
+
+def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:
+    """Return the label of the library of each directory of headers, `rocblas` for `include/rocblas`, for messages."""
+    all_names = {library.name for library in libraries}
+    owned: dict[str, list[str]] = {}
+    for library in libraries:
+        for pattern in library.hdrs:
+            directory, _, rest = pattern.removeprefix("include/").partition("/")
+            if pattern.startswith("include/") and rest:
+                owned.setdefault(directory, []).append(library.name)
+    return {one: f"@{name}//:{one if one in all_names else min(names)}" for one, names in owned.items()}
+
+
+def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
+    """Return the text of the BUILD file, and what the CMake packages name and it leaves out. `cmake` is the program.
+
+    Raises CatalogError for an SDK that cannot be used.
+    """
+    compiler = find_compiler(prefix)
+    packages = read_packages(prefix, cmake)
+    require_libraries(prefix, packages)
+    libraries = plan_targets(prefix, packages)
+    names = {library.name for library in libraries}
+    programs = find_programs(prefix, compiler)
+    text = libraries_text(libraries, plan_shared_libraries(prefix, libraries, programs.values()))
+    parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
+    if compiler and RUNTIME in names:
+        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}", headers_of(libraries, name)))
+    else:
+        reason = (NO_RUNTIME if compiler else NO_COMPILER).format(name=name)
+        parts.append(call("hip_no_toolchain", name="hip_compiler", reason=reason))
+    parts += program_calls(prefix, compiler, names)
+    return "\n".join(parts), left_out(packages)
+
+
+def write(
+    manifests: Sequence[Path],
+    output: Path,
+    cmake: Path,
+    targets: Sequence[str],
+    tree: Path | None = None,
+    beside: Sequence[Path] = (),
+    name: str = DEFAULT_NAME,
+) -> None:
+    """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
+    prefix = output / PREFIX
+    merge(manifests, prefix, tree, beside)
+    text, notes = build_text(prefix, cmake, targets, name)
+    (output / "BUILD.bazel").write_text(text, encoding="utf-8")
+    (output / "left_out.txt").write_text("".join(f"{' '.join(note.split())}\n" for note in notes), encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    """Run the program; return 1, with one message on standard error, when the input cannot be used."""
+    parser = argparse.ArgumentParser(description="Writes the files of a repository with a ROCm SDK.")
+    parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
+    parser.add_argument("--cmake", type=Path, required=True, help="CMake, which reads the packages")
+    parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
+    parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
+    parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
+    parser.add_argument(
+        "--beside", type=Path, action="append", default=[], help="directory with files of the SDK that the tree lacks"
+    )
+    parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
+    args = parser.parse_args(argv)
+    given = (args.manifests, args.output, args.cmake, args.target, args.tree, args.beside, args.name)
+    return report(lambda: write(*given))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,148 @@
+"""Tests of how tools begin and end."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from lib.common.program import (
+    Stopwatch,
+    ToolError,
+    argument_parser,
+    file_arguments,
+    printable,
+    read_document,
+    report_errors,
+    usable_cores,
+    write_document,
+)
+
+
+def test_arguments_come_from_a_params_file_one_a_line(tmp_path: Path) -> None:
+    params = tmp_path / "params"
+    params.write_text("--label=//:a b\nlib/ï x=out/ï x\n", encoding="utf-8")
+    parser = argument_parser("")
+    parser.add_argument("--label")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args([f"@{params}"])
+    assert (args.label, args.files) == ("//:a b", ["lib/ï x=out/ï x"])
+
+
+def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argument_parser("")
+    parser.add_argument("--label")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--lab=x"])
+    assert "unrecognized arguments: --lab=x" in capsys.readouterr().err
+
+
+def test_a_tool_error_is_one_message_that_names_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        raise ToolError("x: expected y. Do z")
+
+    assert report_errors("//a:b", work) == 1
+    assert capsys.readouterr() == ("", "ERROR: //a:b: x: expected y. Do z\n")
+
+
+def test_a_file_that_may_not_be_read_is_named_as_its_owner_knows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Actions see links; and who runs them may not be who owns the files."""
+    (tmp_path / "file").touch()
+    (tmp_path / "input").symlink_to("file")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read all
+
+    def work() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "input"))
+
+    assert report_errors("//a:b", work) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //a:b: {tmp_path}/file: Permission denied. Actions may run as another user than Bazel does: make the "
+        "file readable for all, and its directories passable (chmod a+r, a+x)\n"
+    )
+
+
+@pytest.mark.parametrize("names", [["output"], ["missing"], []])
+def test_a_file_that_may_not_be_written_is_a_defect(tmp_path: Path, names: list[str]) -> None:
+    (tmp_path / "output").touch()
+
+    def work() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", *(str(tmp_path / name) for name in names))
+
+    with pytest.raises(PermissionError):
+        report_errors("//a:b", work)
+
+
+def test_an_input_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What no link leads to is a bug of the tool."""
+    (tmp_path / "input").symlink_to("gone")
+    assert report_errors("//a:b", lambda: print((tmp_path / "input").read_text())) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //a:b: {tmp_path}/gone: was removed while the build ran. Put it back, or build again\n"
+    )
+    with pytest.raises(FileNotFoundError):
+        report_errors("//a:b", lambda: print((tmp_path / "missing").read_text()))
+
+
+def test_a_defect_keeps_its_traceback() -> None:
+    def work() -> None:
+        raise KeyError("defect")
+
+    with pytest.raises(KeyError):
+        report_errors("//a:b", work)
+
+
+def test_work_that_is_done_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report_errors("//a:b", lambda: None) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_key_is_given_once() -> None:
+    with pytest.raises(ToolError) as error:
+        file_arguments(["a=one", "b=one", "a=two"])
+    assert str(error.value) == "a: is given twice, as one and as two; expected one file. Give one of them another path"
+
+
+def test_keys_end_at_the_first_equals_sign() -> None:
+    assert file_arguments(["a=b=c", "d=", "e"]) == {"a": "b=c", "d": "", "e": ""}
+
+
+def test_equal_content_is_equal_bytes_one_field_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "document"
+    document = {"b": ["ï", 1], "a": None}
+    write_document(str(path), document)
+    assert path.read_bytes() == '{\n "b": [\n  "ï",\n  1\n ],\n "a": null\n}\n'.encode()
+    assert read_document(str(path)) == document
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'"\xff"'])
+def test_what_is_no_json_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "document"
+    path.write_bytes(content)
+    with pytest.raises(ToolError) as error:
+        read_document(str(path))
+    assert str(error.value).startswith(f"{path}: expected a JSON document: ")
+
+
+def test_no_more_than_wanted_or_there() -> None:
+    there = len(os.sched_getaffinity(0))
+    assert usable_cores(1) == 1
+    assert usable_cores(10_000) == there
+    assert usable_cores(0) == 1
+
+
+def test_a_line_with_amounts_and_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    Stopwatch(verbose=True).report("packed 3 files", 2_500_000, 1_000_000)
+    assert re.fullmatch(r"packed 3 files: 2\.5 MB to 1\.0 MB in \d+\.\d\d s \(\d+ MB/s\)\n", capsys.readouterr().err)
+
+
+def test_nothing_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Stopwatch(verbose=False).report("packed", 1, 1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_paths_that_are_no_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print(printable(os.fsdecode(b"a\xffb")))
+    assert capsys.readouterr().out == "a\\udcffb\n"

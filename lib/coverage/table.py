@@ -1,0 +1,171 @@
+"""The coverage table: which library has device code for which GPU target.
+
+    coverage = read_coverage("coverage.json")
+    coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
+
+A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
+version 1:
+
+    {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
+
+A key is the path, below the package's tree, of the library or program that owns the code; or, for code that belongs to
+none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form, or names of the table of
+another maker's architectures.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lib.common.program import ToolError, read_document, write_document
+from lib.elf.library_name import parse_library_name
+from lib.gpus.architectures import AMD, Architectures
+from lib.pe.constants import DLL_DIRECTORIES
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which library has code for which target. Keys and target IDs are sorted, whatever order they were given in."""
+
+    #: Library, as keys are (see the module) -> the target IDs that it has code for.
+    libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: What the names of targets mean.
+    gpus: Architectures = field(default=AMD, compare=False)
+
+    def __post_init__(self) -> None:
+        """Sort."""
+        ordered = {library: tuple(sorted(targets)) for library, targets in sorted(self.libraries.items())}
+        object.__setattr__(self, "libraries", ordered)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The target IDs for which any library has code, sorted."""
+        return tuple(sorted({target for targets in self.libraries.values() for target in targets}))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the table as JSON data."""
+        return {"format": FORMAT, "libraries": {library: list(targets) for library, targets in self.libraries.items()}}
+
+
+def collect(pairs: Iterable[tuple[str, str]], gpus: Architectures = AMD) -> Coverage:
+    """Return the table of (library, target ID) pairs, in any order and as often as they come."""
+    found: dict[str, set[str]] = {}
+    for library, target in pairs:
+        found.setdefault(library, set()).add(target)
+    return Coverage({library: tuple(targets) for library, targets in found.items()}, gpus)
+
+
+def read_coverage(path: str, gpus: Architectures = AMD) -> Coverage:
+    """Read a table; raises ToolError, with the file and the place in it, for anything that is not a table."""
+    return parse_coverage(read_document(path), path, gpus)
+
+
+def parse_coverage(document: Any, origin: str, gpus: Architectures = AMD) -> Coverage:
+    """Return the table of JSON data that came from `origin`; raises ToolError for anything that is not a table."""
+    if not isinstance(document, dict) or "format" not in document:
+        raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
+    if document["format"] != FORMAT:
+        raise ToolError(
+            f"{origin}: format {document['format']!r}, expected {FORMAT}. Use the version of these rules that wrote "
+            "it, or write it again"
+        )
+    if unknown := sorted(document.keys() - {"format", "libraries"}):
+        raise ToolError(f"{origin}: unknown key {unknown[0]!r}; expected `format` and `libraries`")
+    libraries = document.get("libraries")
+    if not isinstance(libraries, dict):
+        raise ToolError(f"{origin}: libraries: expected an object, path of a library -> list of target IDs")
+    return Coverage({library: _targets(library, targets, origin, gpus) for library, targets in libraries.items()}, gpus)
+
+
+def _targets(library: str, targets: Any, origin: str, gpus: Architectures) -> tuple[str, ...]:
+    """Return the target IDs of a library; raises ToolError for a path or a list that cannot be."""
+    where = f"{origin}: libraries: {library!r}"
+    path = library.removesuffix("/")
+    if path.split("/")[0] in ("", ".", "..") or posixpath.normpath(path) != path:
+        raise ToolError(f"{where}: expected a path below the package's tree, like lib/librocblas.so.5")
+    if not isinstance(targets, list) or not targets:
+        raise ToolError(f"{where}: expected the target IDs that it has code for; remove the library if there are none")
+    for target in targets:
+        if not isinstance(target, str):
+            raise ToolError(f"{where}: {target!r}: expected a target ID such as gfx90a:xnack+")
+        try:
+            canonical = gpus.canonical(target)
+        except ValueError as error:
+            raise ToolError(f"{where}: {error}") from None
+        if target != canonical:
+            raise ToolError(f"{where}: {target!r}: expected its canonical form, {canonical!r}")
+    if len(set(targets)) != len(targets):
+        raise ToolError(f"{where}: a target ID is there twice")
+    return tuple(targets)
+
+
+def write_coverage(path: str, coverage: Coverage) -> None:
+    """Write a table: keys sorted, a target ID a line, a newline at the end; equal tables are equal bytes."""
+    write_document(path, coverage.to_document())
+
+
+#: Directories below which each library keeps its own files, in a directory of the library's name.
+_LIBRARY_DIRECTORIES = ("lib", "lib64")
+_DATA_DIRECTORIES = ("share", "libexec")
+#: On Windows `lib` stands in front of the names of libraries, or does not.
+_DLL_NAME = re.compile(r"(?:lib)?(?P<name>.+?)\.dll", re.IGNORECASE)
+
+
+def library_name(path: str) -> str | None:
+    """Return what a library is called: `miopen` for `lib/libMIOpen.so.1`, `rocblas` for `bin/rocblas.dll`.
+
+    None if it is not named like a library.
+    """
+    if library := parse_library_name(path):
+        return library.short.casefold() or None
+    match = _DLL_NAME.fullmatch(posixpath.basename(path))
+    return match["name"].casefold() if match else None
+
+
+def data_directory(path: str) -> tuple[str, str] | None:
+    """Return the directory of one library's files that a path lies in, and that library's name; None if in none.
+
+    For `lib/rocblas/5/library/x.co` these are `lib/rocblas/` and `rocblas`.
+    """
+    parts = path.split("/")
+    for at, part in enumerate(parts[:-2]):
+        if part in _LIBRARY_DIRECTORIES + _DATA_DIRECTORIES:
+            return "/".join(parts[: at + 2]) + "/", parts[at + 1].casefold()
+    return None
+
+
+def _beside_dll(path: str, libraries: Collection[str]) -> tuple[str, str] | None:
+    """Return the same of a directory in `bin` (on Linux programs lie there), if a DLL named like it lies beside it."""
+    parts = path.split("/")
+    for at in range(len(parts) - 2):
+        beside = posixpath.join(*parts[: at + 1], "")
+        name = parts[at + 1].casefold()
+        if parts[at] in DLL_DIRECTORIES and any(
+            posixpath.dirname(one) + "/" == beside and one.lower().endswith(".dll") and library_name(one) == name
+            for one in libraries
+        ):
+            return f"{beside}{parts[at + 1]}/", name
+    return None
+
+
+def owner_of(path: str, libraries: Collection[str]) -> str:
+    """Return the key, in the coverage table, of a file of device code that is not one of `libraries`.
+
+    `libraries` are paths of all libraries, whether they have code in themselves or not. The file's directory has the
+    name of its owner: a library beside the directory if that lies in `lib`, anywhere if in `share`. Of several, the one
+    nearest to the top counts, then the first in sorted order. Without any, the key is the directory, with `/`.
+    """
+    found = data_directory(path) or _beside_dll(path, libraries)
+    if found is None:
+        directory = posixpath.dirname(path)
+        return directory + "/" if directory else path
+    directory, name = found
+    parent = posixpath.dirname(directory.removesuffix("/"))
+    named = [library for library in libraries if library_name(library) == name]
+    if posixpath.basename(parent) in (*_LIBRARY_DIRECTORIES, *DLL_DIRECTORIES):
+        named = [library for library in named if posixpath.dirname(library) == parent]
+    return min(named, key=lambda library: (library.count("/"), library), default=directory)

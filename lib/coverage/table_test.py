@@ -1,0 +1,159 @@
+"""Tests of the coverage table: what is written is read, equal tables are equal bytes, and errors say what to do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lib.common.program import ToolError
+from lib.coverage.table import (
+    Coverage,
+    collect,
+    library_name,
+    owner_of,
+    parse_coverage,
+    read_coverage,
+    write_coverage,
+)
+
+TABLE = Coverage({"lib/librocblas.so.5": ("gfx90a:xnack+", "gfx1030"), "lib/foo/": ("gfx1100",)})
+WRITTEN = """{
+ "format": 1,
+ "libraries": {
+  "lib/foo/": [
+   "gfx1100"
+  ],
+  "lib/librocblas.so.5": [
+   "gfx1030",
+   "gfx90a:xnack+"
+  ]
+ }
+}
+"""
+
+
+def test_the_table_as_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.json"
+    write_coverage(str(path), TABLE)
+    assert path.read_text(encoding="utf-8") == WRITTEN
+    assert read_coverage(str(path)) == TABLE
+    assert TABLE.targets == ("gfx1030", "gfx1100", "gfx90a:xnack+")
+
+
+def test_collected_in_any_order() -> None:
+    pairs = [("lib/b", "gfx90a"), ("lib/a", "gfx942"), ("lib/b", "gfx1030"), ("lib/b", "gfx90a")]
+    assert (
+        collect(pairs) == collect(reversed(pairs)) == Coverage({"lib/a": ("gfx942",), "lib/b": ("gfx1030", "gfx90a")})
+    )
+    assert list(collect(pairs).libraries) == ["lib/a", "lib/b"]
+    assert collect([]).to_document() == {"format": 1, "libraries": {}}
+
+
+def of_library(library: str, targets: Any) -> Any:
+    """Return a document with one library."""
+    return {"format": 1, "libraries": {library: targets}}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], "c.json: expected a coverage table"),
+        ({"libraries": {}}, "c.json: expected a coverage table"),
+        ({"format": 2, "libraries": {}}, "c.json: format 2, expected 1. Use the version of these rules that wrote it"),
+        ({"format": 1}, "c.json: libraries: expected an object"),
+        ({"format": 1, "libraries": {}, "absent": {}}, "c.json: unknown key 'absent'"),
+        (of_library("/lib/a", ["gfx942"]), "c.json: libraries: '/lib/a': expected a path below the package's tree"),
+        (of_library("lib/../a", ["gfx942"]), "expected a path below"),
+        (of_library("..", ["gfx942"]), "expected a path below"),
+        (of_library("", ["gfx942"]), "expected a path below"),
+        (of_library("lib/a", []), "'lib/a': expected the target IDs that it has code for; remove the library"),
+        (of_library("lib/a", "gfx942"), "expected the target IDs"),
+        (of_library("lib/a", [942]), "'lib/a': 942: expected a target ID such as gfx90a:xnack+"),
+        (of_library("lib/a", ["sm_70"]), "'lib/a': target ID 'sm_70': expected a processor such as gfx1030"),
+        (of_library("lib/a", ["gfx90a:xnack+:sramecc+"]), "expected its canonical form, 'gfx90a:sramecc+:xnack+'"),
+        (of_library("lib/a", ["gfx942", "gfx942"]), "a target ID is there twice"),
+    ],
+)
+def test_what_is_no_table(document: Any, message: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        parse_coverage(document, "c.json")
+    assert message in str(caught.value)
+
+
+def test_what_is_no_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text("{")
+    with pytest.raises(ToolError, match=r"c\.json: expected a JSON document"):
+        read_coverage(str(tmp_path / "c.json"))
+
+
+def test_a_table_that_a_person_wrote_is_sorted_when_read() -> None:
+    document = {"format": 1, "libraries": {"lib/b": ["gfx942", "gfx90a"], "lib/a": ["gfx942"]}}
+    assert json.dumps(parse_coverage(document, "c.json").to_document()) == (
+        '{"format": 1, "libraries": {"lib/a": ["gfx942"], "lib/b": ["gfx90a", "gfx942"]}}'
+    )
+
+
+LIBRARIES = (
+    "lib/libMIOpen.so.1",
+    "lib/libhipblaslt.so.1",
+    "lib/librocblas.so.5",
+    "lib/librocfft-device-0.so.0",
+    "lib/librocfft.so.0",
+    "lib/llvm/lib/libomptarget.so",
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("lib/rocblas/5/library/Kernels.so-000-gfx90a-xnack+.hsaco", "lib/librocblas.so.5"),
+        ("lib/rocblas/library/TensileLibrary_gfx1030.dat", "lib/librocblas.so.5"),
+        ("lib/hipblaslt/library/extop_gfx942.co", "lib/libhipblaslt.so.1"),
+        ("lib/rocfft/1.0.36/rocfft_kernel_cache.db", "lib/librocfft.so.0"),
+        ("share/miopen/db/gfx90a68.kdb", "lib/libMIOpen.so.1"),
+        ("lib/hipsparselt/library/extop_gfx942.co", "lib/hipsparselt/"),
+        ("lib64/rocblas/library/a.co", "lib64/rocblas/"),
+        ("share/nobody/a/b.co", "share/nobody/"),
+        ("lib/kernels_gfx90a.co", "lib/"),
+        ("bin/tests/a.hsaco", "bin/tests/"),
+        ("a.co", "a.co"),
+        ("lib/llvm/lib/omptarget/a.bc", "lib/llvm/"),
+    ],
+)
+def test_owner(path: str, owner: str) -> None:
+    assert owner_of(path, LIBRARIES) == owner
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("bin/rocblas/library/Kernels_gfx1100.dat", "bin/rocblas.dll"),
+        ("bin/hipblaslt/library/a.co", "bin/libhipblaslt.dll"),
+        ("share/miopen/db/a.kdb", "bin/MIOpen.dll"),
+        ("bin/tests/deep/a.co", "bin/tests/deep/"),
+        ("other/bin/rocblas/library/a.co", "other/bin/rocblas/library/"),
+    ],
+)
+def test_owner_on_windows(path: str, owner: str) -> None:
+    assert owner_of(path, ("bin/MIOpen.dll", "bin/libhipblaslt.dll", "bin/rocblas.dll")) == owner
+
+
+def test_of_several_libraries_the_nearest_to_the_top() -> None:
+    several = ("lib/deep/libmiopen.so", "lib/libMIOpen.so.2", "lib/libMIOpen.so.1")
+    assert owner_of("share/miopen/db/a.kdb", several) == "lib/libMIOpen.so.1"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("lib/libMIOpen.so.1.0", "miopen"),
+        ("lib/libhipfft.so", "hipfft"),
+        ("lib/liba.so.b.so.1", "a.so.b"),
+        ("lib/libLLVM.so.23.0git", "llvm"),
+        ("bin/rcclras", None),
+        ("lib/librocfft.so.old", None),
+    ],
+)
+def test_names_of_libraries(path: str, name: str | None) -> None:
+    assert library_name(path) == name

@@ -1,0 +1,156 @@
+"""The symbols that a file imports, and those that it exports, with their versions.
+
+    with open(path, "rb") as file:
+        symbols = read_dynamic_symbols(file, read_elf(file, path))
+    [one for one in symbols.needed if one.library == "libhip.so.6"]
+
+A symbol with a version says which library it is from (LSB Core, "Symbol Versioning"); any library may supply others.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import BinaryIO, Final
+
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from lib.elf.reader import string_table
+from lib.elf.source import ElfError, Source
+from lib.elf.symbols import SYM_SIZE, dynamic_symbol_count
+from lib.elf.versions import VERDEF, VERNAUX, VERNEED, verdef_entries, verneed_entries
+
+SYM: Final = Struct("<IBBHQQ")
+HALF: Final = Struct("<H")
+STB_LOCAL: Final = 0
+_STB_WEAK: Final = 2
+#: A version's number, without the bit that hides a symbol from those who link without a version.
+VERSION: Final = 0x7FFF
+#: Numbers below this stand for no version: local, and global.
+FIRST_VERSION: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NeededSymbol:
+    """An undefined symbol; `version` and `library` are None where it has no version."""
+
+    name: str
+    version: str | None = None
+    library: str | None = None
+    is_weak: bool = False
+    """Whether the file loads without it."""
+
+
+@dataclass(frozen=True)
+class DynamicSymbols:
+    """The dynamic symbols of a file."""
+
+    needed: tuple[NeededSymbol, ...] = ()
+    defined: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By name the versions that it is defined in; `""` stands for none."""
+
+    def defines(self, name: str, version: str | None = None) -> bool:
+        """Whether a symbol is defined, in that version if one is named."""
+        return name in self.defined and (version is None or version in self.defined[name])
+
+
+def may_open_libraries(file: BinaryIO, elf: ElfFile) -> bool:
+    """Whether the file imports dlopen(3) or dlmopen(3), or its symbols cannot be counted.
+
+    A library that defines dlopen itself, as sanitizers do, opens what its callers name: that does not count.
+    """
+    source = Source(file, elf.path)
+    start, size = string_table(elf)
+    strings = source.read(start, size, "the dynamic string table")
+    openers = {at for name in (b"dlopen\0", b"dlmopen\0") if (at := strings.find(name)) >= 0}
+    if not openers or (address := elf.dynamic_value(c.DT_SYMTAB)) is None:
+        return False
+    count = dynamic_symbol_count(source, elf, address)
+    if count is None:
+        return True
+    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    table = source.read(offset, count * SYM_SIZE, "the dynamic symbol table")
+    return any(not section and name in openers for name, _, _, section, _, _ in SYM.iter_unpack(table))
+
+
+def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
+    """Read the symbols of the file that `elf` was read from. Raises ElfError for tables that are damaged."""
+    address = elf.dynamic_value(c.DT_SYMTAB)
+    if address is None:
+        return DynamicSymbols()
+    source = Source(file, elf.path)
+    count = dynamic_symbol_count(source, elf, address)
+    if count is None:
+        raise ElfError(elf.path, elf.dynamic[0].position, "neither a section nor a hash table counts its symbols")
+    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    start, size = string_table(elf)
+    strings = source.read(start, size, "the dynamic string table")
+    table = source.unpack_all(SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
+    versions = [number & VERSION for number in version_numbers(source, elf, count)]
+    required, offered = _required(source, elf, strings), offered_versions(source, elf, strings)
+    needed: list[NeededSymbol] = []
+    defined: dict[str, set[str]] = {}
+    for (name, info, _, section, _, _), number in zip(table[1:], versions[1:], strict=True):
+        if info >> 4 == STB_LOCAL or not name:
+            continue
+        text = name_at(source, strings, name)
+        if section:
+            defined.setdefault(text, set()).add(offered.get(number, ""))
+            continue
+        version, library, may_lack = required.get(number, (None, None, False))
+        needed.append(NeededSymbol(text, version, library, may_lack or info >> 4 == _STB_WEAK))
+    return DynamicSymbols(tuple(needed), {name: frozenset(found) for name, found in defined.items()})
+
+
+def place_of(source: Source, elf: ElfFile, address: int, size: int, what: str) -> int:
+    """Return the file offset of a table at an address. Raises ElfError if no segment has it."""
+    offset = elf.offset_of(address, size)
+    if offset is None:
+        raise source.error(elf.dynamic[0].position, f"{what} {address:#x} with {size} bytes is in no PT_LOAD segment")
+    return offset
+
+
+def name_at(source: Source, strings: bytes, at: int) -> str:
+    """Return a name of the dynamic string table. Raises ElfError if it does not end there."""
+    end = strings.find(b"\0", at)
+    if end < 0:
+        raise source.error(0, f"a name at {at} does not end inside the dynamic string table of {len(strings)} bytes")
+    return strings[at:end].decode("utf-8", "surrogateescape")
+
+
+def version_numbers(source: Source, elf: ElfFile, count: int) -> list[int]:
+    """Return the number of each symbol's version (DT_VERSYM), with the bit that hides it; 1 where there are none."""
+    address = elf.dynamic_value(c.DT_VERSYM)
+    if address is None:
+        return [1] * count
+    offset = place_of(source, elf, address, count * HALF.size, "DT_VERSYM")
+    numbers = source.unpack_all(HALF, offset, count * HALF.size, "the table of symbol versions")
+    return [number for (number,) in numbers]
+
+
+def _required(source: Source, elf: ElfFile, strings: bytes) -> dict[int, tuple[str, str, bool]]:
+    """Return version, library, and whether the library may lack the version, by the version's number."""
+    found: dict[int, tuple[str, str, bool]] = {}
+    for at, file, names in verneed_entries(source, elf):
+        library = name_at(source, strings, file)
+        _, _, _, skip, _ = source.unpack(VERNEED, at, "a symbol version requirement")
+        for fields in _auxiliary(source, at + skip, len(names)):
+            _, flags, number, name, _ = fields
+            found[number & VERSION] = (name_at(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
+    return found
+
+
+def _auxiliary(source: Source, at: int, count: int) -> Iterator[tuple[int, ...]]:
+    for _ in range(count):
+        fields = source.unpack(VERNAUX, at, "a symbol version requirement")
+        yield fields
+        at += fields[-1]
+
+
+def offered_versions(source: Source, elf: ElfFile, strings: bytes) -> dict[int, str]:
+    """Return the versions that the file defines, by number, without the version of the file itself."""
+    found: dict[int, str] = {}
+    for at, names in verdef_entries(source, elf):
+        _, _, number, *_ = source.unpack(VERDEF, at, "a symbol version definition")
+        if names and number & VERSION >= FIRST_VERSION:
+            found[number & VERSION] = name_at(source, strings, names[0])
+    return found

@@ -1,0 +1,75 @@
+"""The GPU targets and families of ROCm's builds, by AMD's own tables.
+
+Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this.
+"""
+
+visibility(["//..."])
+
+# Target -> its kind, and the target whose package holds its code.
+TARGETS = {
+    "gfx900": struct(kind = "dgpu", owner = "gfx900"),
+    "gfx902": struct(kind = "igpu", owner = "gfx902"),
+    "gfx904": struct(kind = "dgpu", owner = "gfx904"),
+    "gfx906": struct(kind = "dgpu", owner = "gfx906"),
+    "gfx908": struct(kind = "dcgpu", owner = "gfx908"),
+    "gfx909": struct(kind = "igpu", owner = "gfx909"),
+    "gfx90a": struct(kind = "dcgpu", owner = "gfx90a"),
+    "gfx90c": struct(kind = "igpu", owner = "gfx90c"),
+    "gfx942": struct(kind = "dcgpu", owner = "gfx942"),
+    "gfx950": struct(kind = "dcgpu", owner = "gfx950"),
+    "gfx1010": struct(kind = "dgpu", owner = "gfx1010"),
+    "gfx1011": struct(kind = "dgpu", owner = "gfx1011"),
+    "gfx1012": struct(kind = "dgpu", owner = "gfx1012"),
+    "gfx1013": struct(kind = "igpu", owner = "gfx1013"),
+    "gfx1030": struct(kind = "dgpu", owner = "gfx1030"),
+    "gfx1031": struct(kind = "dgpu", owner = "gfx1031"),
+    "gfx1032": struct(kind = "dgpu", owner = "gfx1032"),
+    "gfx1033": struct(kind = "igpu", owner = "gfx1033"),
+    "gfx1034": struct(kind = "dgpu", owner = "gfx1034"),
+    "gfx1035": struct(kind = "igpu", owner = "gfx1035"),
+    "gfx1036": struct(kind = "igpu", owner = "gfx1036"),
+    "gfx1100": struct(kind = "dgpu", owner = "gfx1100"),
+    "gfx1101": struct(kind = "dgpu", owner = "gfx1101"),
+    "gfx1102": struct(kind = "dgpu", owner = "gfx1102"),
+    "gfx1103": struct(kind = "igpu", owner = "gfx1103"),
+    "gfx1150": struct(kind = "igpu", owner = "gfx1150"),
+    "gfx1151": struct(kind = "igpu", owner = "gfx1151"),
+    "gfx1152": struct(kind = "igpu", owner = "gfx1152"),
+    "gfx1153": struct(kind = "igpu", owner = "gfx1153"),
+    "gfx1200": struct(kind = "dgpu", owner = "gfx1200"),
+    "gfx1201": struct(kind = "dgpu", owner = "gfx1201"),
+    "gfx1250": struct(kind = "dcgpu", owner = "gfx1250"),
+    "gfx1250-strict": struct(kind = "dcgpu", owner = "gfx1250"),
+    "gfx1251": struct(kind = "dcgpu", owner = "gfx1251"),
+}
+
+# Family -> its targets that ROCm's builds make code for.
+FAMILIES = {
+    "dcgpu-all": ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1250"],
+    "dgpu-all": ["gfx900", "gfx906", "gfx1010", "gfx1011", "gfx1012", "gfx1030", "gfx1031", "gfx1032", "gfx1034", "gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"],
+    "gfx101X-all": ["gfx1010", "gfx1011", "gfx1012"],
+    "gfx101X-dgpu": ["gfx1010", "gfx1011", "gfx1012"],
+    "gfx103X-all": ["gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"],
+    "gfx103X-dgpu": ["gfx1030", "gfx1031", "gfx1032", "gfx1034"],
+    "gfx103X-igpu": ["gfx1033", "gfx1035", "gfx1036"],
+    "gfx110X-all": ["gfx1100", "gfx1101", "gfx1102", "gfx1103"],
+    "gfx110X-dgpu": ["gfx1100", "gfx1101", "gfx1102"],
+    "gfx110X-igpu": ["gfx1103"],
+    "gfx115X-all": ["gfx1150", "gfx1151", "gfx1152", "gfx1153"],
+    "gfx115X-igpu": ["gfx1150", "gfx1151", "gfx1152", "gfx1153"],
+    "gfx120X-all": ["gfx1200", "gfx1201"],
+    "gfx125X": ["gfx1250"],
+    "gfx125X-all": ["gfx1250"],
+    "gfx125X-dcgpu": ["gfx1250"],
+    "gfx900-dgpu": ["gfx900"],
+    "gfx906-dgpu": ["gfx906"],
+    "gfx908-dcgpu": ["gfx908"],
+    "gfx90X-dcgpu": ["gfx908", "gfx90a"],
+    "gfx90a-dcgpu": ["gfx90a"],
+    "gfx90c-igpu": ["gfx90c"],
+    "gfx94X-all": ["gfx942"],
+    "gfx94X-dcgpu": ["gfx942"],
+    "gfx950-all": ["gfx950"],
+    "gfx950-dcgpu": ["gfx950"],
+    "igpu-all": ["gfx90c", "gfx1033", "gfx1035", "gfx1036", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"],
+}

@@ -1,0 +1,93 @@
+"""Which GPU targets the name of a file or of a distribution says that it is for.
+
+    named_targets("lib/Kernels.so-000-gfx90a-xnack+.hsaco")   # gfx90a:xnack+
+    named_targets("share/miopen/db/gfx90a6e.kdb")             # gfx90a, with 0x6e compute units
+    named_targets("lib/K_gfx1030_gfx1100.co")                 # both
+    target_of_local_version("rocm7.gfx110x.all")              # gfx110X-all
+
+ROCm's libraries open such files by names that they make up from the target of the GPU. (The names are Tensile's,
+rocBLAS's and MIOpen's; features are written with `-` instead of `:`.)
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from lib.gpus.families import is_target, parse_family
+from lib.gpus.known_targets import PROCESSORS
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
+
+#: How a target in a name begins. What follows belongs to it if it is in a table, or a feature.
+_TARGET: Final = re.compile(r"(?<![0-9A-Za-z])gfx[0-9][0-9a-z]*", re.ASCII)
+#: The form that processors have, where none that is known begins a name.
+_SHAPE: Final = re.compile(r"gfx(?:1[0-9]|[6-9])[0-9a-f]{2}", re.ASCII)
+#: What follows a processor: compute units, as MIOpen writes them, and features.
+_UNITS: Final = re.compile(r"[0-9a-f]*", re.ASCII)
+_FEATURE: Final = re.compile(r"[-:_](xnack|sramecc)([+-])", re.ASCII)
+
+
+def named_targets(path: str, known: Iterable[str] = ()) -> tuple[TargetId, ...]:
+    """Return the targets that a path names, sorted: all of the last part of the path that names any.
+
+    `known` are more processors than AMD's and LLVM's tables have. A processor is the longest known name that the text
+    begins with; else what has the form of one; else the text as it is, for which nobody will have code.
+    """
+    processors = PROCESSORS.union(known)
+    for part in reversed(path.split("/")):
+        found = {_target_at(part, match, processors) for match in _TARGET.finditer(part)}
+        if found:
+            return tuple(sorted(found))
+    return ()
+
+
+def _target_at(part: str, match: re.Match[str], processors: frozenset[str]) -> TargetId:
+    text = part[match.start() :]
+    begun = [one for one in processors if _begins(text, one)]
+    shape = _SHAPE.match(text)
+    processor = max(begun, key=len) if begun else shape[0] if shape else match[0]
+    at = len(processor)
+    if units := _UNITS.match(text, at):
+        at = units.end()
+    features = []
+    while feature := _FEATURE.match(text, at):
+        features.append((feature[1], feature[2] == "+"))
+        at = feature.end()
+    return TargetId(processor, tuple(sorted(set(features))))
+
+
+def _begins(text: str, processor: str) -> bool:
+    """Whether a text begins with a processor; after a name with a `-` no more letters or digits may follow.
+
+    Such a name can be written with `_` as well, as identifiers have it.
+    """
+    name, rest = text[: len(processor)], text[len(processor) :]
+    return name.replace("_", "-") == processor and not ("-" in processor and rest[:1].isalnum())
+
+
+def target_of_distribution(name: str) -> str | None:
+    """Return the target or family that the normalised name (PEP 503) of a distribution ends in; None if in none.
+
+    Families are returned as ROCm's builds write them, with a capital `X`.
+    """
+    match = re.search(r"(?:^|-)(gfx[^/]*)$", name)
+    if match is None:
+        return None
+    text = match[1]
+    if text in GENERIC_PROCESSORS or is_target(text):
+        return text
+    family = "gfx" + text.removeprefix("gfx").replace("x", "X")
+    return family if parse_family(family) else None
+
+
+def target_of_local_version(local: str | None) -> str | None:
+    """Return the target or family that a local version (PEP 440) ends in, as split wheels have it; None if in none."""
+    return target_of_distribution(split_local_version(local)[1].replace(".", "-"))
+
+
+def split_local_version(local: str | None) -> tuple[str, str]:
+    """Return a local version without the target or family that it ends in, and that; empty if it ends in none."""
+    parts = (local or "").split(".")
+    for at, part in enumerate(parts):
+        if part.startswith("gfx") and target_of_distribution("-".join(parts[at:])):
+            return ".".join(parts[:at]), ".".join(parts[at:])
+    return local or "", ""

@@ -1,0 +1,51 @@
+"""Segments: the interface between pack and link.
+
+A segment file holds, one after the other, the deflated bytes of a unit's entries, each
+a run of joined blocks without a final one. Its index says of each entry where its run
+lies, how large it is inflated, and its CRC-32 and SHA-256: all that a zip or tar
+directory and a RECORD ask for. So `link` never looks into the bytes.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+#: What the build setting `compression` may be; `lib.pack.packer` has the levels of each.
+COMPRESSIONS: Final = ("balanced", "fast", "small")
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One entry in a segment."""
+
+    path: str
+    #: Permission bits, octal.
+    mode: str
+    #: Byte offset of the run in the segment, and its length in bytes.
+    offset: int
+    length: int
+    #: Of the inflated bytes: their number, their CRC-32 (as zip has it) and their SHA-256 in hex.
+    size: int
+    crc32: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class SegmentIndex:
+    """What a segment holds, and the digests of sources that must be compared."""
+
+    entries: tuple[Packed, ...]
+    #: source -> SHA-256 in hex of the unpatched file.
+    source_sha256: dict[str, str]
+    #: path -> what an ELF edit gave up, such as RELRO of a dynamic section that had to move.
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the index as JSON data."""
+        entries = [asdict(entry) for entry in self.entries]
+        return {"entries": entries, "source_sha256": self.source_sha256, "notes": self.notes}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "SegmentIndex":
+        """Read what `to_document` wrote."""
+        entries = tuple(Packed(**entry) for entry in document["entries"])
+        return cls(entries, document["source_sha256"], document["notes"])

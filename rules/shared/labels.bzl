@@ -1,0 +1,43 @@
+"""How labels are written in messages."""
+
+visibility(["//..."])
+
+_PART_OF = "part-of="
+
+def shown(label):
+    """Returns a label as users write it: without `@@` in the main repository, and `@rocm` for `@@rules_rocm_python++rocm+rocm`.
+
+    Bazel does not tell rules what the main module calls a repository, so it is the name that the declaration gave it.
+    """
+    text = str(label)
+    if not text.startswith("@@") or text.startswith("@@//"):
+        return text.removeprefix("@@")
+    repository, _, rest = text.removeprefix("@@").partition("//")
+    parts = repository.replace("~", "+").split("+")  # module, its version, extension, name
+    return "@{}//{}".format(parts[-1] if len(parts) > 2 else parts[0], rest)
+
+def hidden(name, attributes):
+    """Returns the attributes of a target that a macro declares for itself.
+
+    Args:
+        name: name of the target that users know, which messages about the hidden target name.
+        attributes: what both targets share.
+
+    Returns:
+        dict of attributes.
+    """
+    return dict(attributes, tags = ["manual", _PART_OF + name] + attributes.get("tags", []), visibility = ["//visibility:private"])
+
+def written(ctx):
+    """Returns the label that the user wrote: the macro's, if this target is hidden behind a macro.
+
+    Args:
+        ctx: the rule context.
+
+    Returns:
+        Label.
+    """
+    for tag in ctx.attr.tags:
+        if tag.startswith(_PART_OF):
+            return ctx.label.same_package_label(tag.removeprefix(_PART_OF))
+    return ctx.label

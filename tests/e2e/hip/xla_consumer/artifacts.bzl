@@ -1,5 +1,0 @@
-"""No artifacts: `ROCM_ARTIFACTS_DIR` names them."""
-
-ARTIFACTS = []
-DIST_TARGETS = []
-SPLIT = False

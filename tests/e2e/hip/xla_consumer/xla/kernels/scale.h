@@ -1,1 +1,0 @@
-const char* ScaleError(int* rocm_version);

@@ -1,0 +1,7 @@
+"""Runs the command: `python -m rocm_wheels`."""
+
+import sys
+
+from wheels.command import main
+
+sys.exit(main())

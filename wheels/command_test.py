@@ -1,0 +1,40 @@
+"""The command `rocm-wheels`: it finds its sub-commands, and starts without importing them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wheels.command import COMMANDS, main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([name, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: rocm-wheels {name} ")
+
+
+def test_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+def test_a_command_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["splt"]) == 2
+    assert "splt: no such command; expected verify, split, require-sdk, publish, code" in capsys.readouterr().err
+
+
+def test_help_imports_no_command() -> None:
+    """Whoever types `--help` waits for nothing else."""
+    program = (
+        "import sys; from wheels.command import main; main(['--help']);"
+        "print([name for name in sys.modules if name.startswith(('lib.', 'wheels.'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['wheels.command']"

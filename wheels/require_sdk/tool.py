@@ -1,0 +1,224 @@
+"""Makes a wheel use the packages of an SDK: its libraries find the SDK's, and its metadata requires the packages.
+
+The wheel that you give is read and never changed. Nothing is written unless the SDK has every library, symbol and
+symbol version that the wheel needs from it.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from lib.common.program import printable
+from lib.pack.segment import COMPRESSIONS
+from wheels.common.output_directory import publish, scratch_directory
+from wheels.common.sound_wheel import read_sound_wheel
+from wheels.require_sdk.init_py import InitPy
+from wheels.require_sdk.own_gpus import own_gpus, parse_gpus
+from wheels.require_sdk.plan import Wishes, plan_wheel
+from wheels.require_sdk.proof import prove
+from wheels.require_sdk.report import describe
+from wheels.require_sdk.sdk import Sdk
+from wheels.require_sdk.symbols import COLLECTOR
+from wheels.require_sdk.write import Writer, space_for_wheel
+
+EPILOG = """what changes:
+  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
+  RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
+  Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
+                is in packages of its own, also the extra that brings it: sdk[device-gfx942]
+  Requires-External
+                names the libraries that --externals allows to come from elsewhere, as far as the wheel needs them
+  copies        copies of the SDK's libraries are reported, and left out with --drop-bundled
+  other files   are copied, byte by byte
+
+examples:
+  rocm-wheels require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
+  rocm-wheels require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --externals 'libtorch*' --externals 'libc10*'
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
+
+Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
+
+""" + exit_codes(
+    "the new wheel was written", "a wheel is damaged, does not fit the SDK, or cannot be edited: nothing was written"
+)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    wheel: Path
+    sdk: list[Path]
+    output: Path
+    specifier: str
+    drop_bundled: bool
+    leave: list[str]
+    take: list[str]
+    externals: list[str]
+    allow_missing: list[str]
+    device: str
+    local_version: str
+    init_py: str
+    drop_signatures: bool
+    rewrite_record: bool
+    compression: str
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line parser."""
+    result = argparse.ArgumentParser(
+        prog="rocm-wheels require-sdk",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_arguments(result)
+    return result
+
+
+def add_arguments(result: argparse.ArgumentParser) -> None:
+    """Add all arguments to a parser; `Arguments` has what it makes of them."""
+    add = result.add_argument
+    add("wheel", type=Path, metavar="WHEEL", help="a wheel whose libraries need an SDK")
+    add(
+        "--sdk",
+        action="append",
+        required=True,
+        type=Path,
+        metavar="PATH",
+        help="wheel of the SDK, or a directory of wheels; may be repeated",
+    )
+    add("--output", required=True, type=Path, metavar="DIR", help="where to write the new wheel")
+    add(
+        "--specifier",
+        default="",
+        metavar="SPEC",
+        help="versions of the SDK to require (default: == the version of each package)",
+    )
+    add("--drop-bundled", action="store_true", help="leave out copies of the SDK's libraries, and use the SDK's")
+    _add_patterns(result)
+    add(
+        "--device",
+        default="",
+        metavar="GPUS",
+        help="GPU targets whose packages the wheel requires; or machine (the GPU of the machine that installs the "
+        "wheel), all, or none (default: the GPU of the wheel's own device code, if there is only one, otherwise "
+        "machine)",
+    )
+    add(
+        "--local-version",
+        default="",
+        metavar="TEXT",
+        help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
+    )
+    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
+    add(
+        "--drop-signatures",
+        action="store_true",
+        help="also take a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
+    )
+    add(
+        "--rewrite-record",
+        action="store_true",
+        help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
+    )
+    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)")
+
+
+def _add_patterns(result: argparse.ArgumentParser) -> None:
+    """Add the arguments that may be repeated."""
+    add = result.add_argument
+    add(
+        "--leave",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries to leave alone: not taken from the SDK, copies not left out; may be repeated",
+    )
+    add(
+        "--take",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
+    )
+    add(
+        "--externals",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
+        "those that the wheel needs (Requires-External)",
+    )
+    add(
+        "--allow-missing",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="symbols that the SDK need not have; may be repeated",
+    )
+
+
+def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
+    """Return the parsed options. Raises ToolError for invalid ones."""
+    try:
+        SpecifierSet(arguments.specifier).contains("0")
+    except ValueError:  # InvalidSpecifier, or too many digits for Python.
+        raise CannotRunError(
+            f"--specifier={arguments.specifier}: expected a version specifier, such as `>=7.10,<7.11` or `~=7.10.0`"
+        ) from None
+    local = arguments.local_version
+    try:
+        Version(f"1+{local or 'x'}")
+    except ValueError:
+        raise CannotRunError(
+            f"--local-version={local}: expected letters and digits, with dots between: sdk.7.10"
+        ) from None
+    return Wishes(
+        arguments.specifier,
+        arguments.drop_bundled,
+        tuple(arguments.leave),
+        tuple(arguments.externals),
+        local,
+        arguments.init_py,
+        init_py,
+    )
+
+
+def require(arguments: Arguments, init_py: InitPy) -> list[str]:
+    """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
+    wishes, told = _wishes(arguments, init_py), parse_gpus(arguments.device)
+    wheel = read_sound_wheel(
+        arguments.wheel,
+        drop_signatures=arguments.drop_signatures,
+        rewrite_record=arguments.rewrite_record,
+        collectors=(COLLECTOR,),
+    )
+    plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
+    proof = prove(plan, arguments.allow_missing)
+    scratch_place = scratch_directory(arguments.output, space_for_wheel(plan))
+    with scratch_place as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
+        writer = Writer(plan, Path(segments), arguments.compression)
+        written = writer.write(scratch / plan.name.filename)
+        publish(scratch, arguments.output, [plan.name.filename])
+    return list(describe(plan, proof, written, writer.notes))
+
+
+def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = Arguments(**vars(parser().parse_args(argv)))
+
+    def work() -> None:
+        print(printable("\n".join(require(arguments, init_py))))
+
+    return run_command("require-sdk", work, otherwise=FOUND)

@@ -1,0 +1,119 @@
+"""Which files of a wheel have device code or are loaded for some GPUs alone, for which GPUs, and in which form."""
+
+import enum
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lib.common.command import CannotRunError
+from lib.common.program import ToolError
+from lib.device.kpack import SUFFIX
+from lib.device.machine import code_object_target
+from lib.elf import constants as c
+from lib.gpus import gpu_files
+from lib.gpus.families import is_target, parse_family
+from lib.gpus.paths import named_targets
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
+from wheels.split.groups import Group
+from wheels.verify.device.facts import DEVICE, DeviceFacts
+from wheels.verify.model import FileFacts, Wheel
+
+
+class Form(enum.Enum):
+    """Where device code lies."""
+
+    EMBEDDED = "in a program or library"
+    BUNDLE = "a bundle by itself"
+    WHOLE = "a file by itself: a code object, or a file that is named for its targets"
+    DATA = "a file by itself without code that is named for its targets, such as a database of MIOpen"
+    UNKNOWN = "a code object for a processor that is not known"
+
+
+@dataclass(frozen=True)
+class DeviceFile:
+    """A file for some GPUs, and its targets: the targets of the code, else the targets in the file's name."""
+
+    path: str
+    form: Form
+    codes: frozenset[TargetId]
+    families: tuple[str, ...] = ()
+    """The families that its name says: they have targets that no table has, and that `codes` lacks."""
+
+    def is_for(self, group: Group) -> bool:
+        """Whether a GPU of a group can load some code of the file."""
+        if any(map(group.loads, self.codes)):
+            return True
+        named = filter(None, map(parse_family, self.families))
+        return any(family.has(target.processor) for family in named for target in group.targets)
+
+    @property
+    def has_code(self) -> bool:
+        """Whether the file contains device code."""
+        return self.form is not Form.DATA
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether a thin wheel can contain a part of the file."""
+        return self.form in (Form.EMBEDDED, Form.BUNDLE)
+
+
+def device_files(wheel: Wheel, whole: Collection[str] = ()) -> Mapping[str, DeviceFile]:
+    """Return the files for some GPUs by path, sorted. Archives (`.kpack`) are none, nor what refers to them.
+
+    Files whose paths match a pattern of `whole` (`*` matches `/` as well) are left out.
+    Raises ToolError for code that cannot be read, and for a pattern that matches no file.
+    """
+    for pattern in whole:
+        if not any(fnmatchcase(path, pattern) for path in wheel.files):
+            raise CannotRunError(
+                f"{wheel.path}: --whole={pattern} matches no file of the wheel; expected a path or pattern"
+            )
+    left = (facts for path, facts in sorted(wheel.files.items()) if not any(fnmatchcase(path, one) for one in whole))
+    found = (_device_file(wheel, facts) for facts in left)
+    return {one.path: one for one in found if one is not None}
+
+
+def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
+    device = facts.collected.get(DEVICE)
+    if facts.path.endswith(SUFFIX):
+        return None
+    if isinstance(device, DeviceFacts):
+        if device.damage:
+            reason = f"{facts.path}: its device code cannot be read: {device.damage}"
+            raise ToolError(f"{wheel.path}: {reason}. Leave the file whole with --whole={facts.path}")
+        codes = frozenset().union(*device.bundles)
+        form = Form.EMBEDDED if device.is_program else Form.BUNDLE
+        return DeviceFile(facts.path, form, codes) if codes else None
+    is_code = facts.elf is not None and facts.elf.machine == c.EM_AMDGPU
+    target = code_object_target(facts.elf.flags) if facts.elf is not None and is_code else None
+    if target is not None:
+        return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
+    part = facts.path if is_code else gpu_files.naming_part(facts.path)
+    named = None if part is None else _named(facts.path, part, Form.WHOLE if is_code else _form(facts.path))
+    if named is not None and named.codes:
+        return named
+    return DeviceFile(facts.path, Form.UNKNOWN, frozenset()) if is_code else None
+
+
+def _form(path: str) -> Form:
+    return Form.WHOLE if gpu_files.is_code(path) else Form.DATA
+
+
+def _named(path: str, part: str, form: Form) -> DeviceFile | None:
+    """Return the file with the targets that a part of its path names, also by their family.
+
+    None if it names none, or has a word that is neither: nobody knows which GPUs need the file.
+    """
+    found: set[TargetId] = set()
+    families = []
+    for named in named_targets(part):
+        family = parse_family(named.processor)
+        if is_target(named.processor) or named.processor in GENERIC_PROCESSORS:
+            found.add(named)
+        elif family:
+            families.append(named.processor)
+            found |= {TargetId(one.name) for one in TARGETS if family.has(one.name)}
+        else:
+            return None
+    return DeviceFile(path, form, frozenset(found), tuple(families)) if found else None

@@ -1,0 +1,177 @@
+"""Splits wheels with device code for many AMD GPUs into wheels that have the code for some.
+
+The wheel that you give is read and never changed. Code that a GPU can load is kept, bit by bit; other code is left out.
+"""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from lib.common.program import printable
+from lib.pack.segment import COMPRESSIONS
+from lib.variants.variant_format import DRAFT, SCHEMA
+from wheels.common.output_directory import check_free, publish, scratch_directory
+from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
+from wheels.split.flat_index import write_flat_index
+from wheels.split.groups import parse_groups
+from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
+from wheels.split.report import describe
+from wheels.split.sizes import SplitSizes, measure, write_report
+from wheels.split.write import space_for_thin_wheels, write_thin_wheels
+from wheels.verify.device.stray_code import COLLECTOR
+
+EPILOG = f"""shapes:
+  local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
+                    DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
+                  pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
+  wheel-variants  a complete wheel for each item, with the same version, all in one directory with the fat wheel:
+                    DIR/acme-1.0-cp312-cp312-manylinux_2_28_x86_64-gfx1100.whl and DIR/acme-1.0-variants.json
+                  An installer that knows wheel variants chooses by the machine's GPU. Any other takes the fat wheel.
+                  This follows {DRAFT},
+                  {SCHEMA}
+  host-device     one wheel without device code, and for each item a small wheel with only device code:
+                    DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
+                  pip install 'acme[device-gfx1100]' --find-links DIR
+                  This works only if all device code is in files of its own (.co, .hsaco, …), not inside a library.
+
+examples:
+  rocm-wheels split acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
+  rocm-wheels split *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
+  rocm-wheels split acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
+
+A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V: wheels keep
+all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
+
+{exit_codes("all thin wheels were written", "a wheel is damaged, or cannot be split: nothing was written")}"""
+
+WHEEL_VARIANTS = "wheel-variants"
+SHAPES = {"local-versions": plan_local_versions, WHEEL_VARIANTS: plan_wheel_variants, "host-device": plan_host_device}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    wheels: list[Path]
+    targets: str
+    output: Path
+    shape: str
+    whole: list[str]
+    drop_signatures: bool
+    rewrite_record: bool
+    compression: str
+    size_report: list[Path]
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the command line parser."""
+    result = argparse.ArgumentParser(
+        prog="rocm-wheels split",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_arguments(result)
+    return result
+
+
+def add_arguments(result: argparse.ArgumentParser) -> None:
+    """Add all arguments to a parser; `Arguments` has what it makes of them."""
+    result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
+    result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
+    result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
+    result.add_argument(
+        "--shape", choices=tuple(SHAPES), default="local-versions", help="see below (default: %(default)s)"
+    )
+    result.add_argument(
+        "--whole",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="keep the code for all GPUs in files whose paths match; may be repeated",
+    )
+    result.add_argument(
+        "--drop-signatures",
+        action="store_true",
+        help="also split a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
+    )
+    result.add_argument(
+        "--rewrite-record",
+        action="store_true",
+        help="also split a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
+    )
+    result.add_argument(
+        "--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)"
+    )
+    result.add_argument(
+        "--size-report",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="write download and installed sizes before and after, as JSON if FILE ends in .json; may be repeated",
+    )
+
+
+def check_places(plans: Sequence[ThinWheel]) -> None:
+    """Raise ToolError if two thin wheels have one place."""
+    place, count = Counter(plan.place for plan in plans).most_common(1)[0]
+    if count > 1:
+        raise CannotRunError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
+
+
+def split(arguments: Arguments) -> list[str]:
+    """Split all wheels; returns lines for people. Raises ToolError, and then nothing was written."""
+    groups = parse_groups(arguments.targets)
+    planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
+    for path in arguments.wheels:
+        fat = read_sound_wheel(
+            path,
+            drop_signatures=arguments.drop_signatures,
+            rewrite_record=arguments.rewrite_record,
+            collectors=(COLLECTOR,),
+        )
+        planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
+    all_plans = [plan for _, plans in planned for plan in plans]
+    places = [plan.place for plan in all_plans]
+    check_places(all_plans)
+    check_free(arguments.output, places)
+    lines: list[str] = []
+    sizes: list[SplitSizes] = []
+    needed = sum(space_for_thin_wheels(fat, plans) for fat, plans in planned)
+    if arguments.shape == WHEEL_VARIANTS:
+        needed += sum(fat.wheel.size for fat, _ in planned)
+    with scratch_directory(arguments.output, needed) as scratch:
+        for fat, plans in planned:
+            write_thin_wheels(fat, plans, scratch, arguments.compression)
+            sizes.append(measure(fat, plans, scratch))
+            lines += describe(fat, plans, sizes[-1])
+        if arguments.shape == WHEEL_VARIANTS:
+            fats = [fat for fat, _ in planned]
+            more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
+            places, lines = [*places, *more], [*lines, *said]
+        publish(scratch, arguments.output, places)
+    for path in arguments.size_report:
+        write_report(path, sizes)
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = Arguments(**vars(parser().parse_args(argv)))
+
+    def work() -> None:
+        print(printable("\n".join(split(arguments))))
+
+    return run_command("rocm-wheels split", work, interrupted="what is there is whole", otherwise=FOUND)
+
+
+if __name__ == "__main__":
+    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The command line: its help teaches, and its exit code says how it ended."""
+
+import errno
+import json
+import os
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from develop.testing.fat_wheel import FAT, written
+from develop.testing.wheel_sample import Sample
+from lib.variants.variant_format import DRAFT
+from wheels.common.sound_wheel import read_sound_wheel
+from wheels.split import tool
+from wheels.split.groups import parse_groups
+from wheels.split.plan import plan_local_versions
+from wheels.split.write import space_for_thin_wheels, write_thin_wheels
+
+
+def test_the_help_has_examples_shapes_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        tool.main(["--help"])
+    said = capsys.readouterr().out
+    parts = ("examples:\n", "shapes:\n", "exit code:\n", "rocm-wheels split acme-1.0", "'acme[device-gfx1100]'", DRAFT)
+    for part in parts:
+        assert part in said
+
+
+@pytest.mark.parametrize("arguments", [[], ["a.whl"], ["a.whl", "--targets=gfx942", "--output=x", "--shape=all"]])
+def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        tool.main(arguments)
+    assert "usage: rocm-wheels split" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wheels.split.write.write_wheel", interrupted)
+    assert tool.main([str(written(tmp_path)), "--targets=gfx942", f"--output={tmp_path / 'thin'}"]) == 130
+    assert capsys.readouterr().err == "rocm-wheels split: interrupted; what is there is whole\n"
+    assert not (tmp_path / "thin").exists()
+
+
+def full(*arguments: object) -> None:
+    del arguments
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheels.split.write.write_wheel", full)
+    output = tmp_path / "thin"
+    assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"rocm-wheels split: {output}: No space left on device; about ")
+    assert said.count("\n") == 1
+    assert not output.exists()
+
+
+def test_space_that_is_needed_while_wheels_are_written(tmp_path: Path) -> None:
+    """It is enough, and not much more than that: some files are packed for both wheels, others copied."""
+    noise = random.Random(1).randbytes(100_000)
+    fat = read_sound_wheel(written(tmp_path, Sample({**FAT.files, "acme/noise.bin": noise}, name="acme")))
+    plans = plan_local_versions(fat, parse_groups("gfx942,gfx1100"))
+    made = sum(one.size for one in write_thin_wheels(fat, plans, tmp_path, "fast"))
+    assert made < space_for_thin_wheels(fat, plans) < 2 * made
+
+
+def test_sizes_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fat, thin = written(tmp_path), tmp_path / "thin"
+    reports = [tmp_path / "sizes.json", tmp_path / "sizes.txt"]
+    options = [f"--output={thin}", "--targets=gfx942", *(f"--size-report={path}" for path in reports)]
+    assert tool.main([str(fat), *options]) == 0
+    [path] = thin.rglob("*.whl")
+
+    def size(wheel: Path) -> dict[str, int]:
+        with zipfile.ZipFile(wheel) as archive:
+            installed = sum(len(archive.read(name)) for name in archive.namelist())
+        return {"download": wheel.stat().st_size, "installed": installed}
+
+    made = {"label": "gfx942", "path": f"gfx942/{path.name}", **size(path)}
+    assert json.loads(reports[0].read_text()) == {"wheels": [{"wheel": FAT.filename, **size(fat), "thin": [made]}]}
+    said = capsys.readouterr().out.splitlines()
+    [first, second] = reports[1].read_text().splitlines()
+    assert {first, second} <= set(said)
+    assert second.count("%)") == 2, second
+    assert size(path)["installed"] < size(fat)["installed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "place", "message"),
+    [
+        (("--targets=gfx1100,gfx942",), "gfx942/{thin}", "is a directory; expected a file or nothing"),
+        (("--targets=gfx1100,gfx942", "--shape=wheel-variants"), "find-links.html", "is a directory; expected a file"),
+    ],
+)
+def test_a_directory_in_the_place_of_a_file_is_refused_before_anything_is_written(
+    options: tuple[str, ...], place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "thin"
+    path = output / place.format(thin=FAT.filename.replace("-1.0-", "-1.0+gfx942-"))
+    path.mkdir(parents=True)
+    before = sorted(output.rglob("*"))
+    assert tool.main([str(written(tmp_path)), f"--output={output}", *options]) == 2
+    assert f"rocm-wheels split: {path}: {message}" in capsys.readouterr().err
+    assert sorted(output.rglob("*")) == before
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thin").mkdir()
+    (tmp_path / "thin/gfx942").write_text("")
+    assert tool.main([str(written(tmp_path)), f"--output={tmp_path / 'thin'}", "--targets=gfx1100,gfx942"]) == 2
+    assert "gfx942: is a file; expected a directory or nothing" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "thin").iterdir()] == ["gfx942"]

@@ -1,0 +1,128 @@
+"""Faults between wheels: what they require, and what the selector says of them."""
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from wheels.tests.editing import EditedSet
+from wheels.tests.faults import fault
+from wheels.tests.planted_set import LIBRARIES, small_wheel
+
+
+@fault("S131", "a requirement that nobody publishes", "rocm_sdk_libraries")
+def _(edited: EditedSet) -> None:
+    wheel = edited.wheel("rocm_sdk_libraries")
+    wheel.replace("METADATA", "Requires-Dist: ", "Requires-Dist: no-such-thing>=2\nRequires-Dist: ")
+
+
+@fault("S131", "a requirement on another version", "rocm_profiler")
+def _(edited: EditedSet) -> None:
+    wheel = edited.wheel("rocm_profiler")
+    wheel.replace("METADATA", "Requires-Dist: ", "Requires-Dist: tool>=2\nRequires-Dist: ")
+
+
+@fault("S131", "the package of one GPU is left out", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    edited.remove("rocm_sdk_device_gfx942")
+
+
+@fault("S138", "the package of the default GPU is left out", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    edited.remove("rocm_sdk_device_gfx1100")
+
+
+@fault("S132", "a requirement on an extra that there is not", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: rocm[everything]\nLicense-File")
+
+
+@fault("S142", "a package that requires itself", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: tool==1.0\nLicense-File")
+
+
+@fault("S142", "extras that require each other", "tool")
+def _(edited: EditedSet) -> None:
+    extras = "".join(
+        f'Provides-Extra: {one}\nRequires-Dist: tool[{other}]; extra == "{one}"\n'
+        for one, other in (("a", "b"), ("b", "c"), ("c", "a"))
+    )
+    edited.wheel("tool").replace("METADATA", "License-File", f"{extras}License-File")
+
+
+@fault("S143", "a local version whose number has one more digit", "tool-1.0+rocm10")
+def _(edited: EditedSet) -> None:
+    for local in ("rocm7.15", "rocm10.1"):
+        wheel = small_wheel("tool", {"tool/__init__.py": b""})
+        files = {path.replace("tool-1.0", f"tool-1.0+{local}"): data for path, data in wheel.files.items()}
+        wheel = replace(wheel, name=wheel.name.replace("tool-1.0", f"tool-1.0+{local}"), files=files)
+        wheel.replace("METADATA", "Version: 1.0\n", f"Version: 1.0+{local}\n")
+        edited.add(wheel)
+
+
+@fault("S133", "two packages that want different versions of a third", "tool")
+def _(edited: EditedSet) -> None:
+    edited.wheel("tool").replace(
+        "METADATA", "License-File", "Requires-Dist: other\nRequires-Dist: native<1.5\nLicense-File"
+    )
+    edited.wheel("other").replace("METADATA", "License-File", "Requires-Dist: native>=1.5\nLicense-File")
+    newer = small_wheel("native", {"native/__init__.py": b""})
+    newer.files = {path.replace("native-1.0", "native-2.0"): data for path, data in newer.files.items()}
+    newer.files["native-2.0.dist-info/METADATA"] = (
+        newer.text("METADATA").replace("Version: 1.0", "Version: 2.0").encode()
+    )
+    newer.name = newer.name.replace("native-1.0", "native-2.0")
+    edited.add(newer)
+
+
+def change_selector(edited: EditedSet, change: Any) -> None:
+    """Change the data of the selector, in the sdist and in the static wheel."""
+    static, path = edited.wheel("rocm"), "rocm_sdk/_distributions.json"
+    document = json.loads(static.files[path])
+    change(document)
+    static.files[path] = json.dumps(document).encode()
+    change_sdist(edited, "/_distributions.json", lambda data: static.files[path])
+
+
+def change_sdist(edited: EditedSet, end: str, change: Callable[[bytes], bytes]) -> None:
+    """Change the file of the sdist whose path has this end."""
+    name = next(one for one in edited.others if one.endswith(".tar.gz"))
+    target = io.BytesIO()
+    with tarfile.open(edited.others[name]) as tar, tarfile.open(fileobj=target, mode="w") as new:
+        for info in tar:
+            file = tar.extractfile(info)
+            data = file.read() if file else b""
+            data = change(data) if info.name.endswith(end) else data
+            info.size = len(data)
+            new.addfile(info, io.BytesIO(data))
+    edited.sdists[name] = gzip.compress(target.getvalue(), 1, mtime=0)
+
+
+@fault("S134", "an sdist that is cut off", "rocm-7.10.0.dev0.tar.gz")
+def _(edited: EditedSet) -> None:
+    name = next(one for one in edited.others if one.endswith(".tar.gz"))
+    edited.sdists[name] = edited.others[name].read_bytes()[:5000]
+
+
+@fault("S134", "the selector's data has no version", "rocm-7.10.0.dev0", "_distributions.json")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document.pop("version"))
+
+
+@fault("S135", "the selector names another tree", "rocm_profiler")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document["packages"]["profiler"].update(tree="_rocm_profiling"))
+
+
+@fault("S136", "a package for a GPU that is not offered", "rocm_sdk_device_gfx1201")
+def _(edited: EditedSet) -> None:
+    edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"}))
+
+
+@fault("S137", "a default target that does not exist", "rocm-7.10.0.dev0")
+def _(edited: EditedSet) -> None:
+    change_selector(edited, lambda document: document.update(default_target="gfx1201"))

@@ -1,0 +1,238 @@
+"""Packages for one GPU target each hold what their names promise: the mini SDK's, and other makers'."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from develop.testing.device_sample import compressed
+from wheels.tests.editing import EditedSet
+from wheels.tests.libraries import fat, offload_bundle
+from wheels.tests.planted_set import mirror, small_wheel
+from wheels.verify.engine import Request, verify
+from wheels.verify.exceptions import DeclaredException
+from wheels.verify.finding import Finding
+from wheels.verify.settings import Settings
+
+DIST = Path(os.environ["DIST"]).absolute()
+TARGETS = ("gfx1100", "gfx1101", "gfx942")
+LINUX = "py3-none-manylinux_2_17_x86_64"
+
+
+#: True of the mini SDK: rocBLAS has files for gfx1100 and none for gfx1101.
+SDK = (DeclaredException("D103", "true", file="_rocm_sdk_libraries_gfx1101/lib/rocblas/library", target="gfx1101"),)
+
+
+def findings(directory: Path, exceptions: tuple[DeclaredException, ...] = SDK) -> tuple[Finding, ...]:
+    """Verify a set; return what is not so in the mini SDK itself."""
+    return verify([directory], Request(Settings(debug_info=True), exceptions)).judged.findings
+
+
+def said(found: Sequence[Finding]) -> list[tuple[str, str, str]]:
+    """Return rule, wheel up to the version and file."""
+    return [(one.id, one.wheel.split("-")[0], one.file) for one in found]
+
+
+def tree(target: str) -> str:
+    """Return the tree of a target's package."""
+    return f"_rocm_sdk_libraries_{target}"
+
+
+def put(edited: EditedSet, target: str, path: str, data: bytes) -> None:
+    """Put a file into the package of a target."""
+    edited.wheel(f"rocm_sdk_libraries_{target}").files[f"{tree(target)}/{path}"] = data
+
+
+def libraries(edited: EditedSet, codes: dict[str, list[list[str]]], name: str = "libfat.so.1") -> None:
+    """Put a library into the packages of the mini SDK, with bundles for these targets."""
+    for target, bundles in codes.items():
+        put(edited, target, f"lib/{name}", fat(name, [offload_bundle(one) for one in bundles]))
+
+
+SLICED = {
+    "gfx1100": [["gfx1100"], ["gfx11-generic"]],
+    "gfx1101": [["gfx1101"], ["gfx11-generic"]],
+    "gfx942": [["gfx942:xnack+", "gfx942:xnack-"], ["gfx942"]],
+}
+
+
+def no_change(edited: EditedSet) -> None:
+    """Change nothing."""
+
+
+def sliced(edited: EditedSet) -> None:
+    """Add a library that was sliced as it should be; a generic target's code is in both packages that can load it."""
+    libraries(edited, SLICED)
+
+
+def data(edited: EditedSet) -> None:
+    """Add files that are named for their targets, and MIOpen's databases."""
+    for target, units in zip(TARGETS, ("_60", "_54", "130"), strict=True):
+        put(edited, target, f"lib/more/Kernels_{target}.dat", b"kernels")
+        put(edited, target, f"share/miopen/db/{target}{units}.kdb", b"database")
+
+
+def code_of_another_target(edited: EditedSet) -> None:
+    """Leave code in a library that its GPU cannot load."""
+    libraries(edited, SLICED | {"gfx1100": [["gfx1100", "gfx1101"], ["gfx11-generic"]]})
+
+
+def compressed_code_of_another_target(edited: EditedSet) -> None:
+    """Leave it in one whose bundles are compressed."""
+    libraries(edited, SLICED)
+    bundles = [compressed(offload_bundle(["gfx942", "gfx950"]))] * 2
+    put(edited, "gfx942", "lib/libfat.so.1", fat("libfat.so.1", bundles))
+
+
+def no_code_in_a_bundle(edited: EditedSet) -> None:
+    """Let one bundle of a library have nothing that its GPU can load."""
+    libraries(edited, SLICED | {"gfx1101": [["gfx1101"], []]})
+
+
+def code_for_no_xnack(edited: EditedSet) -> None:
+    """Lose the code for one setting of XNACK, which another library has."""
+    libraries(edited, SLICED, "libother.so.1")
+    libraries(edited, SLICED | {"gfx942": [["gfx942:xnack+"], ["gfx942:xnack+"]]})
+
+
+def no_code_in_a_library(edited: EditedSet) -> None:
+    """Lose the code of all bundles of a library."""
+    libraries(edited, SLICED | {"gfx942": [[], []]})
+
+
+def no_bundles_in_a_library(edited: EditedSet) -> None:
+    """Lose the bundles of a library."""
+    libraries(edited, SLICED | {"gfx1100": []})
+
+
+def no_library(edited: EditedSet) -> None:
+    """Put a library into the packages of two targets alone."""
+    libraries(edited, {target: SLICED[target] for target in TARGETS[1:]})
+
+
+def file_of_another_target(edited: EditedSet) -> None:
+    """Add a file that is named for another target."""
+    data(edited)
+    put(edited, "gfx1101", "lib/more/Kernels_gfx1100.dat", b"kernels")
+
+
+def database_of_another_target(edited: EditedSet) -> None:
+    """Add a database of MIOpen's for another target."""
+    data(edited)
+    put(edited, "gfx942", "share/miopen/db/gfx1100_60.kdb", b"database")
+
+
+def no_data(edited: EditedSet) -> None:
+    """Leave out the files for one target where the others have some."""
+    data(edited)
+    del edited.wheel("rocm_sdk_libraries_gfx942").files[f"{tree('gfx942')}/lib/more/Kernels_gfx942.dat"]
+
+
+def expected(rule: str, target: str, path: str) -> list[tuple[str, str, str]]:
+    """Return one finding."""
+    return [(rule, f"rocm_sdk_libraries_{target}", f"{tree(target)}/{path}")]
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (no_change, []),
+        (sliced, []),
+        (data, []),
+        (code_of_another_target, expected("D107", "gfx1100", "lib/libfat.so.1")),
+        (compressed_code_of_another_target, expected("D107", "gfx942", "lib/libfat.so.1")),
+        (no_code_in_a_bundle, expected("D103", "gfx1101", "lib/libfat.so.1")),
+        (code_for_no_xnack, expected("D102", "gfx942", "lib/libfat.so.1")),
+        (no_bundles_in_a_library, expected("D101", "gfx1100", "lib/libfat.so.1")),
+        (no_library, expected("D101", "gfx1100", "lib/libfat.so.1")),
+        (file_of_another_target, expected("D105", "gfx1101", "lib/more/Kernels_gfx1100.dat")),
+        (database_of_another_target, expected("D105", "gfx942", "share/miopen/db/gfx1100_60.kdb")),
+        (no_data, expected("D108", "gfx942", "lib/more")),
+    ],
+)
+def test_the_mini_sdk(change: Callable[[EditedSet], None], wanted: list[tuple[str, str, str]], tmp_path: Path) -> None:
+    edited = EditedSet(DIST, tmp_path / "dist")
+    change(edited)
+    assert said(findings(edited.save())) == wanted
+
+
+def test_the_evidence_has_bytes_and_targets(tmp_path: Path) -> None:
+    edited = EditedSet(DIST, tmp_path / "dist")
+    code_of_another_target(edited)
+    (finding,) = findings(edited.save())
+    assert finding.said == "gfx1101: 63 bytes of code that gfx1100 cannot load"
+
+
+def wheel(name: str, *libraries_with: tuple[str, Sequence[str]], files: Sequence[str] = ()) -> tuple[str, bytes]:
+    """Return a wheel of another maker's: names of libraries with the targets of their code, and other files."""
+    content = {f"_{name}/{path}": b"data" for path in files}
+    for library, targets in libraries_with:
+        content[f"_{name}/{library}"] = fat(library, [offload_bundle(targets)])
+    made = small_wheel(name, content, LINUX)
+    return made.name, made.build()
+
+
+def verified(directory: Path, *wheels: tuple[str, bytes]) -> list[tuple[str, str, str]]:
+    """Verify wheels alone, without a selector."""
+    directory.mkdir()
+    for name, content in wheels:
+        (directory / name).write_bytes(content)
+    return said(findings(directory, ()))
+
+
+def test_wheels_alone_are_for_what_their_names_say(tmp_path: Path) -> None:
+    good = wheel("kernels_gfx942", ("liba.so", ["gfx942:xnack+", "gfx942:xnack-"]), files=["a_gfx942.co"])
+    assert verified(tmp_path / "good", good) == []
+    bad = wheel("kernels_gfx942", ("liba.so", ["gfx942", "gfx90a"]), ("libb.so", ["gfx90a"]), files=["a_gfx90a.co"])
+    assert verified(tmp_path / "bad", bad) == [
+        ("D101", "kernels_gfx942", "_kernels_gfx942/libb.so"),
+        ("D105", "kernels_gfx942", "_kernels_gfx942/a_gfx90a.co"),
+        ("D107", "kernels_gfx942", "_kernels_gfx942/liba.so"),
+    ]
+
+
+def test_peers_alone_are_compared(tmp_path: Path) -> None:
+    one = wheel("kernels_gfx942", ("liba.so", ["gfx942"]), ("libb.so", ["gfx942"]), ("libk_gfx942.so", ["gfx942"]))
+    other = wheel("kernels_gfx1030", ("liba.so", ["gfx1030"]), ("libk_gfx1030.so", ["gfx1030"]))
+    stranger = wheel("tools_gfx1030", ("libtool.so", ["gfx1030"]))
+    assert verified(tmp_path / "dist", one, other, stranger) == [
+        ("D108", "kernels_gfx1030", "_kernels_gfx1030/libb.so")
+    ]
+
+
+def test_a_wheel_for_all_is_for_all(tmp_path: Path) -> None:
+    assert verified(tmp_path / "dist", wheel("kernels", ("liba.so", ["gfx942", "gfx1030"]))) == []
+
+
+def test_a_family_by_name_may_have_more_which_is_one_note(tmp_path: Path) -> None:
+    codes = ["gfx900", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030"]
+    family = wheel("rocm_sdk_libraries_gfx9_all", ("liba.so", codes), ("libb.so", [*codes, "gfx1100"]))
+    assert verified(tmp_path / "dist", family) == [("D109", "rocm_sdk_libraries_gfx9_all", "")]
+    (finding,) = findings(tmp_path / "dist", ())
+    assert finding.severity.value == "note"
+    assert finding.said == "gfx1030, gfx1100: 2 files with 189 bytes of code that no GPU of gfx9-all can load"
+
+
+def test_a_group_of_the_thin_layout_has_no_more(tmp_path: Path) -> None:
+    """The selector tells the layout: there a package for a family is sliced as well."""
+    name = "rocm_sdk_libraries_gfx110X_all"
+    made = small_wheel(name, {f"_{name}/liba.so": fat("liba.so", [offload_bundle(["gfx1100", "gfx942"])])}, LINUX)
+    packages = {
+        "libraries": {"distribution": "rocm-sdk-libraries-{target}", "tree": "_rocm_sdk_libraries_{target}"},
+    }
+    known = {"version": "1.0", "targets": ["gfx110X-all"], "default_target": "gfx110X-all", "packages": packages}
+    for layout, rule in (("thin", "D107"), ("family", "D109")):
+        text = json.dumps(known | {"layout": layout}).encode()
+        selector = small_wheel("rocm", {"rocm_sdk/__init__.py": b"", "rocm_sdk/_distributions.json": text})
+        found = verified(tmp_path / layout, (made.name, made.build()), (selector.name, selector.build()))
+        assert [one[0] for one in found if one[0].startswith("D")] == [rule]
+
+
+def test_what_is_linked_into_the_development_tree_is_no_second_copy(tmp_path: Path) -> None:
+    """A link of the archive to a file that all packages by target have would be one to a package that need not be."""
+    edited = EditedSet(DIST, tmp_path / "dist")
+    libraries(edited, SLICED)
+    mirror(edited, "lib/libfat.so.1", "_rocm_sdk_libraries_gfx1100")
+    assert said(findings(edited.save())) == []

@@ -1,0 +1,125 @@
+"""The wheel is a sound zip archive, and not larger than it may be."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from lib.wheel.zip_members import Fault
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.model import Wheel
+from wheels.verify.settings import Settings
+from wheels.verify.suite import Suite
+
+REBUILD: Final = "Build the wheel again, with a tool that writes sound archives; do not edit it afterwards."
+UNREADABLE = Rule(
+    "W101",
+    Severity.ERROR,
+    "not a whole zip archive",
+    why="Installers cannot open it (PKWARE APPNOTE 4.3).",
+    remedy="Build or download the wheel again.",
+)
+DUPLICATE = Rule(
+    "W102",
+    Severity.ERROR,
+    "several members have one name",
+    why="Which of them is installed depends on the installer; the package index refuses such wheels.",
+    remedy=REBUILD,
+)
+MISMATCH = Rule(
+    "W103",
+    Severity.ERROR,
+    "records of the archive contradict each other",
+    why="A local header or a data descriptor and the central directory, or the end records: tools that read one see "
+    "other files than tools that read the other. uv and the package index refuse such wheels.",
+    remedy=REBUILD,
+)
+OVERLAP = Rule(
+    "W104",
+    Severity.ERROR,
+    "members share bytes",
+    why="No tool writes this by accident: it is how archives are made that inflate to more than a disk holds.",
+    remedy="Do not use the wheel; find out where it comes from.",
+)
+STRAY = Rule(
+    "W105",
+    Severity.ERROR,
+    "bytes that belong to no member",
+    why="They can hide another archive: uv, which unpacks while it downloads, and the package index refuse the wheel.",
+    remedy=REBUILD,
+)
+METHOD = Rule(
+    "W106",
+    Severity.ERROR,
+    "encrypted, or not compressed by deflate",
+    why="Installers read stored and deflated members only (PEP 427).",
+    remedy=REBUILD,
+)
+DAMAGED = Rule(
+    "W107",
+    Severity.ERROR,
+    "the bytes of a member are damaged",
+    why="They do not inflate, or are not those that the archive describes: installing stops here.",
+    remedy="Build or download the wheel again.",
+)
+LARGE = Rule(
+    "W113",
+    Severity.WARNING,
+    "larger than allowed",
+    why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
+    remedy="Find out what grew, and drop or split it; or raise the setting.",
+)
+FIELD = Rule(
+    "W118",
+    Severity.ERROR,
+    "a part of a header that readers take for different things",
+    why="Extra fields that are cut off, doubled, needless or wrong; a name in two encodings; an unknown version. pip, "
+    "uv or the package index refuse such wheels, or install another file.",
+    remedy=REBUILD,
+)
+UNUSUAL = Rule(
+    "W119",
+    Severity.WARNING,
+    "a comment, or sizes behind the bytes of a member",
+    why="Installers read it. PyPI refuses comments of members, and data descriptors: a program that reads on cannot "
+    "tell where bytes end.",
+    remedy="Write the wheel without comments, and to a file that can be sought: zipfile writes sizes in front then.",
+)
+BY_FAULT: Final = {
+    Fault.UNREADABLE: UNREADABLE,
+    Fault.DUPLICATE: DUPLICATE,
+    Fault.MISMATCH: MISMATCH,
+    Fault.FIELD: FIELD,
+    Fault.UNUSUAL: UNUSUAL,
+    Fault.OVERLAP: OVERLAP,
+    Fault.STRAY: STRAY,
+    Fault.METHOD: METHOD,
+}
+
+
+def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    """Look at the archive."""
+    for trouble in wheel.archive.troubles:
+        yield BY_FAULT[trouble.fault].finding(wheel.filename, trouble.member, trouble.evidence)
+    readable = {member.name: member.readable for member in wheel.archive.members}
+    for facts in wheel.files.values():
+        if facts.damage and readable[facts.path]:
+            yield DAMAGED.finding(wheel.filename, facts.path, facts.damage)
+    yield from _budgets(wheel, settings)
+
+
+def _budgets(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    if 0 < settings.max_wheel_size < wheel.size:
+        evidence = f"the wheel has {wheel.size} bytes, max_wheel_size is {settings.max_wheel_size}"
+        yield LARGE.finding(wheel.filename, "", evidence)
+    if 0 < settings.max_files < len(wheel.files):
+        evidence = f"the wheel has {len(wheel.files)} files, max_files is {settings.max_files}"
+        yield LARGE.finding(wheel.filename, "", evidence)
+    for facts in wheel.files.values():
+        if 0 < settings.max_file_size < facts.size:
+            evidence = f"the file has {facts.size} bytes, max_file_size is {settings.max_file_size}"
+            yield LARGE.finding(wheel.filename, facts.path, evidence)
+
+
+SUITE = Suite(
+    (UNREADABLE, DUPLICATE, MISMATCH, OVERLAP, STRAY, METHOD, DAMAGED, LARGE, FIELD, UNUSUAL),
+    check_wheel=check,
+)

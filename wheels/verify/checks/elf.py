@@ -1,0 +1,163 @@
+"""W401 to W408: each ELF file can be mapped and run safely (System V gABI, "Program Loading"; its GNU extensions)."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from lib.elf import constants as c
+from lib.elf.model import ElfFile
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.model import FileFacts, Wheel
+from wheels.verify.settings import Settings
+from wheels.verify.suite import Suite
+
+DAMAGED = Rule(
+    "W401",
+    Severity.ERROR,
+    "a damaged ELF file",
+    why="It cannot be loaded, or not be trusted: what it says about itself is contradictory or cut off.",
+    remedy="Build it again; if it was edited (patchelf, strip), leave that out.",
+)
+LAYOUT = Rule(
+    "W402",
+    Severity.ERROR,
+    "program headers that the loader cannot follow",
+    why="Segments must be in order, apart from each other, and lie in the file as they do in memory, page by page.",
+    remedy="Link it again; if it was edited (patchelf, strip), leave that out.",
+)
+TEXTREL = Rule(
+    "W403",
+    Severity.ERROR,
+    "text relocations",
+    why="The loader has to make code writable: refused by hardened systems, and each process gets its own copy.",
+    remedy="Compile with -fPIC, assembly included; find the culprit with -Wl,-z,text.",
+)
+EXECSTACK = Rule(
+    "W404",
+    Severity.ERROR,
+    "an executable stack",
+    why="The whole process loses that protection; glibc from 2.41 on refuses to load such a library.",
+    remedy='Add .section .note.GNU-stack,"",@progbits to assembly, or link with -Wl,-z,noexecstack.',
+)
+WRITABLE_CODE = Rule(
+    "W405",
+    Severity.ERROR,
+    "a segment that is writable and executable",
+    why="What can be written must not be run: hardened systems refuse such a file.",
+    remedy="Link without -N/--omagic, and with -Wl,-z,separate-code.",
+)
+INTERPRETER = Rule(
+    "W406",
+    Severity.ERROR,
+    "a loader that other systems do not have at this place",
+    why="A program names its loader by an absolute path, which the ABI of its CPU fixes.",
+    remedy="Link with the system's own loader: patchelf --set-interpreter, or the linker's --dynamic-linker.",
+)
+DEBUG = Rule(
+    "W407",
+    Severity.WARNING,
+    "debug information",
+    why="It is most of a file's size, users do not need it, and it names the paths of the build machine.",
+    remedy="strip --strip-debug; or set debug_info if it is wanted.",
+)
+SONAME = Rule(
+    "W408",
+    Severity.WARNING,
+    "a library whose SONAME no file of its directory has",
+    why="What is linked with it needs it by that name, and the loader looks for a file of that name.",
+    remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
+)
+#: The loaders that the psABI of each CPU fixes (glibc's, then musl's).
+LOADERS: Final = {
+    c.EM_X86_64: ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"),
+    c.EM_AARCH64: ("/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-aarch64.so.1"),
+}
+DT_TEXTREL: Final = 22
+DT_FLAGS: Final = 30
+DF_TEXTREL: Final = 4
+#: The page size of x86-64; on AArch64 pages may be larger, never smaller.
+PAGE: Final = 4096
+
+
+def linked_files(wheel: Wheel) -> Iterator[tuple[FileFacts, ElfFile]]:
+    """Yield the programs and libraries for a CPU: all that the loader maps."""
+    for facts in wheel.files.values():
+        elf = facts.elf
+        if elf is not None and elf.program_headers and elf.machine != c.EM_AMDGPU and not elf.debug_only:
+            yield facts, elf
+
+
+def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    """Look at the ELF files."""
+    name = wheel.filename
+    for facts in wheel.files.values():
+        if facts.elf_damage:
+            yield DAMAGED.finding(name, facts.path, facts.elf_damage)
+        if facts.elf is not None and not settings.debug_info:
+            yield from _debug(name, facts, facts.elf)
+    for facts, elf in linked_files(wheel):
+        for evidence in layout_faults(elf):
+            yield LAYOUT.finding(name, facts.path, evidence)
+        yield from _permissions(name, facts, elf)
+        folder, _, own = facts.path.rpartition("/")
+        # A name with a slash is a path (ld.so(8)).
+        is_named = elf.soname and "/" not in elf.soname and not elf.is_program
+        if is_named and elf.soname != own and f"{folder}/{elf.soname}" not in wheel.files:
+            yield SONAME.finding(name, facts.path, f"DT_SONAME is {elf.soname!r}")
+        wanted = LOADERS.get(elf.machine)
+        if elf.interpreter is not None and wanted and elf.interpreter not in wanted:
+            yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(wanted)}")
+
+
+def _debug(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding]:
+    found = [one for one in elf.section_headers if one.name.startswith((".debug_", ".zdebug_", ".gnu.debuglto_"))]
+    if any(one.name.endswith(("_info", "_line")) for one in found):  # Others alone serve unwinding.
+        size = sum(section.size for section in found)
+        names = ", ".join(sorted({section.name for section in found})[:3])
+        yield DEBUG.finding(wheel, facts.path, f"{len(found)} sections, {size} bytes: {names}")
+
+
+def layout_faults(elf: ElfFile) -> Iterator[str]:
+    """Yield what is wrong with program headers, by the gABI's rules for loadable segments."""
+    for load in elf.loads:
+        where = f"the PT_LOAD segment at {load.vaddr:#x}"
+        if load.align > 1 and load.align & (load.align - 1):
+            yield f"{where} is aligned to {load.align:#x}, no power of two"
+        elif load.align > 1 and (load.vaddr - load.offset) % load.align:
+            yield f"{where}, file offset {load.offset:#x}, differ modulo their alignment {load.align:#x}"
+        elif (load.vaddr - load.offset) % PAGE:
+            yield f"{where}, file offset {load.offset:#x}, differ modulo the page size"
+        if load.filesz > load.memsz:
+            yield f"{where} has {load.filesz} bytes in the file and {load.memsz} in memory"
+    for before, after in pairwise(elf.loads):
+        if after.vaddr < before.memory_end:
+            yield f"the PT_LOAD segments at {before.vaddr:#x} and {after.vaddr:#x} overlap or are not in order"
+    table = elf.program_header(c.PT_PHDR)
+    if table is not None and elf.offset_of(table.vaddr, table.filesz) != elf.phoff:
+        yield f"PT_PHDR at {table.vaddr:#x} is not where the program headers are mapped"
+    for kind, what in ((c.PT_GNU_RELRO, "PT_GNU_RELRO"), (c.PT_TLS, "PT_TLS")):
+        header = elf.program_header(kind)
+        # Thread-local data of zeros alone (.tbss) takes no place in memory: lld gives it an address between segments.
+        is_nowhere = header is not None and header.type == c.PT_TLS and not header.filesz
+        if header is not None and header.memsz and not is_nowhere and not _inside(elf, header.vaddr, header.filesz):
+            yield f"{what} at {header.vaddr:#x} is in no PT_LOAD segment"
+
+
+def _inside(elf: ElfFile, vaddr: int, size: int) -> bool:
+    return any(load.vaddr <= vaddr and vaddr + size <= load.memory_end for load in elf.loads)
+
+
+def _permissions(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding]:
+    if elf.dynamic_value(DT_TEXTREL) is not None or (elf.dynamic_value(DT_FLAGS) or 0) & DF_TEXTREL:
+        yield TEXTREL.finding(wheel, facts.path, "DT_TEXTREL, or DF_TEXTREL in DT_FLAGS")
+    stack = elf.program_header(c.PT_GNU_STACK)
+    if stack is not None and stack.flags & c.PF_X:
+        yield EXECSTACK.finding(wheel, facts.path, "PT_GNU_STACK has the flag PF_X")
+    elif stack is None and elf.dynamic and elf.machine == c.EM_X86_64:
+        yield EXECSTACK.finding(wheel, facts.path, "no PT_GNU_STACK: on x86-64 that means an executable one")
+    for load in elf.loads:
+        if load.flags & c.PF_W and load.flags & c.PF_X:
+            yield WRITABLE_CODE.finding(wheel, facts.path, f"the PT_LOAD segment at {load.vaddr:#x}")
+
+
+SUITE = Suite((DAMAGED, LAYOUT, TEXTREL, EXECSTACK, WRITABLE_CODE, INTERPRETER, DEBUG, SONAME), check_wheel=check)

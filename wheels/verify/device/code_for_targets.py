@@ -1,0 +1,144 @@
+"""D101 to D103, D106, D107, D109: a library has code for all targets that it is for, and packages have no other code.
+
+Of these targets the coverage table is the measure, if there is one, else the union of what the library itself has.
+What is missing for one reason is one finding, about all targets and files that lack the same. Code that no GPU can load
+which a package is for is ballast: everybody downloads it, and nobody runs it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from lib.gpus.target_id import TargetId
+from wheels.verify.device.archives import CodePlace, archives_of, why_missing
+from wheels.verify.device.package_contents import device_files
+from wheels.verify.device.package_targets import Owned, serves
+from wheels.verify.device.places import Copy
+from wheels.verify.device.rules import NO_ARCHIVE, NO_CODE, NO_VARIANT, OTHER_CODE, OTHER_FAMILY, UNEVEN, listed
+from wheels.verify.finding import Finding
+from wheels.verify.wheel_set.model import Package
+
+
+def check_even(copy: Copy, wanted: Iterable[TargetId], offered: Collection[str]) -> Iterator[Finding]:
+    """Check that each place of a copy has code for each of these targets.
+
+    What is spread over packages, each for one target, need be there for those that are `offered` alone (for all, if
+    none is).
+    """
+    lacking: dict[tuple[int, ...], list[TargetId]] = defaultdict(list)
+    for target in sorted(wanted):
+        is_spread_there = not offered or target.processor in offered
+        places = tuple(
+            at
+            for at, place in enumerate(copy.places)
+            if not serves(place.codes, target) and (is_spread_there or not (place.is_directory or place.is_archived))
+        )
+        if places and not any(one.processor == target.processor for one in lacking.get(places, ())):
+            lacking[places].append(target)
+    for at, targets in sorted(lacking.items()):
+        yield from _report(copy, [copy.places[number] for number in at], targets)
+
+
+def _report(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
+    """Report that these places have no code for these targets."""
+    variants = [one for one in targets if all(serves(place.codes, TargetId(one.processor)) for place in lacking)]
+    whole = [one for one in targets if one not in variants]
+    everywhere = len(lacking) == len(copy.places)
+    for found, is_variant in ((whole, False), (variants, True)):
+        if not found:
+            continue
+        if not everywhere:
+            yield from _uneven(copy, lacking, found)
+            continue
+        if is_variant:
+            yield NO_VARIANT.finding(*_where(copy, lacking, found), _has(copy), map(str, found))
+            continue
+        yield from _nowhere(copy, lacking, found)
+
+
+def _uneven(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
+    """Report places that lack what others of the library have: archives without an entry apart."""
+    archived = [place for place in lacking if place.is_archived and not _is_partial(copy, place, targets)]
+    rest = [place for place in lacking if place not in archived]
+    if archived:
+        yield from _unarchived(copy, archived, targets)
+    if rest:
+        evidence = f"no code that they can load in {_places(copy, rest)}"
+        yield UNEVEN.finding(*_where(copy, rest, targets), evidence, map(str, targets))
+
+
+def _is_partial(copy: Copy, place: CodePlace, targets: Sequence[TargetId]) -> bool:
+    """Whether the archives have other bundles of the same file for a target."""
+    same = [one for one in copy.places if one.path == place.path]
+    return any(serves(one.codes, target) for one in same for target in targets)
+
+
+def _nowhere(copy: Copy, lacking: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
+    """Report targets that no place of the library has code for."""
+    archived = [place for place in lacking if place.is_archived]
+    if archived:
+        yield from _unarchived(copy, archived, targets)
+    elif lacking:
+        yield NO_CODE.finding(*_where(copy, lacking, targets), _has(copy), map(str, targets))
+
+
+def _unarchived(copy: Copy, places: Sequence[CodePlace], targets: Sequence[TargetId]) -> Iterator[Finding]:
+    """Report that archives are missing, or their entries."""
+    for path, package in sorted({place.path: place.package for place in places}.items()):
+        archives = archives_of(path, device_files(package)[path], copy.tree.packages)
+        reasons: dict[str, list[TargetId]] = defaultdict(list)
+        for target in targets if archives else ():
+            if archives:
+                reasons[why_missing(archives, target)].append(target)
+        for reason, found in sorted(reasons.items()):
+            yield NO_ARCHIVE.finding(package.filename, path, reason, map(str, found))
+
+
+def _where(copy: Copy, places: Sequence[CodePlace], targets: Sequence[TargetId]) -> tuple[str, str]:
+    """Return the wheel and the file that a finding names: of files for one target, the wheel that should have them."""
+    first = places[0]
+    owner = copy.tree.owners.get(targets[0].processor) if first.is_directory and len(targets) == 1 else None
+    return owner or first.package.filename, first.path
+
+
+def _has(copy: Copy) -> str:
+    return f"no code that they can load; there is code for {listed(copy.codes)}"
+
+
+def _places(copy: Copy, lacking: Collection[CodePlace]) -> str:
+    """Say which places lack something: of a file with several bundles how many, and which."""
+    said = []
+    for path in sorted({place.path for place in lacking}):
+        numbers = sorted(place.number + 1 for place in lacking if place.path == path)
+        count = sum(place.path == path for place in copy.places)
+        shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
+        said.append(path if count == 1 else f"{len(numbers)} of {count} bundles ({shown}) of {path}")
+    return "; ".join(said)
+
+
+def check_ballast(package: Package, owned: Owned) -> Iterator[Finding]:
+    """Check the libraries and archives of a package that is for one target or family.
+
+    Files with code for the same other targets are one finding. Libraries for a family are mostly built for more
+    targets than are in the family's name: that is worth one note for the package.
+    """
+    found: dict[tuple[TargetId, ...], list[str]] = defaultdict(list)
+    sizes: Counter[TargetId] = Counter()
+    for path, facts in device_files(package).items():
+        useless = {code: size for code, size in facts.sizes.items() if not owned.can_use(code)}
+        if useless:
+            found[tuple(sorted(useless)) if owned.is_exact else ()].append(path)
+            sizes.update(useless)
+    for targets, paths in sorted(found.items()):
+        if owned.is_exact:
+            total = sum(device_files(package)[path].sizes.get(target, 0) for path in paths for target in targets)
+            evidence = f"{total} bytes of code that {owned.target} cannot load{_more(paths)}"
+            yield OTHER_CODE.finding(package.filename, paths[0], evidence, map(str, targets))
+        else:
+            evidence = (
+                f"{len(paths)} files with {sum(sizes.values())} bytes of code that no GPU of {owned.target} can load"
+            )
+            yield OTHER_FAMILY.finding(package.filename, "", evidence, map(str, sorted(sizes)))
+
+
+def _more(paths: list[str]) -> str:
+    return f", in {len(paths)} files" if len(paths) > 1 else ""

@@ -1,0 +1,109 @@
+"""Which packages are for one GPU target or family of them, and which targets must have code in each place of a library.
+
+    owned = owned_packages(packages)
+    owned["rocm-sdk-libraries-gfx1030"].target  # gfx1030
+
+The selector says what the packages are for that it selects. Of all others, other makers' and those that are verified
+without a selector, the name tells it, if it ends in a target (`-gfx1030`) or in a family (`-gfx110x-all`). The coverage
+table lists which targets must have code; without one it is what the library has. Code for a generic target, or for
+fewer features, serves instead of special code. Pure functions over target IDs.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from packaging.utils import canonicalize_name
+
+from lib.gpus.families import Family, parse_family
+from lib.gpus.paths import target_of_distribution
+from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from wheels.verify.wheel_set.model import Package
+
+
+def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
+    """Whether a GPU of that target can load one of the code objects."""
+    return any(can_load(code, target) for code in codes)
+
+
+def serves_family(codes: Iterable[TargetId], family: Family) -> bool:
+    """Whether some processor of a family can load one of the code objects."""
+    for code in codes:
+        covered = (code.processor, *GENERIC_PROCESSORS.get(code.processor, ()))
+        if code.processor == SPIRV or any(family.has(processor) for processor in covered):
+            return True
+    return False
+
+
+#: The layout in which each package has code for its targets and for no other, also where these are a family.
+THIN: Final = "thin"
+
+
+@dataclass(frozen=True)
+class Owned:
+    """What a package is for."""
+
+    target: str
+    """A target or a family."""
+    is_exact: bool
+    """Whether it must have no other code: it is named for a target, or its layout is `thin`."""
+    is_offered: bool = False
+    """Whether the selector offers it."""
+
+    def can_use(self, code: TargetId) -> bool:
+        """Whether a GPU that the package is for can load such code."""
+        family = parse_family(self.target)
+        return serves_family([code], family) if family else can_load(code, parse_target_id(self.target))
+
+
+def owned_packages(packages: Sequence[Package]) -> dict[str, Owned]:
+    """Return what each distribution is for that is not for all GPUs, by its name."""
+    named = ((package.name, target_of_distribution(package.name)) for package in packages)
+    found = {name: Owned(target, parse_family(target) is None) for name, target in named if target}
+    for package in packages:
+        if package.selector:
+            is_thin = package.selector.layout == THIN
+            for name, (_, target) in package.selector.selected().items():
+                if target:
+                    is_exact = is_thin or parse_family(target) is None
+                    found[canonicalize_name(name)] = Owned(target.split(":")[0], is_exact, is_offered=True)
+    return found
+
+
+def in_scope(codes: Collection[TargetId], targets: Collection[str], known: Collection[TargetId]) -> frozenset[TargetId]:
+    """Return the target IDs that a library with these codes serves, of those that its package is for.
+
+    `targets` are targets and families, all if there are none; `known` is all that there is code for in the set. Each
+    processor is taken in every form that `known` has: where other code is for both settings of XNACK, this has to be.
+    """
+    processors = {code.processor for code in codes} | {one.processor for one in known if serves(codes, one)}
+    processors |= {target for target in targets if parse_family(target) is None and _serves(codes, target)}
+    real = {one for one in processors if one != SPIRV and (one not in GENERIC_PROCESSORS or one in targets)}
+    if targets:
+        real = {one for one in real if any(_is_for(one, target) for target in targets)}
+    return frozenset(TargetId(one) for one in real) | frozenset(one for one in known if one.processor in real)
+
+
+def unserved(codes: Collection[TargetId], targets: Iterable[str]) -> tuple[str, ...]:
+    """Return the targets and families that can load none of the codes, sorted."""
+    return tuple(sorted(target for target in targets if not _serves(codes, target)))
+
+
+def expanded(targets: Iterable[str], known: Collection[TargetId]) -> frozenset[str]:
+    """Return the targets; a family is replaced by its processors that are known, if any is."""
+    found: set[str] = set()
+    for target in targets:
+        family = parse_family(target)
+        members = {one.processor for one in known if family and family.has(one.processor)}
+        found |= members or {target}
+    return frozenset(found)
+
+
+def _serves(codes: Collection[TargetId], target: str) -> bool:
+    family = parse_family(target)
+    return serves(codes, parse_target_id(target)) if family is None else serves_family(codes, family)
+
+
+def _is_for(processor: str, target: str) -> bool:
+    family = parse_family(target)
+    return parse_target_id(target).processor == processor if family is None else family.has(processor)

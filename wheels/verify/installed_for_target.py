@@ -1,0 +1,109 @@
+"""What of a set is installed on a machine with one GPU target: the packages for it, and those for all GPUs.
+
+    chosen = choose(distributions, "gfx942")
+    chosen.distributions   # without the packages for gfx1100, and without acme 1.0+gfx1100
+
+The end of a package's name says whom it is for (`rocm-sdk-device-gfx942`). In split wheels, the end of the local
+version says it (`acme-1.0+gfx942`). `architectures` of the settings has the names of targets.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from packaging.utils import canonicalize_name
+
+from lib.common.program import ToolError
+from lib.gpus.architectures import AMD, Architectures
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.model import DistributionSet, Wheel
+from wheels.verify.settings import Settings
+from wheels.verify.suite import Suite
+
+NOTHING: Final = Rule(
+    "S140",
+    Severity.ERROR,
+    "a distribution has wheels for GPU targets, and none for the chosen one",
+    why="It cannot be installed on a machine with such a GPU, or is installed without device code.",
+    remedy="Build it for this target as well, or do not choose the target for this set.",
+)
+SUITE: Final = Suite(rules=(NOTHING,))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What of a set is for one target, with the settings for it, and what is amiss with the choice."""
+
+    distributions: DistributionSet
+    settings: Settings
+    findings: tuple[Finding, ...] = ()
+
+
+def choose(distributions: DistributionSet, target: str, settings: Settings) -> Chosen:
+    """Return what is installed on a machine with a GPU target. What is left out counts as available elsewhere.
+
+    Raises ToolError for a word that is not a target.
+    """
+    gpus = settings.architectures
+    try:
+        gpus.check_gpu(target)
+    except ValueError as error:
+        raise ToolError(
+            f"target {target!r} is not a GPU target; {error}. Name the GPU of a machine: a set is installed for one"
+        ) from None
+    kept = tuple(wheel for wheel in distributions.wheels if is_for(wheel, target, gpus))
+    names = {wheel.name for wheel in kept}
+    left_out = sorted({str(one.name) for one in distributions.wheels if one.name is not None} - {*map(str, names)})
+    return Chosen(
+        # Device code that can be read is AMD's: of other makers, packages alone are for a target.
+        replace(distributions, wheels=kept, target=target if gpus is AMD else ""),
+        replace(settings, external_requirements=(*settings.external_requirements, *left_out)),
+        tuple(_lacking(distributions, target, gpus)),
+    )
+
+
+def alternatives(distributions: DistributionSet, gpus: Architectures = AMD) -> dict[str, list[str]]:
+    """Return the distributions that have wheels for several targets in one name, each with these targets."""
+    found = defaultdict(set)
+    for wheel in distributions.wheels:
+        word = gpus.of_local_version(wheel.version.local) if wheel.version else None
+        if word:
+            found[str(wheel.name)].add(word)
+    return {name: sorted(words) for name, words in sorted(found.items()) if len(words) > 1}
+
+
+def check_unambiguous(distributions: DistributionSet, gpus: Architectures = AMD) -> None:
+    """Raise ToolError if only a chosen target says which wheels are installed together."""
+    for name, words in alternatives(distributions, gpus).items():
+        raise ToolError(
+            f"{name}: the set has wheels for {', '.join(words)}, of which one is installed; choose a GPU with "
+            "`targets` of sdk_wheel_set_test, or with --target"
+        )
+
+
+def word_of(wheel: Wheel, gpus: Architectures) -> str | None:
+    """Return the target or family that a wheel is for; None if it is for all GPUs."""
+    by_version = gpus.of_local_version(wheel.version.local) if wheel.version else None
+    return by_version or (gpus.of_distribution(wheel.name) if wheel.name else None)
+
+
+def is_for(wheel: Wheel, target: str, gpus: Architectures) -> bool:
+    """Whether a wheel is installed on a machine with a GPU of that target."""
+    word = word_of(wheel, gpus)
+    return word is None or gpus.is_package_for(word, target)
+
+
+def _lacking(distributions: DistributionSet, target: str, gpus: Architectures) -> Iterator[Finding]:
+    """Report what there is for other targets alone."""
+    words: dict[str, set[str]] = defaultdict(set)
+    served = set()
+    for wheel in distributions.wheels:
+        word = word_of(wheel, gpus)
+        if word is not None:
+            kind = str(wheel.name).removesuffix(f"-{canonicalize_name(word)}")
+            words[kind].add(word)
+            served |= {kind} if gpus.is_package_for(word, target) else set()
+    for kind in sorted(words.keys() - served):
+        evidence = f"{kind}: the set has wheels for {', '.join(sorted(words[kind]))}"
+        yield NOTHING.finding("", "", evidence, [target])

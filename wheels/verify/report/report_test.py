@@ -1,0 +1,77 @@
+"""Every form of the report has all findings, and is what readers of that form expect."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from develop.testing.wheel_sample import Sample
+from wheels.verify import registry
+from wheels.verify.engine import Outcome, Request, verify
+from wheels.verify.exceptions import DeclaredException
+from wheels.verify.report import documents, text
+
+#: A name that a URL cannot hold as it is.
+ODD = "sample/odd & <name>\x01 é.txt"
+FILES = {"sample/__init__.py": b"", "tests/a.py": b"#", ODD: b"odd", "sample/x.orig": b"left", "sample/a-b.py": b"a-b"}
+
+
+@pytest.fixture
+def outcome(tmp_path: Path) -> Outcome:
+    sample = Sample(FILES)
+    (tmp_path / sample.filename).write_bytes(sample.build())
+    excuse = DeclaredException("W502", "it is wanted", file="sample/x.orig")
+    return verify([tmp_path], Request(exceptions=(excuse,), processes=1))
+
+
+def test_the_sample_has_one_finding_of_each_severity(outcome: Outcome) -> None:
+    found = [(one.id, one.severity.value) for one in outcome.judged.findings]
+    assert found == [("W109", "error"), ("W512", "error"), ("W513", "note")]
+
+
+def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
+    lines = text.render(outcome).splitlines()
+    assert lines[0] == Sample().filename
+    assert "  W512 error: a name at the top that many packages would like to have" in lines
+    assert "    tests/a.py: 'tests' is at the top of site-packages" in lines
+    assert lines[-1] == "1 wheels, 9 files: 2 errors, 0 warnings, 1 notes, 1 excused"
+    assert "\033" not in text.render(outcome)
+    assert "\x01" not in text.render(outcome, everything=True)
+    assert "\033[1;31mW512 error\033[0m" in text.render(outcome, colour=True)
+    assert "because it is wanted" in text.render(outcome, everything=True)
+
+
+def test_json_has_everything(outcome: Outcome) -> None:
+    document = json.loads(documents.render_json(outcome))
+    assert [one["id"] for one in document["findings"]] == ["W109", "W512", "W513"]
+    assert document["findings"][0]["file"] == ODD
+    assert document["excused"][0]["reason"] == "it is wanted"
+    assert document["wheels"][0]["files"] == 9
+
+
+def test_sarif_has_rules_results_and_suppressions(outcome: Outcome) -> None:
+    log = json.loads(documents.render_sarif(outcome, registry.rules()))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == list(registry.rules())
+    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
+    assert [result["level"] for result in run["results"]] == ["error", "error", "note", "warning"]
+    uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.startswith(f"{Sample().filename}!/sample/odd%20%26")
+    assert run["results"][-1]["suppressions"] == [{"kind": "external", "justification": "it is wanted"}]
+
+
+def test_names_that_are_no_text_are_reported_in_every_form(tmp_path: Path) -> None:
+    data = Sample({"sample/é.txt": b""}).build().replace("é".encode(), b"\xff\xff")
+    path = tmp_path / Sample().filename
+    path.write_bytes(data)
+    outcome = verify([path], Request(processes=1))
+    assert "W109" in {finding.id for finding in outcome.judged.findings}
+    rules = registry.rules()
+    for report in (
+        text.render(outcome, everything=True),
+        documents.render_json(outcome),
+        documents.render_sarif(outcome, rules),
+    ):
+        assert report.encode("utf-8")

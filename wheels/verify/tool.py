@@ -1,0 +1,203 @@
+"""Checks wheels before they are published: each wheel, and all of them together.
+
+For people, CI and Bazel's test rules; `wheels.verify.engine` does the work. Wheels are read, never unpacked or changed.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
+from lib.coverage.table import read_coverage
+from lib.gpus.architectures import load_architectures
+from wheels.verify import registry
+from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
+from wheels.verify.exceptions import DeclaredException, make_exceptions
+from wheels.verify.finding import Severity
+from wheels.verify.report import documents, text
+from wheels.verify.settings import Settings, make_settings, read_config
+
+EPILOG: Final = """examples:
+  rocm-wheels verify bazel-bin/wheels/dist
+  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
+  rocm-wheels verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-wheels verify bazel-bin/wheels/dist --last-release ~/released/7.1
+  rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
+  rocm-wheels verify rules W415
+
+""" + exit_codes("there are no findings, or only notes", "there are findings")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The command line; `--help` says what each argument is."""
+
+    paths: list[Path]
+    config: list[Path]
+    coverage: str | None
+    architectures: str | None
+    others: list[Path]
+    last_release: list[Path]
+    target: list[str]
+    no_set: bool
+    all: bool
+    format: str
+    json: Path | None
+    sarif: Path | None
+    processes: int
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    result = argparse.ArgumentParser(
+        prog="rocm-wheels verify",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    result.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="a wheel, an sdist, or a directory of them",
+    )
+    result.add_argument(
+        "--others",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        action="extend",
+        default=[],
+        help="third-party wheels, and directories of them: findings about their form are notes. Name these last",
+    )
+    result.add_argument(
+        "--last-release",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        action="extend",
+        default=[],
+        help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
+        "that the new ones lack are findings. Name these last",
+    )
+    result.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="TOML or JSON file with settings and exceptions; may be repeated: exceptions and opened_libraries add up, "
+        "and the last value of any other setting counts",
+    )
+    result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
+    result.add_argument(
+        "--architectures", metavar="FILE", help="table of GPU architectures that targets are from; AMD's without it"
+    )
+    result.add_argument(
+        "--target",
+        metavar="GPU",
+        action="append",
+        default=[],
+        help="check the set as it is installed on a machine with this GPU target: only with packages for it, and each "
+        "library must have code for it; may be repeated",
+    )
+    result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
+    result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
+    result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+    result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
+    return result
+
+
+def make_request(arguments: Arguments) -> Request:
+    """Make a request of the command line and the configuration. Raises ToolError."""
+    settings = Settings()
+    exceptions: tuple[DeclaredException, ...] = ()
+    for path in arguments.config:
+        document, origin = read_config(path), str(path)
+        settings = make_settings(document.get("settings", {}), origin, settings)
+        exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
+    if arguments.architectures:
+        settings = replace(settings, architectures=load_architectures(arguments.architectures))
+    if arguments.coverage:
+        settings = replace(settings, coverage=read_coverage(arguments.coverage))
+    return Request(
+        settings,
+        exceptions,
+        wheel_set=not arguments.no_set,
+        targets=tuple(dict.fromkeys(arguments.target)),
+        others=tuple(arguments.others),
+        last_release=tuple(arguments.last_release),
+        processes=arguments.processes,
+    )
+
+
+def write(outcome: Outcome, arguments: Arguments) -> None:
+    """Print the report and write those that were asked for. Raises OSError."""
+    if arguments.format == "json":
+        sys.stdout.write(documents.render_json(outcome))
+    else:
+        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        sys.stdout.write(text.render(outcome, colour=colour, everything=arguments.all))
+    rules = registry.rules()
+    for path, content in (
+        (arguments.json, documents.render_json(outcome) if arguments.json else ""),
+        (arguments.sarif, documents.render_sarif(outcome, rules) if arguments.sarif else ""),
+    ):
+        if path is not None:
+            path.write_text(content, encoding="utf-8")
+
+
+def explain(argv: Sequence[str]) -> int:
+    """Print what rules say, all without arguments; returns the exit code."""
+    rules = registry.rules()
+    known = argparse.ArgumentParser(
+        prog="rocm-wheels verify rules",
+        description="Explains rules: what is wrong, why that is bad, and what to do.",
+        epilog=exit_codes("the rules are printed"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
+    wanted = known.parse_args(argv).rules
+
+    def work() -> None:
+        for identifier in wanted or rules:
+            if identifier not in rules:
+                raise CannotRunError(f"no rule is called {identifier!r}; expected {', '.join(rules)}")
+            rule = rules[identifier]
+            print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
+
+    return run_command("rocm-wheels verify", work)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if argv[:1] == ["rules"]:
+        return explain(argv[1:])
+    arguments = Arguments(**vars(parser().parse_args(argv)))
+    if not (arguments.paths or arguments.others):
+        parser().error("nothing to verify; expected wheels, sdists, or directories of them")
+    if arguments.no_set and (arguments.target or arguments.coverage):
+        option = "--target" if arguments.target else "--coverage"
+        parser().error(f"{option} is about the set, which --no-set leaves out; leave one of them out")
+
+    def work() -> int:
+        outcome = verify(arguments.paths, make_request(arguments))
+        write(outcome, arguments)
+        return FOUND if any(one.severity is not Severity.NOTE for one in outcome.judged.findings) else OK
+
+    return run_command("rocm-wheels verify", work)
+
+
+if __name__ == "__main__":
+    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
+    sys.exit(main())

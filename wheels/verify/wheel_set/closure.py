@@ -1,0 +1,143 @@
+"""Which distributions are there whenever one of them is: what it requires, what that requires, and so on.
+
+Of several wheels of one name one is installed: here the one with the tags of the package that requires it, else
+the first by file name.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
+from packaging.requirements import Requirement
+from packaging.tags import Tag
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from wheels.verify.wheel_set.model import Package
+from wheels.verify.windows import is_for_windows
+
+#: The Pythons of which a requirement must hold to count.
+_PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
+    """Return the distributions by their names."""
+    found: dict[str, list[Package]] = {}
+    for package in packages:
+        found.setdefault(package.name, []).append(package)
+    return found
+
+
+_LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
+_WINDOWS = {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64"}
+
+
+def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False, tags: Collection[Tag] = ()) -> bool:
+    """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for.
+
+    With the `tags` of the wheel that has it, only its own Pythons and machines count, whatever this one is.
+    """
+    if requirement.marker is None:
+        return not extra
+    environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
+    system = _WINDOWS if is_windows else _LINUX
+    system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    pythons = [python for python in _PYTHONS if not tags or any(_has_python(tag, python) for tag in tags)] or _PYTHONS
+    machines = [{"platform_machine": one} for one in _machines(tags)] or [{}]
+    for python in pythons:
+        system |= {"python_version": python, "python_full_version": f"{python}.0"}
+        try:
+            if any(requirement.marker.evaluate(environment | system | machine) for machine in machines):
+                return True
+        except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
+            return False  # W302 says so.
+    return False
+
+
+def _has_python(tag: Tag, python: str) -> bool:
+    """Whether a wheel with this tag can be installed for a Python (platform compatibility tags, "Use")."""
+    match = re.fullmatch(r"(?:cp|py)(\d)(\d*)", tag.interpreter)
+    if match is None:
+        return False
+    major, minor = map(int, python.split("."))
+    is_least = tag.interpreter.startswith("py") or tag.abi == "abi3"
+    wanted = int(match[2] or 0)
+    return int(match[1]) == major and (minor >= wanted if is_least else minor == wanted)
+
+
+def _machines(tags: Collection[Tag]) -> list[str]:
+    """Return what the machines are called that wheels with these tags run on; none if on any."""
+    found = {match[0] for tag in tags if (match := re.search(r"(?:x86_64|[a-z0-9]+)$", tag.platform))}
+    return sorted(found - {"any"})
+
+
+def meant_for(packages: Sequence[Package]) -> list[Package]:
+    """Return the packages that are meant to be installed on the system that these are looked at for.
+
+    On Windows that is what is for Windows alone, and what is for any platform if the one requires the other: whoever
+    publishes for Linux what requires packages for Linux does not promise them for Windows.
+    """
+    names = {package.name for package in packages if is_for_windows(package.tags)}
+    meant = [package for package in packages if not package.is_windows or package.name in names]
+    others = [package for package in packages if package not in meant]
+    while found := [one for one in others if _requires(one, names) or any(_requires(it, {one.name}) for it in meant)]:
+        meant += found
+        names |= {one.name for one in found}
+        others = [one for one in others if one not in found]
+    return [package for package in packages if package in meant]
+
+
+def _requires(package: Package, names: Collection[str]) -> bool:
+    return any(canonicalize_name(one.name) in names for one in package.requires)
+
+
+def candidates(requirement: Requirement, packages: Mapping[str, Sequence[Package]]) -> list[Package]:
+    """Return the distributions of the set that satisfy a requirement; development versions count."""
+    found = packages.get(canonicalize_name(requirement.name), ())
+    return [one for one in found if accepts(requirement, one.version)]
+
+
+def accepts(requirement: Requirement, version: Version) -> bool:
+    """Whether a requirement accepts a version; development versions count.
+
+    None is accepted by numbers of more than 4300 digits, for which Python raises ValueError.
+    """
+    try:
+        return requirement.specifier.contains(version, prereleases=True)
+    except ValueError:
+        return False
+
+
+def closure(package: Package, packages: Mapping[str, Sequence[Package]]) -> tuple[Package, ...]:
+    """Return the package and all that it requires, as far as the set has it; extras that requirements name count.
+
+    The first is the package itself, the others are sorted by file name.
+    """
+    chosen = {package.name: package}
+    wanted = [(package, "")]
+    seen = set()
+    while wanted:
+        current, extra = wanted.pop()
+        if (current.name, extra) in seen:
+            continue
+        seen.add((current.name, extra))
+        for requirement in current.requires:
+            if applies(requirement, extra, is_windows=package.is_windows):
+                wanted += _chosen(requirement, current, chosen, packages)
+    others = sorted((one for one in chosen.values() if one is not package), key=lambda one: one.filename)
+    return (package, *others)
+
+
+def _chosen(
+    requirement: Requirement, by: Package, chosen: dict[str, Package], packages: Mapping[str, Sequence[Package]]
+) -> Iterator[tuple[Package, str]]:
+    """Add what serves a requirement; yield it with the extras that are asked of it."""
+    name = canonicalize_name(requirement.name)
+    if name not in chosen:
+        found = candidates(requirement, packages)
+        if not found:
+            return
+        chosen[name] = min(found, key=lambda one: (not one.is_wheel, not one.tags & by.tags, one.filename))
+    yield chosen[name], ""
+    for extra in sorted(requirement.extras):
+        yield chosen[name], canonicalize_name(extra)

@@ -1,0 +1,130 @@
+"""Checks that the development tree, once it is unpacked, mirrors the runtime packages.
+
+Its archive is looked at as it stands in the wheel: members, links, and where these lead.
+"""
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from packaging.utils import canonicalize_name
+
+from lib.common.distributions import Distributions, PackageNames
+from lib.plan.windows_names import upper_of
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.wheel_set.installation import Installation, outward
+from wheels.verify.wheel_set.model import DevelTree, Package
+
+BROKEN = Rule(
+    "S151",
+    Severity.ERROR,
+    "the development archive cannot be unpacked",
+    why="The development tree cannot be made: all commands that need it fail.",
+    remedy="Build the package again. If that does not help, report it to those who make the rules.",
+)
+DANGLING = Rule(
+    "S152",
+    Severity.ERROR,
+    "a link of the development tree leads nowhere",
+    why="It is not made, and what compiles, links or runs through it fails.",
+    remedy="Ship what it leads to, or leave it out.",
+)
+NOT_MIRRORED = Rule(
+    "S153",
+    Severity.ERROR,
+    "a file of a runtime package is not in the development tree",
+    why="Those who build against the tree do not find the file there, although it is installed.",
+    remedy="Make both packages from the same artifacts.",
+)
+SECOND_COPY = Rule(
+    "S154",
+    Severity.ERROR,
+    "the development tree has a copy of its own of a file that a runtime package has",
+    why="A process that loads both has two instances of the library, and the two can differ after an upgrade.",
+    remedy="Let the archive have a link to the runtime package's file.",
+)
+ONLY_THERE = Rule(
+    "S156",
+    Severity.NOTE,
+    "a library is only in the development package",
+    why="What needs it runs where the development package is installed, and nowhere else: perhaps no runtime package "
+    "takes its artifact, or a pattern leaves it out.",
+    remedy="Add it to a runtime package; or leave it out of both if nobody needs it.",
+)
+RULES: Final = (BROKEN, DANGLING, NOT_MIRRORED, SECOND_COPY, ONLY_THERE)
+#: What makes a tree a Python package; each has its own.
+MODULE: Final = "__init__.py"
+#: Roles of the packages whose trees the development tree mirrors.
+_MIRRORED: Final = ("core", "libraries")
+
+
+def check_devel(package: Package, selector: Distributions | None, whole: Installation) -> Iterator[Finding]:
+    """Check the development tree of a package against all packages installed together."""
+    devel = package.devel
+    if devel is None:
+        return
+    if devel.damage:
+        yield BROKEN.finding(package.filename, devel.archive, devel.damage)
+        return
+    for path, text in sorted(devel.links.items()):
+        if not _leads_somewhere(devel, path, text, whole):
+            yield DANGLING.finding(package.filename, devel.archive, f"{path} -> {text}")
+    for path, name in _libraries(package, devel, whole):
+        yield ONLY_THERE.finding(package.filename, devel.archive, f"{path}: no other package has {name}")
+    mirrored = _mirrored(selector)
+    for owner in whole.packages:
+        tree = mirrored.get(owner.name)
+        for source in sorted(owner.files) if tree else ():
+            top, _, below = source.partition("/")
+            if top == tree and below not in ("", MODULE):
+                yield from _check_mirror(package, devel, f"{devel.tree}/{below}", source, owner)
+
+
+def _libraries(package: Package, devel: DevelTree, whole: Installation) -> Iterator[tuple[str, str]]:
+    """Yield the libraries of the archive that no other package has: path, and SONAME or name of the DLL."""
+    others = [other for other in whole.packages if other.name != package.name]
+    if package.is_windows:
+        known = {upper_of(posixpath.basename(path)) for other in others for path in other.files}
+        names = {path: posixpath.basename(path) for path, image in devel.images.items() if image.is_dll}
+        yield from ((path, name) for path, name in sorted(names.items()) if upper_of(name) not in known)
+        return
+    sonames = {linked.soname for other in others for linked in other.linked.values()}
+    for path, linked in sorted(devel.linked.items()):
+        if linked.soname and linked.soname not in sonames:
+            yield path, linked.soname
+
+
+def _leads_somewhere(devel: DevelTree, path: str, text: str, whole: Installation) -> bool:
+    source = outward(devel, path, text)
+    return whole.places.resolve(path if source is None else source) is not None
+
+
+def _mirrored(selector: Distributions | None) -> dict[str, str]:
+    """Return, by distribution, the trees that the archive itself mirrors; those by target are linked in later."""
+    packages: Mapping[str, PackageNames] = selector.packages if selector else {}
+    found = (packages[role] for role in _MIRRORED if role in packages and not packages[role].is_per_target)
+    return {canonicalize_name(names.distribution): names.tree for names in found}
+
+
+def target_trees(selectors: Sequence[Distributions], packages: Sequence[Package]) -> list[str]:
+    """Return the trees of packages by target, all files of which come into the development tree."""
+    prefixes = [
+        names.tree.partition("{")[0]
+        for selector in selectors
+        for names in selector.packages.values()
+        if names.is_per_target
+    ]
+    tops = {path.split("/")[0] for package in packages for path in package.files}
+    return sorted(top for top in tops if any(top == prefix or top.startswith(prefix) for prefix in prefixes))
+
+
+def _check_mirror(package: Package, devel: DevelTree, path: str, source: str, owner: Package) -> Iterator[Finding]:
+    linked = owner.linked.get(source)
+    is_marker = canonicalize_name(posixpath.basename(path)[1:]) == owner.name
+    if is_marker or (linked is not None and linked.is_forwarder):
+        return
+    if path in devel.files:
+        evidence = f"{path}, {devel.files[path]} bytes; {owner.filename} has {source}, {owner.files[source].size} bytes"
+        yield SECOND_COPY.finding(package.filename, devel.archive, evidence)
+    elif path not in devel.links:
+        yield NOT_MIRRORED.finding(package.filename, devel.archive, f"{path}, for {source} of {owner.filename}")

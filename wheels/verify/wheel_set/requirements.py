@@ -1,0 +1,176 @@
+"""Checks that whatever is required can be had: from the set itself, or from elsewhere if that is declared."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from lib.gpus.paths import split_local_version
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.settings import Settings
+from wheels.verify.wheel_set.circles import circles
+from wheels.verify.wheel_set.closure import accepts, applies, candidates
+from wheels.verify.wheel_set.model import Package
+from wheels.verify.wheel_set.selector import missing_defaults
+
+UNSATISFIED = Rule(
+    "S131",
+    Severity.ERROR,
+    "a requirement cannot be satisfied",
+    why="Installing the distribution fails, or fetches something else of that name.",
+    remedy="Publish what is required as well, or declare it in external_requirements if it comes from elsewhere.",
+)
+NO_EXTRA = Rule(
+    "S132",
+    Severity.ERROR,
+    "a requirement asks for an extra that there is not",
+    why="Installers warn, and go on without what the extra should bring.",
+    remedy="Correct the name of the extra, or let the distribution offer it.",
+)
+CONFLICT = Rule(
+    "S133",
+    Severity.ERROR,
+    "requirements contradict each other",
+    why="No version satisfies all that are installed together: installing fails.",
+    remedy="Require the same versions everywhere.",
+)
+CIRCLE = Rule(
+    "S142",
+    Severity.ERROR,
+    "a distribution that requires itself, or extras that require each other in a circle",
+    why="Installers go round in it: some end with a recursion error, and install nothing.",
+    remedy="Let extras require packages, and other extras only in one direction.",
+)
+ORDER = Rule(
+    "S143",
+    Severity.WARNING,
+    "local versions that installers sort otherwise than by their numbers",
+    why="A part of a local version with a letter is compared as text (PEP 440): acme7.15 is newer than acme10.1, and "
+    "upgrading installs the older one.",
+    remedy="Separate number and letters, +acme.10.1, or do not publish both in one index.",
+)
+RULES: Final = (UNSATISFIED, NO_EXTRA, CONFLICT, CIRCLE, ORDER)
+
+
+def check_requirements(
+    packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
+) -> Iterator[Finding]:
+    """Check what each package requires always, and with each of its extras."""
+    external = {canonicalize_name(name) for name in settings.external_requirements}
+    for package in packages:
+        said = missing_defaults(package, names, settings) | external  # S138 says that these are missing.
+        for extra, requirement in _wanted(package):
+            if canonicalize_name(requirement.name) not in said:
+                yield from _check(package, extra, requirement, names)
+        for extra in ("", *sorted(package.extras)):
+            yield from _conflicts(package, extra, names)
+        yield from _circles(package)
+    for name in sorted({package.name for package in packages}):
+        yield from _order(names[name])
+
+
+def _circles(package: Package) -> Iterator[Finding]:
+    """Look at what a package requires of itself: always, nothing; by an extra, other extras."""
+    graph: dict[str, list[str]] = {}
+    for extra in ("", *sorted(package.extras)):
+        own = [
+            one
+            for one in package.requires
+            if canonicalize_name(one.name) == package.name and applies(one, extra, is_windows=package.is_windows)
+        ]
+        if not extra and own:
+            yield CIRCLE.finding(package.filename, "", f"requires {own[0]}, which it is")
+        elif extra:
+            graph[extra] = sorted({canonicalize_name(wanted) for one in own for wanted in one.extras})
+    for circle in circles(graph):
+        steps = " -> ".join(f"{package.name}[{extra}]" for extra in [*circle, circle[0]])
+        yield CIRCLE.finding(package.filename, "", steps)
+
+
+def _order(packages: Sequence[Package]) -> Iterator[Finding]:
+    """Check that versions which differ only in their local part are in the order of the numbers in it."""
+    together: dict[str, dict[Version, Package]] = {}
+    for package in packages:
+        local, _ = split_local_version(package.version.local)  # GPUs are alternatives: none is newer.
+        if local:
+            together.setdefault(package.version.public, {})[Version(f"{package.version.public}+{local}")] = package
+    for same in together.values():
+        newest, first = max(same, key=_numbers), max(same)
+        if newest < first:
+            yield ORDER.finding(same[newest].filename, "", f"+{newest.local} is older than +{first.local}")
+
+
+def _numbers(version: Version) -> list[tuple[bool, int, str]]:
+    """Return the parts of a local version, split between letters and digits too: numbers by value, after words."""
+    parts = re.findall(r"\d+|[a-z]+", version.local or "")
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _wanted(package: Package) -> Iterator[tuple[str, Requirement]]:
+    """Yield what is required, each requirement once, with the first extra that needs it (or none)."""
+    for requirement in package.requires:
+        extras = ("", *sorted(package.extras))
+        extra = next((extra for extra in extras if applies(requirement, extra, is_windows=package.is_windows)), None)
+        if extra is not None:
+            yield extra, requirement
+
+
+def _check(
+    package: Package, extra: str, requirement: Requirement, names: Mapping[str, Sequence[Package]]
+) -> Iterator[Finding]:
+    found = candidates(requirement, names)
+    said = _said(requirement, extra)
+    if not found:
+        there = names.get(canonicalize_name(requirement.name), ())
+        has = "has " + ", ".join(sorted({str(one.version) for one in there})) if there else "has no such distribution"
+        yield UNSATISFIED.finding(package.filename, "", f"requires {said}, and the set {has}")
+    for wanted in sorted(canonicalize_name(one) for one in requirement.extras):
+        if found and not any(wanted in one.extras for one in found):
+            offered = ", ".join(sorted(set().union(*(one.extras for one in found)))) or "none"
+            yield NO_EXTRA.finding(package.filename, "", f"requires {said}, and its extras are: {offered}")
+
+
+def _said(requirement: Requirement, extra: str) -> str:
+    wanted = str(requirement).partition(";")[0].strip()
+    return f"{wanted} (extra {extra})" if extra else wanted
+
+
+def _conflicts(package: Package, extra: str, names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
+    """Look for names of which no version of the set satisfies all requirements that one extra brings together."""
+    wanted = _together(package, extra, names)
+    for name, requirements in sorted(wanted.items()):
+        if extra and not any(
+            by.name == package.name and applies(one, extra, is_windows=by.is_windows) for by, one in requirements
+        ):
+            continue  # Nothing of this extra: said of the package as a whole.
+        there = names.get(name, ())
+        each = all(candidates(one, names) for _, one in requirements)
+        if there and each and not any(all(accepts(one, it.version) for _, one in requirements) for it in there):
+            said = "; ".join(sorted({f"{by.name} wants {one.name}{one.specifier}" for by, one in requirements}))
+            yield CONFLICT.finding(package.filename, "", said + (f" (extra {extra})" if extra else ""))
+
+
+def _together(
+    package: Package, extra: str, names: Mapping[str, Sequence[Package]]
+) -> dict[str, list[tuple[Package, Requirement]]]:
+    """Return the requirements, by name, of all that is installed with a package and one of its extras."""
+    found: dict[str, list[tuple[Package, Requirement]]] = {}
+    is_windows = package.is_windows
+    queue = [
+        (package, one)
+        for one in package.requires
+        if applies(one, is_windows=is_windows) or (extra and applies(one, extra, is_windows=is_windows))
+    ]
+    seen = set()
+    while queue:
+        by, requirement = queue.pop()
+        if (by.filename, str(requirement)) in seen:
+            continue
+        seen.add((by.filename, str(requirement)))
+        found.setdefault(canonicalize_name(requirement.name), []).append((by, requirement))
+        for chosen in candidates(requirement, names)[:1]:
+            queue += [(chosen, one) for one in chosen.requires if applies(one, is_windows=is_windows)]
+    return found

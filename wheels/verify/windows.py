@@ -1,0 +1,67 @@
+"""What checks have to know of Windows: which wheels are for it, and whose the DLLs are that images need.
+
+    is_for_windows(wheel.tags)
+    is_system("kernel32.dll"), is_redistributable("msvcp140.dll"), is_debug_runtime("ucrtbased.dll")
+
+Names of DLLs are in lower case, as `lib.pe.model` has them.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from packaging.tags import Tag
+
+from lib.pe import constants as c
+from lib.wheel.platform_policy import policies_of
+
+#: Platform tags of Windows -> the Machine of PE images that they are for.
+PLATFORMS: Final = {
+    "win_amd64": c.IMAGE_FILE_MACHINE_AMD64,
+    "win_arm64": c.IMAGE_FILE_MACHINE_ARM64,
+    "win32": c.IMAGE_FILE_MACHINE_I386,
+}
+#: The interpreter's own DLL, which every extension module needs.
+_INTERPRETER: Final = re.compile(r"(?:python\d+t?|libpypy[\d.]+-c)\.dll")
+#: What Microsoft's redistributable packages install: runtimes of C, C++, OpenMP and MFC, whatever their version.
+_NAME: Final = r"(?:concrt|mfcm?|msvc[mpr]|vcamp|vccorlib|vcomp|vcruntime)\d+"
+_REDISTRIBUTABLE: Final = re.compile(rf"{_NAME}u?(?:_[a-z0-9_]+)?\.dll")
+#: The same, and C's, as compiled for debugging; so is an interpreter.
+_DEBUG: Final = re.compile(
+    rf"(?:{_NAME}(?:u?d(?:_[a-z0-9_]+)?|_[0-9]d)|ucrtbased|msvcrtd|python\d+t?_d)\.dll", re.IGNORECASE
+)
+_C_RUNTIME: Final = re.compile(
+    r"(msvcrt|msvc[pr]\d+|vcruntime\d+|ucrtbase)(?:_[a-z0-9_]+)?\.dll|api-ms-win-crt-.*\.dll"
+)
+
+
+def is_for_windows(tags: Collection[Tag]) -> bool:
+    """Whether a wheel with these tags is for Windows alone."""
+    return bool(tags) and all(tag.platform in PLATFORMS for tag in tags)
+
+
+def is_system(name: str) -> bool:
+    """Whether every Windows with CPython has a DLL of this name: Windows itself, or the interpreter."""
+    return policies_of("amd64")[0].has_library(name) or bool(_INTERPRETER.fullmatch(name))
+
+
+def is_redistributable(name: str) -> bool:
+    """Whether a DLL is part of Microsoft's runtimes, which users can install, and many programs do."""
+    return bool(_REDISTRIBUTABLE.fullmatch(name))
+
+
+def is_debug_runtime(name: str) -> bool:
+    """Whether a DLL is a runtime for debugging, which Visual Studio installs and nobody may pass on."""
+    return bool(_DEBUG.fullmatch(name))
+
+
+def c_runtime(name: str) -> str | None:
+    """Return which of the C runtimes a DLL is, or is built for: each has its own heap, files and locale; else None."""
+    match = _C_RUNTIME.fullmatch(name)
+    if match is None:
+        return None
+    named = match[1] or ""
+    if named == "msvcrt":
+        return "msvcrt.dll"
+    version = re.sub(r"\D", "", named)
+    return f"msvcr{version}.dll" if version and int(version) < 140 else "ucrtbase.dll"
