@@ -6,34 +6,32 @@ from pathlib import Path
 import pytest
 
 from develop.testing.fat_wheel import FAT
-from develop.testing.framework_wheel import EXPECTS, INIT_PY, sdk
+from develop.testing.framework_wheel import EXPECTS, sdk
 from develop.testing.wheel_sample import Sample
 from hip.tools.compile_commands import tool as compile_commands
 from lib.common.command import CANNOT_RUN, FOUND, OK
 from tools.fetch.lock import tool as lock
-from wheels.publish import tool as publish
-from wheels.require_sdk import tool as require_sdk
-from wheels.split import tool as split_wheel
-from wheels.verify import tool as verify
+from wheels import command as rocm_wheels
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "compile_commands": compile_commands.main,
     "lock": lock.main,
-    "publish": publish.main,
-    "require-sdk": lambda argv: require_sdk.main(argv, INIT_PY),
-    "rocm-wheels verify": verify.main,
-    "rocm-wheels split": split_wheel.main,
+    "rocm-wheels": rocm_wheels.main,
 }
-#: What comes between the command's name and the options.
-WORDS = {"lock": ("lock",), "rocm-wheels code list": ("targets",), "rocm-wheels verify rules": ("rules",)}
-NAMES = sorted({*COMMANDS, *WORDS})
+NAMES = (
+    "compile_commands",
+    "lock lock",
+    *(f"rocm-wheels {name}" for name in ("code list", "code extract", "publish", "require-sdk", "split", "verify")),
+    "rocm-wheels verify rules",
+)
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
 
 
 def call(name: str, arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """Call a command; return its exit code and all that it says."""
     try:
-        code: int | str | None = COMMANDS[name.partition(" ")[0]]([*WORDS.get(name, ()), *arguments])
+        program, *words = name.split(" ")
+        code: int | str | None = COMMANDS[program]([*words, *arguments])
     except SystemExit as exit_:
         code = exit_.code
     assert isinstance(code, int)
@@ -71,6 +69,7 @@ def _places(tmp_path: Path) -> Places:
     return Places(tmp_path)
 
 
+REQUIRE = "rocm-wheels require-sdk"
 #: Command, its exit code, a part of what it says, its arguments.
 Case = tuple[str, int, str, Callable[[Places], list[object]]]
 CASES: tuple[Case, ...] = (
@@ -81,22 +80,32 @@ CASES: tuple[Case, ...] = (
     ("rocm-wheels split", CANNOT_RUN, "is not a wheel", lambda at: [at.dist, "--targets=gfx942", f"--output={at.out}"]),
     ("rocm-wheels split", CANNOT_RUN, "is a file", lambda at: [at.fat, "--targets=gfx942", f"--output={at.plain}"]),
     ("rocm-wheels split", CANNOT_RUN, "not a GPU target", lambda at: [at.fat, "--targets=gfx", f"--output={at.out}"]),
-    ("require-sdk", OK, "acme-1.0+sdk", lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}"]),
-    ("require-sdk", FOUND, "none of its", lambda at: [at.plain, f"--sdk={at.sdk}", f"--output={at.out}"]),
-    ("require-sdk", CANNOT_RUN, "no such file", lambda at: [at.absent, f"--sdk={at.sdk}", f"--output={at.out}"]),
-    ("require-sdk", CANNOT_RUN, "no such file", lambda at: [at.user, f"--sdk={at.absent}", f"--output={at.out}"]),
+    (REQUIRE, OK, "acme-1.0+sdk", lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}"]),
+    (REQUIRE, FOUND, "none of its", lambda at: [at.plain, f"--sdk={at.sdk}", f"--output={at.out}"]),
     (
-        "rocm-wheels require-sdk",
+        REQUIRE,
+        CANNOT_RUN,
+        "no such file",
+        lambda at: [at.absent, f"--sdk={at.sdk}", f"--output={at.out}"],
+    ),
+    (
+        REQUIRE,
+        CANNOT_RUN,
+        "no such file",
+        lambda at: [at.user, f"--sdk={at.absent}", f"--output={at.out}"],
+    ),
+    (
+        REQUIRE,
         CANNOT_RUN,
         "expected a version specifier",
         lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}", "--specifier=x"],
     ),
-    ("publish", OK, "published to", lambda at: [f"--dist={at.dist}", f"--to={at.out}"]),
-    ("publish", FOUND, "other bytes", lambda at: [f"--dist={at.dist}", f"--to={at.taken}"]),
-    ("publish", CANNOT_RUN, "no such directory", lambda at: [f"--dist={at.absent}", f"--to={at.out}"]),
-    ("publish", CANNOT_RUN, "expected s3://", lambda at: [f"--dist={at.dist}", "--to=s3://"]),
+    ("rocm-wheels publish", OK, "published to", lambda at: [f"--dist={at.dist}", f"--to={at.out}"]),
+    ("rocm-wheels publish", FOUND, "other bytes", lambda at: [f"--dist={at.dist}", f"--to={at.taken}"]),
+    ("rocm-wheels publish", CANNOT_RUN, "no such directory", lambda at: [f"--dist={at.absent}", f"--to={at.out}"]),
+    ("rocm-wheels publish", CANNOT_RUN, "expected s3://", lambda at: [f"--dist={at.dist}", "--to=s3://"]),
     (
-        "publish",
+        "rocm-wheels publish",
         CANNOT_RUN,
         "check --index-url",
         lambda at: [
@@ -106,14 +115,19 @@ CASES: tuple[Case, ...] = (
             "--index-url=http://127.0.0.1:1/simple/",
         ],
     ),
-    ("lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
-    ("lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
+    ("lock lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
+    ("lock lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
     ("rocm-wheels verify", OK, "", lambda at: ["--no-set", at.plain]),
     ("rocm-wheels verify", FOUND, "W101", lambda at: ["--no-set", at.half]),
     ("rocm-wheels verify", CANNOT_RUN, "no such file", lambda at: [at.absent]),
     ("rocm-wheels code list", OK, "gfx942", lambda at: [at.fat]),
     ("rocm-wheels code list", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half]),
     ("rocm-wheels code list", CANNOT_RUN, "No such file", lambda at: [at.absent]),
+    ("rocm-wheels code extract", OK, "code objects written", lambda at: [at.fat, f"--directory={at.out}"]),
+    ("rocm-wheels code extract", FOUND, "no code object", lambda at: [at.plain, f"--directory={at.out}"]),
+    ("rocm-wheels code extract", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half, f"--directory={at.out}"]),
+    ("rocm-wheels code extract", CANNOT_RUN, "No such file", lambda at: [at.absent, f"--directory={at.out}"]),
+    ("rocm-wheels nothing", CANNOT_RUN, "no such command", lambda at: []),
     ("rocm-wheels verify rules", OK, "W101", lambda at: []),
     ("rocm-wheels verify rules", CANNOT_RUN, "no rule is called", lambda at: ["W999"]),
     ("compile_commands", CANNOT_RUN, "bazel run", lambda at: [f"--index={at.absent}"]),
@@ -140,9 +154,9 @@ def test_help_says_what_the_exit_codes_mean(name: str, capsys: pytest.CaptureFix
     assert code == OK
     assert "exit code:\n  0  " in said
     assert "\n  2  the command line is wrong, or what it names cannot be read or written" in said
-    assert f"usage: {name if name != 'lock' else 'bazel run'} " in said
+    assert f"usage: {'bazel run' if name == 'lock lock' else name} " in said
     has_findings = {case for case, found, *_ in CASES if found == FOUND}
-    assert ("\n  1  " in said) == (name in has_findings or name == "lock")
+    assert ("\n  1  " in said) == (name in has_findings or name == "lock lock")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,7 +28,7 @@ from lib.wheel.member_file import CHUNK, MemberError, MemberReader
 from wheels.verify.device.package_contents import target_of_name
 from wheels.verify.device.stray_code import Opener, Places, StrayCode, may_have_stray, stray_in_file
 from wheels.verify.member_facts import HEAD
-from wheels.verify.wheel import open_wheel
+from wheels.verify.wheel import OpenedWheel, open_wheel
 
 #: Suffixes of PE images; what else begins like one can be for DOS, or data.
 _IMAGES: Final = (".dll", ".exe", ".pyd")
@@ -98,15 +98,21 @@ class UnreadableError(ToolError):
     """A file that is not what its name says, or that cannot be read whole."""
 
 
+def open_whole_wheel(path: Path) -> OpenedWheel:
+    """Read the structure of a wheel. Raises UnreadableError for a damaged archive, and OSError."""
+    opened = open_wheel(path)
+    if trouble := opened.archive.damage:
+        raise UnreadableError(f"{path}: {trouble.member or 'the archive'}: {trouble.evidence}; expected a whole wheel")
+    return opened
+
+
 def list_wheel(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield all files of a wheel, by path; few of them have device code.
 
     Raises UnreadableError for a damaged archive, OSError, MemberError for a damaged member, DeviceError and ElfError
     for damaged device code.
     """
-    opened = open_wheel(path)
-    if trouble := opened.archive.damage:
-        raise UnreadableError(f"{path}: {trouble.member or 'the archive'}: {trouble.evidence}; expected a whole wheel")
+    opened = open_whole_wheel(path)
     with path.open("rb") as file:
         for member in opened.to_read:
             reader = MemberReader(file, member)

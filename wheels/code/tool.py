@@ -20,8 +20,7 @@ from lib.device.reader import read_device_code
 from lib.elf.source import ElfError
 from lib.gpus.target_id import TargetId, can_load, parse_target_id
 from lib.wheel.member_file import MemberError, MemberReader
-from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_have_code
-from wheels.verify.wheel import open_wheel
+from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_have_code, open_whole_wheel
 
 EPILOG: Final = """examples:
   rocm-wheels code list acme_solver-1.0.0-py3-none-linux_x86_64.whl
@@ -53,10 +52,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = result.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="print targets, sizes and hashes", allow_abbrev=False)
+    listing.epilog, listing.formatter_class = exit_codes("every file was read"), result.formatter_class
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
     listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, without its hashes")
     listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
     taking = commands.add_parser("extract", help="write code objects into files", allow_abbrev=False)
+    taking.epilog = exit_codes("the code was written", "there is no code for the target")
+    taking.formatter_class = result.formatter_class
     taking.add_argument("file", type=Path, metavar="FILE", help="a library, bundle file or wheel")
     taking.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
     taking.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")
@@ -102,9 +104,9 @@ def opened_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
         if path.suffix != ".whl":
             yield "", file
             return
-        for member in open_wheel(path).to_read:
+        for member in open_whole_wheel(path).to_read:
             reader = MemberReader(file, member)
-            if member.readable and may_have_code(member.name, next(reader.chunks(), b"")):
+            if may_have_code(member.name, next(reader.chunks(), b"")):
                 with reader.open() as opened:
                     yield member.name, opened
 

