@@ -8,6 +8,12 @@ def shown(label):
     """Returns a label as users write it: without `@@` in the main repository, and `@rocm` for `@@rules_rocm_python++rocm+rocm`.
 
     Bazel does not tell rules what the main module calls a repository, so it is the name that the declaration gave it.
+
+    Args:
+        label: Label.
+
+    Returns:
+        string.
     """
     text = str(label)
     if not text.startswith("@@") or text.startswith("@@//"):

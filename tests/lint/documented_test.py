@@ -62,7 +62,7 @@ SHOWN_BY = (
     ),
     (
         "files with the same path and size, but different content",
-        "lib/pack/packed_tree_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
+        "tools/actions/link/packed_tree_test.py::test_different_content_for_one_path_names_both_sources_and_the_remedy",
     ),
     (
         "a path below a file or a link of another artifact",
@@ -126,7 +126,7 @@ SHOWN_BY = (
     ),
     (
         "libraries with the same SONAME, size and facts, but different content",
-        "lib/pack/packed_tree_test.py::test_different_libraries_of_one_soname_and_size_are_named",
+        "tools/actions/link/packed_tree_test.py::test_different_libraries_of_one_soname_and_size_are_named",
     ),
     (
         "a file where a package below has a forwarder",

@@ -10,7 +10,8 @@ from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.fat_wheel import FAT, code_object, plain, written
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample
-from wheels.command import main
+from wheels.code.tool import main
+from wheels.verify.tool import main as verify
 
 GFX90A = code_object(0x3F)
 #: ELF headers of code objects are looked for whole.
@@ -19,7 +20,7 @@ STRAY = ElfSample(tail=GFX90A + bytes(64)).build()
 
 def said(arguments: list[object], capfd: pytest.CaptureFixture[str], code: int) -> str:
     """Return what the command says."""
-    assert main(["code", "list", *map(str, arguments)]) == code
+    assert main(["list", *map(str, arguments)]) == code
     captured = capfd.readouterr()
     return captured.out + captured.err
 
@@ -88,7 +89,7 @@ def test_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("option", ["--target=gfx942", "--coverage=table"])
 def test_options_about_the_set_need_it(option: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["verify", "--no-set", option, str(written(tmp_path))])
+        verify(["--no-set", option, str(written(tmp_path))])
     assert ended.value.code == 2
     name = option.partition("=")[0]
     assert f"{name} is about the set, which --no-set leaves out; leave one of them out" in capfd.readouterr().err

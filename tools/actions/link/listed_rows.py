@@ -26,7 +26,7 @@ def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:
 def note_missing(label: str, what: str, path: str, key: str, rows: Iterable[dict[str, Any]]) -> None:
     """Say which rows of a list are left out, because the package does not ship what they name.
 
-    Rows that are `optional` are not noted: one list serves several versions of an SDK, and parts of it.
+    Rows that are `optional` are left out without a message: one list serves several versions of an SDK, or parts of it.
     """
     if missing := [f"{row[key]} ({row['path']})" for row in rows if not row.get("optional")]:
         note(
