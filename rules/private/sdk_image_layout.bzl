@@ -67,7 +67,7 @@ def _sdk_image_layout_impl(ctx):
             progress_message = "Making images %{label}",
             use_default_shell_env = True,
             # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
-            execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
+            execution_requirements = {"no-cache": "", "no-sandbox": "1"},
         )
     return [
         DefaultInfo(files = depset([layout])),

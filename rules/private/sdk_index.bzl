@@ -87,8 +87,8 @@ def _sdk_index_impl(ctx):
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
         # link(2) cannot leave a sandbox. Without one, the directory needs no copy of the distributions.
-        # A cache does not store them either: see sdk_wheel.
-        execution_requirements = {"no-remote-cache-upload": "", "no-sandbox": "1"},
+        # A cache does not store them either. (A new link changes the ctime, so Bazel would call them modified meanwhile.)
+        execution_requirements = {"no-cache": "", "no-sandbox": "1"},
     )
     return [DefaultInfo(files = depset([directory]))]
 

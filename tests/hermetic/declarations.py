@@ -40,8 +40,8 @@ _WORKER = {"requires-worker-protocol", "supports-workers"}
 #: RocmImage give their directories links to files, and no link leads out of a sandbox. What RocmLink makes is put
 #: together from segments, which a cache has anyway, and what the other three make from that.
 FURTHER = {
-    "RocmImage": {"no-remote-cache-upload", "no-sandbox"},
-    "RocmIndex": {"no-remote-cache-upload", "no-sandbox"},
+    "RocmImage": {"no-cache", "no-sandbox"},
+    "RocmIndex": {"no-cache", "no-sandbox"},
     "RocmInspect": _WORKER,
     "RocmLayer": {"no-remote-cache-upload"} | _WORKER,
     "RocmLink": {"no-remote-cache-upload"} | _WORKER,

@@ -40,14 +40,14 @@ def test_an_action_that_may_run_in_a_worker() -> None:
 
 
 def test_an_action_that_leaves_the_sandbox() -> None:
-    assert problems(read_actions(printed("RocmIndex", "block-network", "no-remote-cache-upload", "no-sandbox"))) == []
+    assert problems(read_actions(printed("RocmIndex", "block-network", "no-cache", "no-sandbox"))) == []
     (problem,) = problems(read_actions(printed("RocmCoverage", "block-network", "no-sandbox")))
     assert "asks for ['block-network', 'no-sandbox']; expected ['block-network']" in problem
 
 
 def test_an_index_that_a_cache_would_get_with_all_wheels() -> None:
     (problem,) = problems(read_actions(printed("RocmIndex", "block-network", "no-sandbox")))
-    assert "asks for ['block-network', 'no-sandbox']; expected ['block-network', 'no-remote-cache-upload'," in problem
+    assert "asks for ['block-network', 'no-sandbox']; expected ['block-network', 'no-cache'," in problem
 
 
 def test_an_action_of_others() -> None:

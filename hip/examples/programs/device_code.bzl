@@ -1,6 +1,6 @@
 """Rules of this project, built on the public providers of the HIP rules."""
 
-load("@rules_rocm_python//rules:providers.bzl", "HIP_TOOLCHAIN_ATTRS", "HipInfo", "find_hip_toolchain", "use_hip_toolchain")
+load("@rules_rocm_python//hip:providers.bzl", "HIP_TOOLCHAIN_ATTRS", "HipInfo", "find_hip_toolchain", "use_hip_toolchain")
 
 def _code_object_list_impl(ctx):
     output = ctx.actions.declare_file(ctx.label.name + ".txt")

@@ -134,7 +134,7 @@ def test_members(released: Released) -> None:
         name for name in files if name.startswith(f"{TEST_MODULE}/")
     }
     assert {name.split("/")[0] for name in files if "/" in name} == {
-        *("develop", "docs", "examples", "lib", "packaging", "rules", "tests", "tools", "wheels")
+        *("develop", "docs", "examples", "hip", "lib", "packaging", "rules", "tests", "tools", "wheels")
     }
     assert {"MODULE.bazel", "LICENSE", "bazelw", f"{TEST_MODULE}/MODULE.bazel"} <= files
     assert not files & {".gitattributes", ".bcr/presubmit.yml", "develop/ci/run.py"}

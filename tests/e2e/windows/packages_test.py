@@ -58,8 +58,7 @@ def test_pip_finds_nothing_wrong(python: Python) -> None:
 
 def test_every_self_check_passes(python: Python) -> None:
     results = json.loads(python("-m", "rocm_sdk", "test", "--json"))
-    assert [one["name"] for one in results["results"] if one["outcome"] != "passed"] == ["import:amdsmi"]
-    assert results["summary"]["skipped"] == 1
+    assert {one["outcome"] for one in results["results"]} == {"passed"}, results
     libraries = [one["name"] for one in results["results"] if one["name"].startswith("library:")]
     assert len(libraries) == 7
     assert "library:_rocm_sdk_libraries/bin/libhipblas.dll" in libraries
