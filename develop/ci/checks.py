@@ -326,7 +326,6 @@ SCHEDULED = frozenset(
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
         "doctor",
-        "layouts-of-devel",
         "split-sets",
         "wheel-variants",
     }

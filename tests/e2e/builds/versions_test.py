@@ -26,7 +26,9 @@ BIG = bytes(range(256)) * (33 << 12) + MARK
 FILES = {
     "blas_dev_generic/stage/include/blas.h": MARK,
     "blas_lib_generic/stage/lib/libblas.so.1": Sample(soname="libblas.so.1", tail=MARK).build(),
-    "blas_lib_generic/stage/lib/libsolver.so.1": Sample(soname="libsolver.so.1", needed=("libhip.so.1",), tail=BIG).build(),
+    "blas_lib_generic/stage/lib/libsolver.so.1": Sample(
+        soname="libsolver.so.1", needed=("libhip.so.1",), tail=BIG
+    ).build(),
     "blas_lib_gfx1100/stage/lib/blas/kernels_gfx1100.co": MARK,
     "blas_lib_gfx942/stage/lib/blas/kernels_gfx942.co": MARK,
     "core-hip_lib_generic/stage/lib/libhip.so.1": Sample(soname="libhip.so.1", tail=MARK).build(),
