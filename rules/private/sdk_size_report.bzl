@@ -1,6 +1,5 @@
 """sdk_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
 
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
@@ -13,7 +12,7 @@ def _sdk_size_report_impl(ctx):
     args.add(ctx.file._chart_style, format = "--chart-style=%s")
     for kind, output in outputs.items():
         args.add(output, format = "--{}=%s".format(kind))
-    files, documents = ctx.files._style + [ctx.file._chart_style] + add_architectures(ctx, args), []
+    files, documents = ctx.files._style + [ctx.file._chart_style], []
     for key, wheel in enumerate(ctx.attr.wheels):
         package, digest = wheel[PackageInfo], wheel[DistributionInfo].digest
         args.add(package.plan, format = "--plan={}=%s".format(key))
@@ -39,7 +38,7 @@ sdk_size_report = rule(
 For thin packages it also reports the size without slicing. `{name}.html` has tables and a plot, `{name}.svg` the plot,
 `{name}.json` the numbers in bytes. The report is made from plans and indexes; it reads no wheel.""",
     implementation = _sdk_size_report_impl,
-    attrs = ARCHITECTURES_ATTR | {
+    attrs = {
         "wheels": attr.label_list(
             mandatory = True,
             allow_empty = False,

@@ -1,9 +1,9 @@
 """rocm_coverage: computes which library has device code for which GPU target, and compares that with a committed table."""
 
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures", "members_of_packages")
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
+load("//rules/private/common:gpu_targets.bzl", "members_of_packages")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
-load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -32,7 +32,7 @@ def _compute(ctx):
         ctx,
         tool = ctx.attr._coverage,
         args = args,
-        inputs = documents + facts + ctx.files._style + add_architectures(ctx, args),
+        inputs = documents + facts + ctx.files._style,
         outputs = outputs.values(),
         mnemonic = "RocmCoverage",
         progress_message = "Finding out which library has device code for which GPU: %{label}",
@@ -63,7 +63,7 @@ def _check(ctx, computed, committed):
         ctx,
         tool = ctx.attr._check,
         args = args,
-        inputs = [computed] + ([committed] if committed else []) + add_architectures(ctx, args),
+        inputs = [computed] + ([committed] if committed else []),
         outputs = [info.checked, info.lacks, info.table],
         mnemonic = "RocmCoverageCheck",
         progress_message = "Checking which library has device code for which GPU: %{label}",
@@ -74,7 +74,7 @@ def _rocm_coverage_impl(ctx):
     committed = committed_table(ctx)
     computed = _compute(ctx)
     info = _check(ctx, computed["json"], committed)
-    settings = update_settings(ctx, committed, compared = ctx.attr.compared, architectures = ctx.attr.architectures[GpuArchitecturesInfo].table)
+    settings = update_settings(ctx, committed, compared = ctx.attr.compared)
     return [
         DefaultInfo(files = depset([info.table, computed["html"], computed["text"]])),
         OutputGroupInfo(
@@ -89,7 +89,7 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = LINUX_ATTRS | ARCHITECTURES_ATTR | {
+    attrs = LINUX_ATTRS | {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),

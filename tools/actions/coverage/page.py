@@ -7,6 +7,7 @@ from dominate.tags import dd, div, dl, dt, h1, h2, header, main, p, section, spa
 
 from lib.coverage.compare import lacks_by_processor, processors
 from lib.coverage.table import Coverage
+from lib.gpus.architectures import loads
 from lib.gpus.families import without_features
 from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
 
@@ -21,7 +22,7 @@ _PREFIX = "gfx"
 
 def codes_for(coverage: Coverage, library: str, processor: str) -> tuple[str, ...]:
     """Return the target IDs of a library's code that GPUs with the processor can load."""
-    return tuple(code for code in coverage.libraries[library] if coverage.gpus.can_load(code, processor))
+    return tuple(code for code in coverage.libraries[library] if loads(code, processor))
 
 
 def mark(codes: tuple[str, ...]) -> str:

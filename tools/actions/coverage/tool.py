@@ -1,7 +1,7 @@
 """Computes the coverage table: which library has device code for which GPU target.
 
     coverage --label TARGET --manifest FILE… --facts FILE… --style CSS… --json FILE --html FILE --text FILE
-        [--platform windows] [--architectures JSON]
+        [--platform windows]
 
 Manifests and facts say all; no artifact is read. The page and the text are for people.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from lib.common.program import argument_parser, report_errors
 from lib.coverage.table import write_coverage
-from lib.gpus.architectures import load_architectures
 from lib.plan.model import WINDOWS
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.page import coverage_page, text_table
@@ -31,14 +30,13 @@ class Arguments:
     json: str
     html: str
     text: str
-    architectures: str | None
 
 
 def write(args: Arguments) -> None:
     """Compute the table and write it in its three forms."""
     facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
-    coverage = coverage_of(artifacts, load_architectures(args.architectures))
+    coverage = coverage_of(artifacts)
     for reason in unread(artifacts):
         print(f"NOTE: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
     style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
@@ -55,7 +53,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
     parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
     parser.add_argument("--platform", default="linux", choices=("linux", WINDOWS), help="what packages are for")
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--text", required=True, metavar="FILE", help="text to write")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from develop.testing.coverage_sample import ROCM_7
 from lib.coverage.table import Coverage
-from lib.gpus.architectures import ArchitectureTable
 from tools.actions.coverage.page import coverage_page, text_table
 from tools.actions.coverage.tool import main
 
@@ -20,15 +19,6 @@ def test_text() -> None:
         "x: has code   f: only with features, such as gfx90a:xnack+   .: has none\n"
     )
     assert text_table(Coverage()) == "No library has device code.\n"
-
-
-def test_of_another_maker_only_what_is_in_the_table_is_explained() -> None:
-    gpus = ArchitectureTable(("sm_80", "sm_90"), {"sm_8x": ("sm_80",)})
-    coverage = Coverage({"lib/a": ("sm_8x", "sm_90"), "lib/b": ("sm_90",)}, gpus)
-    assert text_table(coverage) == (
-        "      sm_80 sm_90\nlib/a     x     x\nlib/b     .     x\n\nx: has code   .: has none\n"
-    )
-    assert "sm_80" in coverage_page(coverage, "")
 
 
 def test_page() -> None:

@@ -1,7 +1,7 @@
 """Reports the sizes of packages: host, device, data, installed and download, and of thin packages what fat ones hold.
 
     size_report --label TARGET --style CSS… --chart-style CSS --html FILE --svg FILE --json FILE
-                [--architectures JSON] (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
+                (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
 
 KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
 """
@@ -19,7 +19,6 @@ from lib.common.program import (
     report_errors,
     write_document,
 )
-from lib.gpus.architectures import load_architectures
 from lib.pack.segment import SegmentIndex
 from lib.plan.model import Plan
 from tools.actions.size_report.chart import draw, svg_document, svg_text
@@ -41,7 +40,6 @@ class Arguments:
     html: str
     svg: str
     json: str
-    architectures: str | None
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:
@@ -55,7 +53,6 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
 def read_packages(args: Arguments) -> list[MeasuredPackage]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
     digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
-    gpus = load_architectures(args.architectures)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
     packages = []
     for key, path in file_arguments(args.plan).items():
@@ -73,7 +70,6 @@ def read_packages(args: Arguments) -> list[MeasuredPackage]:
                 facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},
                 filename=digest.filename,
                 download=digest.size,
-                gpus=gpus,
             )
         )
     return packages
@@ -100,7 +96,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--digest", action="append", default=[], metavar="KEY=FILE", help="its wheel's name and size")
     parser.add_argument("--index", action="append", default=[], metavar="KEY=FILE", help="index of one of its segments")
     parser.add_argument("--facts", action="append", default=[], metavar="KEY=FILE", help="facts of one of its units")
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--svg", required=True, metavar="FILE", help="plot to write")
     parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
