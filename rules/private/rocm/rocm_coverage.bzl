@@ -13,7 +13,6 @@ visibility(["//rules"])
 def _compute(ctx):
     """Declares the action that computes the table; returns its outputs, by kind."""
     outputs = {
-        "html": ctx.actions.declare_file(ctx.label.name + ".html"),
         "json": ctx.actions.declare_file(ctx.label.name + ".computed.json"),
         "text": ctx.actions.declare_file(ctx.label.name + ".txt"),
     }
@@ -23,7 +22,6 @@ def _compute(ctx):
     args = tool_args(ctx)
     args.add_all(documents, format_each = "--manifest=%s")
     args.add_all(facts, format_each = "--facts=%s")
-    args.add_all(ctx.files._style, format_each = "--style=%s")
     if is_for_windows(ctx):
         args.add("--platform=windows")
     for kind, output in outputs.items():
@@ -32,7 +30,7 @@ def _compute(ctx):
         ctx,
         tool = ctx.attr._coverage,
         args = args,
-        inputs = documents + facts + ctx.files._style,
+        inputs = documents + facts,
         outputs = outputs.values(),
         mnemonic = "RocmCoverage",
         progress_message = "Finding out which library has device code for which GPU: %{label}",
@@ -76,7 +74,7 @@ def _rocm_coverage_impl(ctx):
     info = _check(ctx, computed["json"], committed)
     settings = update_settings(ctx, committed, compared = ctx.attr.compared)
     return [
-        DefaultInfo(files = depset([info.table, computed["html"], computed["text"]])),
+        DefaultInfo(files = depset([info.table, computed["text"]])),
         OutputGroupInfo(
             computed = depset([computed["json"]]),
             lacks = depset([info.lacks]),
@@ -98,7 +96,6 @@ _rocm_coverage = rule(
         "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
         "_check": tool_attr("//tools/actions/coverage:check_tool"),
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
-        "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
     cfg = for_linux,
     provides = [CoverageInfo],
@@ -107,7 +104,7 @@ _rocm_coverage = rule(
 def rocm_coverage(name, **kwargs):
     """Computes which library has device code for which GPU target, and compares the table with a committed one.
 
-    Writes the table as `{name}.json`, and for people as `{name}.html` and `{name}.txt`. With `expected`, any difference
+    Writes the table as `{name}.json`, and for people as `{name}.txt`; `sdk_size_report` has a page. With `expected`, any difference
     stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
     note says what the packages of `targets` lack.
 
